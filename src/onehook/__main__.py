@@ -1,0 +1,12 @@
+"""python -m onehook: `run` is what hosts start and goes straight to the point; every other verb is the CLI."""
+
+import sys
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["run"]:
+        from onehook.run import main
+
+        main(sys.argv[2:])
+    from onehook.cli import main as cli
+
+    sys.exit(cli())

@@ -1,0 +1,646 @@
+"""Event, Response, Output and Hooks: plain values and the rules by which answers merge.
+
+Rules of this file: no I/O, no names of hosts, nothing imported that costs start-up time (every hook event is a new process).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any, TypeVar
+
+    Handler = Callable[["Event"], Any]
+    F = TypeVar("F", bound=Handler)
+
+# The unified event names. The first five exist on every host; the others where the host has them.
+EVENTS = (
+    "SessionStart",
+    "PreToolUse",
+    "PostToolUse",
+    "UserPromptSubmit",
+    "Stop",
+    "SessionEnd",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Notification",
+    "AgentResponse",
+)
+# Events that some hosts have beyond those. They keep the name of the host that has them.
+EXTENDED_EVENTS = (
+    "AgentThought",
+    "BeforeModel",
+    "AfterModel",
+    "BeforeToolSelection",
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "InstructionsLoaded",
+    "Interrupt",
+    "MessageDisplay",
+    "PermissionDenied",
+    "PostCompact",
+    "PostModelRequest",
+    "PostModelSwitch",
+    "PostToolBatch",
+    "PreModelRequest",
+    "PreModelSwitch",
+    "Setup",
+    "StopFailure",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "UserPromptExpansion",
+    "UserPromptTransformed",
+    "WorkspaceOpen",
+    "WorktreeCreate",
+    "WorktreeRemove",
+)
+TOOLS = ("Bash", "Read", "Write", "Edit", "Delete", "Grep", "Glob", "List", "WebFetch", "WebSearch", "Agent", "MCP")
+DECISIONS = ("allow", "deny", "ask")
+# Denying one of these means "go on working", so a denial is never the safe answer to an error there.
+STOPS = ("Stop", "SubagentStop")
+
+
+class OnehookError(Exception):
+    """What onehook itself reports; the text is for a person and says what to do."""
+
+
+class PayloadError(OnehookError):
+    """The host sent something that cannot be read or is not what that host sends."""
+
+
+class HandlerError(OnehookError):
+    """The policy's fault: a handler raised, or returned what no answer can be made of."""
+
+
+class UsageError(OnehookError):
+    """The command line, the policy file or an option is wrong."""
+
+
+class Mcp:
+    """The MCP server and tool of a call. `server` is "" where the host does not say it."""
+
+    __slots__ = ("server", "tool")
+
+    def __init__(self, server: str, tool: str) -> None:
+        self.server = server
+        self.tool = tool
+
+    @property
+    def name(self) -> str:
+        return f"mcp__{self.server}__{self.tool}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mcp) and (self.server, self.tool) == (other.server, other.tool)
+
+    def __hash__(self) -> int:
+        return hash((self.server, self.tool))
+
+    def __repr__(self) -> str:
+        return f"Mcp(server={self.server!r}, tool={self.tool!r})"
+
+
+class Change:
+    """One change to one file, the same whatever tool makes it.
+
+    kind: "write" (new is the whole text), "edit" (old becomes new), "delete", "move" (to `to`).
+    """
+
+    __slots__ = ("kind", "new", "old", "path", "to")
+
+    def __init__(self, path: str, kind: str, old: str | None = None, new: str | None = None, to: str | None = None) -> None:
+        self.path = path
+        self.kind = kind
+        self.old = old
+        self.new = new
+        self.to = to
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Change) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, str, str | None, str | None, str | None]:
+        return (self.path, self.kind, self.old, self.new, self.to)
+
+    def __repr__(self) -> str:
+        return f"Change(path={self.path!r}, kind={self.kind!r}, old={self.old!r}, new={self.new!r}, to={self.to!r})"
+
+
+class Facts:
+    """What a tool call is about, read out of one host's own input shape."""
+
+    __slots__ = ("changes", "command", "mcp", "paths", "url")
+
+    def __init__(
+        self,
+        command: str = "",
+        paths: list[str] | None = None,
+        changes: list[Change] | None = None,
+        url: str = "",
+        mcp: Mcp | None = None,
+    ) -> None:
+        self.command = command
+        self.changes = changes or []
+        self.paths = paths or []
+        self.url = url
+        self.mcp = mcp
+
+
+class Event:
+    """One thing that happened in a coding agent, in the same words for every agent.
+
+    Absent texts are "", absent lists are []; `native` is the payload as it came.
+    """
+
+    __slots__ = (
+        "_fold",
+        "_names",
+        "agent_id",
+        "changes",
+        "command",
+        "cwd",
+        "error",
+        "event",
+        "host",
+        "host_version",
+        "last_assistant_message",
+        "loop_count",
+        "mcp",
+        "model",
+        "native",
+        "native_event",
+        "native_tool",
+        "paths",
+        "prompt",
+        "session_id",
+        "source",
+        "stop_hook_active",
+        "tool",
+        "tool_input",
+        "tool_response",
+        "transcript_path",
+        "url",
+    )
+
+    def __init__(self, event: str, host: str, native: dict[str, Any] | None = None) -> None:
+        self.event = event
+        self.host = host
+        self.native: dict[str, Any] = {} if native is None else native
+        self.native_event = event
+        self.host_version = ""
+        self.session_id = ""
+        self.cwd = ""
+        self.transcript_path = ""
+        self.model = ""
+        self.tool = ""
+        self.native_tool = ""
+        self.tool_input: dict[str, Any] = {}
+        self.tool_response: Any = None
+        self.prompt = ""
+        self.source = ""
+        self.stop_hook_active = False
+        self.loop_count: int | None = None
+        self.last_assistant_message = ""
+        self.error = ""
+        self.agent_id = ""
+        self.command = ""
+        self.paths: list[str] = []
+        self.changes: list[Change] = []
+        self.url = ""
+        self.mcp: Mcp | None = None
+        self._names: tuple[str, ...] = ()
+        self._fold: Callable[[Event], Facts] | None = None
+
+    def take_tool(self, names: tuple[str, ...], native_tool: str, tool_input: dict[str, Any], fold: Callable[[Event], Facts]) -> None:
+        """Set the tool of this event. names[0] is the unified name; a handler for any of the names gets the event."""
+        self.tool = names[0]
+        self._names = (*names, native_tool)
+        self.native_tool = native_tool
+        self.tool_input = tool_input
+        self._fold = fold
+        self._read_facts()
+
+    def _read_facts(self) -> None:
+        if self._fold is not None:
+            facts = self._fold(self)
+            self.command, self.paths, self.changes = facts.command, facts.paths, facts.changes
+            self.url, self.mcp = facts.url, facts.mcp
+
+    def rewritten(self, modified_input: Mapping[str, Any]) -> Event:
+        """The same event with its input rewritten, as the handlers after the rewriting one see it."""
+        copy = Event(self.event, self.host, self.native)
+        for slot in Event.__slots__:
+            setattr(copy, slot, getattr(self, slot))
+        copy.tool_input = {**self.tool_input, **modified_input}
+        copy._read_facts()
+        return copy
+
+    def to_dict(self) -> dict[str, Any]:
+        """The unified event as plain data (see docs/schema/event.json)."""
+        plain = {slot: getattr(self, slot) for slot in Event.__slots__ if not slot.startswith("_")}
+        plain["mcp"] = None if self.mcp is None else {"server": self.mcp.server, "tool": self.mcp.tool}
+        plain["changes"] = [{name: getattr(c, name) for name in ("path", "kind", "old", "new", "to")} for c in self.changes]
+        return plain
+
+    def __repr__(self) -> str:
+        about = f" {self.native_tool}" if self.native_tool else ""
+        return f"<Event {self.host} {self.event}{about}>"
+
+
+# The five fields of the unified answer, and two that the open stdin/stdout contract adds.
+RESPONSE_FIELDS = ("decision", "reason", "user_message", "modified_input", "additional_context")
+CONTRACT_FIELDS = ("message", "lint_command")
+
+
+class Response:
+    """A handler's answer. Every field is optional; none set means "no opinion"."""
+
+    __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS)
+
+    def __init__(
+        self,
+        decision: str | None = None,
+        reason: str | None = None,
+        user_message: str | None = None,
+        modified_input: dict[str, Any] | None = None,
+        additional_context: str | None = None,
+        message: str | None = None,
+        lint_command: str | None = None,
+    ) -> None:
+        self.decision = decision
+        self.reason = reason
+        self.user_message = user_message
+        self.modified_input = modified_input
+        self.additional_context = additional_context
+        self.message = message
+        self.lint_command = lint_command
+
+    def given(self) -> list[str]:
+        """The names of the fields that are set."""
+        return [name for name in self.__slots__ if getattr(self, name) is not None]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.given()}
+
+    def copy(self, **changed: Any) -> Response:
+        return Response(**{**self.to_dict(), **changed})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Response) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # mutable value
+
+    def __repr__(self) -> str:
+        return "Response(" + ", ".join(f"{name}={getattr(self, name)!r}" for name in self.given()) + ")"
+
+
+def allow(
+    reason: str | None = None,
+    *,
+    user_message: str | None = None,
+    modified_input: dict[str, Any] | None = None,
+    additional_context: str | None = None,
+) -> Response:
+    """Let it happen. On hosts where that is possible this also skips the permission prompt; return nothing to leave it to the host."""
+    return Response("allow", reason, user_message, modified_input, additional_context)
+
+
+def deny(reason: str = "denied by policy", *, user_message: str | None = None, additional_context: str | None = None) -> Response:
+    """Stop it; the model is told the reason. On Stop it means: go on working, for this reason."""
+    return Response("deny", reason, user_message, None, additional_context)
+
+
+def ask(
+    reason: str | None = None,
+    *,
+    user_message: str | None = None,
+    modified_input: dict[str, Any] | None = None,
+    additional_context: str | None = None,
+) -> Response:
+    """Let a person decide. Hosts that cannot ask get `ask_fallback` instead (deny), with a warning."""
+    return Response("ask", reason, user_message, modified_input, additional_context)
+
+
+def as_response(value: object) -> Response | None:
+    """What a handler returned, as a checked Response; None for no opinion."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        known = RESPONSE_FIELDS + CONTRACT_FIELDS
+        unknown = [str(key) for key in value if key not in known]
+        if unknown:
+            raise HandlerError(f"unknown key {unknown[0]!r} in the returned dict; the keys are {', '.join(RESPONSE_FIELDS)}")
+        value = Response(**value)
+    if not isinstance(value, Response):
+        kind = type(value).__name__
+        raise HandlerError(f"returned {kind}; return allow(), deny(reason), ask(reason), a Response, a dict with its keys, or nothing")
+    if value.decision is not None and value.decision not in DECISIONS:
+        raise HandlerError(f"unknown decision {value.decision!r}; a decision is one of {', '.join(DECISIONS)}")
+    for name in value.given():
+        field = getattr(value, name)
+        wanted: type = dict if name == "modified_input" else str
+        if not isinstance(field, wanted):
+            raise HandlerError(f"{name} must be a {wanted.__name__}, not {type(field).__name__}")
+    return value
+
+
+class Drop:
+    """One thing that a handler asked for and the host cannot honour."""
+
+    __slots__ = ("event", "field", "host", "text", "why")
+
+    def __init__(self, host: str, event: str, field: str, why: str, text: str = "") -> None:
+        self.host = host
+        self.event = event
+        self.field = field
+        self.why = why
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"[onehook] {self.text or f'{self.host} {self.event}: {self.field!r} dropped: {self.why}'}"
+
+    def __repr__(self) -> str:
+        return f"Drop({self.host!r}, {self.event!r}, {self.field!r}, {self.why!r})"
+
+
+class Output:
+    """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
+
+    __slots__ = ("alone", "dropped", "exit_code", "stderr", "stdout")
+
+    def __init__(self, stdout: str = "", exit_code: int = 0, stderr: str = "", alone: bool = False) -> None:
+        self.stdout = stdout
+        self.exit_code = exit_code
+        self.stderr = stderr
+        self.alone = alone
+        self.dropped: list[Drop] = []
+
+    def __repr__(self) -> str:
+        return f"Output(stdout={self.stdout!r}, exit_code={self.exit_code}, stderr={self.stderr!r})"
+
+
+class Options:
+    """The settings of a policy. Those of the command line and of run() win over those of Hooks()."""
+
+    __slots__ = ("ask_fallback", "cursor_ask_fallback", "fail", "isolation", "on_unsupported", "stop_limit", "timeout")
+    CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
+        "fail": ("open", "closed"),
+        "ask_fallback": DECISIONS,
+        "cursor_ask_fallback": DECISIONS,
+        "on_unsupported": ("warn", "deny"),
+        "isolation": ("process", "thread"),
+    }
+    DEFAULTS = {  # noqa: RUF012
+        "fail": "open",
+        "timeout": 20.0,
+        "ask_fallback": "deny",
+        "cursor_ask_fallback": None,
+        "on_unsupported": "warn",
+        "stop_limit": 5,
+        "isolation": "process",
+    }
+
+    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        self.fail: str
+        self.timeout: float
+        self.ask_fallback: str
+        self.cursor_ask_fallback: str | None
+        self.on_unsupported: str
+        self.stop_limit: int
+        self.isolation: str
+        for name, default in Options.DEFAULTS.items():
+            value = (given or {}).get(name)
+            setattr(self, name, default if value is None else value)
+
+    @staticmethod
+    def check(given: Mapping[str, Any]) -> None:
+        """Raise UsageError for an option that does not exist or a value that it cannot have."""
+        for name, value in given.items():
+            if name not in Options.DEFAULTS:
+                raise UsageError(f"unknown option {name!r}; the options are {', '.join(sorted(Options.DEFAULTS))}")
+            if value is None:
+                continue
+            choices = Options.CHOICES.get(name)
+            if choices and value not in choices:
+                raise UsageError(f"{name}={value!r}: choose one of {', '.join(choices)}")
+            if name in ("timeout", "stop_limit") and (
+                isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6
+            ):
+                raise UsageError(f"{name}={value!r}: a number above 0 is needed")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Options.__slots__}
+
+
+class Registration:
+    """One handler and what it wants to see."""
+
+    __slots__ = ("event", "handler", "hosts", "tools")
+
+    def __init__(self, event: str, handler: Handler, tools: tuple[str, ...], hosts: tuple[str, ...]) -> None:
+        self.event = event
+        self.handler = handler
+        self.tools = tools
+        self.hosts = hosts
+
+    @property
+    def name(self) -> str:
+        return getattr(self.handler, "__name__", None) or type(self.handler).__name__
+
+    def wants(self, event: Event) -> bool:
+        if self.event != event.event or (self.hosts and event.host not in self.hosts):
+            return False
+        return not self.tools or any(tool_matches(pattern, event) for pattern in self.tools)
+
+
+def tool_matches(pattern: str, event: Event) -> bool:
+    """Whether a handler's tool pattern covers the tool of this event."""
+    if pattern == "*" or pattern in event._names:
+        return True
+    if event.mcp is None or not pattern.startswith("mcp__"):
+        return False
+    if event.mcp.server:
+        return wildcard(pattern, event.mcp.name)
+    # The host does not say which server it is. Not firing would be silent non-enforcement, so the tool's name decides.
+    _, _, tool = pattern[len("mcp__") :].partition("__")
+    return wildcard(tool or "*", event.mcp.tool)
+
+
+def wildcard(pattern: str, text: str) -> bool:
+    """Match with * and ? only. (fnmatch would import re: 6 ms on every event.)"""
+    p = t = 0
+    star, mark = -1, 0
+    while t < len(text):
+        if p < len(pattern) and pattern[p] == "*":
+            star, mark = p, t
+            p += 1
+        elif p < len(pattern) and pattern[p] in ("?", text[t]):
+            p += 1
+            t += 1
+        elif star >= 0:
+            mark += 1
+            p, t = star + 1, mark
+        else:
+            return False
+    return all(rest == "*" for rest in pattern[p:])
+
+
+def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    parts = given.split("|") if isinstance(given, str) else list(given)
+    if not parts or not all(isinstance(part, str) and part.strip() for part in parts):
+        raise ValueError(f"{given!r}: give a name, names joined by '|', or a list of names")
+    return tuple(part.strip() for part in parts)
+
+
+class Hooks:
+    """A policy: handlers for events, and how it behaves when something goes wrong.
+
+    fail            "open" (default) or "closed": what an error, a time-out or an unreadable payload means on events that can be stopped
+    timeout         seconds for the whole event, loading the policy included (20)
+    ask_fallback    what ask becomes on hosts that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless
+    cursor_ask_fallback   the same, for Cursor alone
+    on_unsupported  "warn" (default) or "deny": what to do when the host cannot honour a field of the answer
+    stop_limit      how often in a row a Stop handler may send the agent back to work (5)
+    """
+
+    __slots__ = ("options", "registrations")
+    made: list[Hooks] = []  # noqa: RUF012  (every policy made in this process; the launcher looks here when an import fails half-way)
+
+    def __init__(
+        self,
+        *,
+        fail: str | None = None,
+        timeout: float | None = None,
+        ask_fallback: str | None = None,
+        cursor_ask_fallback: str | None = None,
+        on_unsupported: str | None = None,
+        stop_limit: int | None = None,
+    ) -> None:
+        self.options: dict[str, Any] = {
+            "fail": fail,
+            "timeout": timeout,
+            "ask_fallback": ask_fallback,
+            "cursor_ask_fallback": cursor_ask_fallback,
+            "on_unsupported": on_unsupported,
+            "stop_limit": stop_limit,
+        }
+        Options.check(self.options)
+        self.registrations: list[Registration] = []
+        Hooks.made.append(self)
+
+    def on(self, event: str, *, tool: str | Iterable[str] | None = None, host: str | Iterable[str] | None = None) -> Callable[[F], F]:
+        """Register the decorated function, plain or async, for an event."""
+        tools, hosts = _names(tool), _names(host)
+        if event not in EVENTS and event not in EXTENDED_EVENTS:
+            raise ValueError(f"unknown event {event!r}{_suggestion(event)}; the events are {', '.join(EVENTS)}")
+
+        def register(handler: F) -> F:
+            if not callable(handler):
+                raise TypeError(f"the handler for {event} is not callable: {handler!r}")
+            self.registrations.append(Registration(event, handler, tools, hosts))
+            return handler
+
+        return register
+
+    def use(self, other: Hooks) -> Hooks:
+        """Add the handlers of another policy after the ones that are here."""
+        self.registrations.extend(other.registrations)
+        return self
+
+    def wanting(self, event: Event) -> Iterator[Registration]:
+        return (registration for registration in self.registrations if registration.wants(event))
+
+    def dispatch(self, event: Event) -> Response:
+        """Run the handlers that want this event, in order, and merge their answers.
+
+        The first deny ends it; else ask beats allow. Contexts are joined by a blank line. A rewrite is seen by the handlers after it.
+        """
+        merged = Response()
+        for registration in self.wanting(event):
+            answer = _call(registration, event)
+            if answer is None:
+                continue
+            merged = merge(merged, answer)
+            if merged.decision == "deny":
+                break
+            if answer.modified_input is not None:
+                event = event.rewritten(answer.modified_input)
+        return merged
+
+
+def _suggestion(event: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(event, EVENTS + EXTENDED_EVENTS, 1)
+    return f", did you mean {close[0]!r}?" if close else ""
+
+
+def _call(registration: Registration, event: Event) -> Response | None:
+    try:
+        result = registration.handler(event)
+        if hasattr(result, "__await__"):
+            import asyncio
+
+            result = asyncio.run(_awaited(result))
+        return as_response(result)
+    except HandlerError as error:
+        raise HandlerError(f"handler {registration.name!r}: {error}") from None
+    except BaseException as error:  # SystemExit, MemoryError and RecursionError too: none of them may decide
+        raise HandlerError(f"handler {registration.name!r} raised {_describe(error)}") from error
+
+
+async def _awaited(result: Any) -> object:
+    return await result
+
+
+def _describe(error: BaseException) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def merge(first: Response, second: Response) -> Response:
+    """The answer of two handlers that ran one after the other."""
+    rank = {None: 0, "allow": 1, "ask": 2, "deny": 3}
+    stronger = rank[second.decision] > rank[first.decision]
+    leading, trailing = (second, first) if stronger else (first, second)
+    denied = leading.decision == "deny"
+    return Response(
+        decision=leading.decision,
+        reason=leading.reason if leading.reason is not None or leading.decision is not None else trailing.reason,
+        user_message=_joined(first.user_message, second.user_message),
+        modified_input=None if denied else _overlaid(first.modified_input, second.modified_input),
+        additional_context=_joined(first.additional_context, second.additional_context),
+        message=_joined(first.message, second.message),
+        lint_command=first.lint_command if second.lint_command is None else second.lint_command,
+    )
+
+
+def _joined(first: str | None, second: str | None) -> str | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return f"{first}\n\n{second}"
+
+
+def _overlaid(first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any] | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return {**first, **second}
+
+
+def define_hook(handlers: Mapping[str, Handler], **options: Any) -> Hooks:
+    """The same object from a mapping: define_hook({"PreToolUse": guard, "Stop": finish}, fail="closed")."""
+    hooks = Hooks(**options)
+    for event, handler in handlers.items():
+        hooks.on(event)(handler)
+    return hooks

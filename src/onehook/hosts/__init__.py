@@ -1,0 +1,73 @@
+"""The hosts. Each is a folder with wire (parse and render, pure), config (where and how it is installed) and live (how to start it).
+
+To add a host: a folder here, case files under tests/hosts/<id>/, and its name in HOSTS. Nothing else lists hosts.
+"""
+
+from __future__ import annotations
+
+from onehook.core import PayloadError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Protocol
+
+    from onehook.core import Event, Output, Response
+    from onehook.hosts.effects import Caps, Row
+
+    class Wire(Protocol):
+        """What hosts/<id>/wire.py offers. A module is the implementation."""
+
+        @property
+        def ID(self) -> str: ...  # the host's name, which is also its folder's
+        @property
+        def EVENTS(self) -> Mapping[str, Row]: ...  # native event name -> what it is
+        @property
+        def BORROWED_BY(
+            self,
+        ) -> tuple[tuple[str, str], ...]: ...  # hosts that also run this host's config, and the key that gives them away
+        @property
+        def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, under fail open
+
+        def score(self, payload: dict[str, Any]) -> int: ...  # how surely a payload is this host's; 0 = it is not
+        def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...
+        def caps(self, event: Event) -> Caps: ...  # what takes effect for this event on this version
+        def native_input(self, event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]: ...  # unified keys -> the host's own
+        def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else must go to stderr too
+
+
+HOSTS = ("claude", "cursor", "codex", "contract")
+
+
+def load(name: str, part: str = "wire") -> Any:
+    """The named part of a host."""
+    if name not in HOSTS:
+        raise UsageError(f"unknown host {name!r}; the hosts are {', '.join(HOSTS)}")
+    return __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
+
+
+def wire_of(name: str) -> Wire:
+    module: Wire = load(name)
+    return module
+
+
+def detect(payload: dict[str, Any]) -> Wire:
+    """The host that sent a payload, by what is in it. A payload that fits no host, or two equally well, is an error."""
+    scored = sorted(((wire.score(payload), index, wire) for index, wire in enumerate(map(wire_of, HOSTS))), key=lambda row: -row[0])
+    best, second = scored[0], scored[1]
+    if best[0] <= 0:
+        raise PayloadError(f"this payload is of no host that onehook knows ({', '.join(HOSTS)}); say which with --host ID")
+    if best[0] == second[0]:
+        raise PayloadError(f"this payload could be of {best[2].ID} or {second[2].ID}; say which with --host ID")
+    return best[2]
+
+
+def resolve(named: str | None, payload: dict[str, Any]) -> Wire:
+    """The host of a payload: the named one, unless the payload shows that another host is running the named one's config."""
+    if not named:
+        return detect(payload)
+    wire = wire_of(named)
+    for borrower, key in wire.BORROWED_BY:
+        if key in payload and borrower in HOSTS:
+            return wire_of(borrower)
+    return wire

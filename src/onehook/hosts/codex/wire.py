@@ -1,0 +1,164 @@
+"""Codex CLI: what it sends and what it obeys (0.166.0; see docs/hosts/codex.md).
+
+Its output schemas refuse unknown keys, and a refused answer is a failed hook: the tool runs. So nothing is written here that the
+schema of the event does not name.
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps
+from onehook.core import Event, Output, PayloadError
+from onehook.hosts.effects import Becomes, Row
+from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "codex"
+UNREADABLE = ("", 1)
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+
+EVENTS = {
+    "PreToolUse": Row("PreToolUse", "permission", gates=True),
+    "PermissionRequest": Row("PermissionRequest", "request", gates=True),
+    "UserPromptSubmit": Row("UserPromptSubmit", "block", gates=True),
+    "PostToolUse": Row("PostToolUse", "block"),
+    "Stop": Row("Stop", "continue"),
+    "SubagentStop": Row("SubagentStop", "continue"),
+    "SessionStart": Row("SessionStart", "halt_context"),
+    "SubagentStart": Row("SubagentStart", "context"),
+    "PreCompact": Row("PreCompact", "halt", gates=True),
+    "PostCompact": Row("PostCompact", "halt"),
+    "Interrupt": Row("Interrupt", "message"),
+    "SessionEnd": Row("SessionEnd", "nothing"),
+    "PreModelRequest": Row("PreModelRequest", "nothing"),
+    "PostModelRequest": Row("PostModelRequest", "nothing"),
+}
+
+_NO_ASK = "Codex rejects it as unsupported and runs the tool"
+_ONLY_BEFORE = "Codex takes a rewrite only on PreToolUse"
+_NO_NOTE = "Codex takes a reason only with a denial"
+_REQUEST_REWRITE = "Codex rejects a rewrite in the answer to a permission request"
+CAPS: dict[str, Caps] = {
+    "permission": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": True, "additional_context": True,
+    },
+    "request": {
+        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _REQUEST_REWRITE,
+    },
+    "block": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "continue": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, 
+        "additional_context": Becomes("user_message", "Codex takes no context on a stop; it is shown to the user instead"),
+    },
+    "halt_context": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "context": {
+        "allow": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True, "modified_input": _ONLY_BEFORE,
+        "additional_context": True,
+    },
+    "halt": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_BEFORE,
+    },
+    "message": {"allow": True, "user_message": True},
+    "nothing": {"allow": True, "silent": True},
+}  # fmt: skip
+
+TOOLS = {
+    "Bash": Tool("Bash"),
+    # Every file change is a patch, so handlers for Edit and for Write both see it, as Codex's own matchers do.
+    "apply_patch": Tool("Edit|Write", patch="command"),
+    "spawn_agent": Tool("Agent", prompt="message"),
+    "view_image": Tool("Read", file_path="path"),
+}
+
+
+def score(payload: dict[str, Any]) -> int:
+    name = payload.get("hook_event_name")
+    if name not in EVENTS or not isinstance(payload.get("session_id"), str):
+        return 0
+    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id", "prompt_id", "effort")):
+        return 0
+    transcript = payload.get("transcript_path")
+    where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
+    if "/.claude/" in where or "/.factory/" in where:
+        return 0
+    if "turn_id" in payload or where.rpartition("/")[2].startswith("rollout-"):
+        return 10
+    # SessionStart has no turn; Claude Code does not send the mode there.
+    return 8 if name == "SessionStart" and "model" in payload and "permission_mode" in payload else 0
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    name = payload.get("hook_event_name", event_name)
+    row = EVENTS.get(name) if isinstance(name, str) else None
+    if row is None:
+        raise PayloadError(f"Codex has no event {name!r}")
+    event = Event(row.event, ID, payload)
+    event.native_event = name
+    take_common(event, payload)
+    if "tool_name" in payload or row.shape in ("permission", "request"):
+        given = payload.get("tool_input")
+        # A function tool whose arguments were not JSON arrives as that text.
+        take_tool(event, TOOLS, payload.get("tool_name"), {"input": given} if isinstance(given, str) else given)
+        event.tool_response = payload.get("tool_response")
+    return event
+
+
+def caps(event: Event) -> Caps:
+    return CAPS[EVENTS[event.native_event].shape]
+
+
+def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
+    return native_keys(event, TOOLS, modified_input)
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    shape = EVENTS[event.native_event].shape
+    body: dict[str, Any] = {}
+    if response.user_message is not None:
+        body["systemMessage"] = response.user_message
+    specific = _specific(shape, response)
+    if response.additional_context is not None:
+        specific["additionalContext"] = response.additional_context
+    if specific:
+        body["hookSpecificOutput"] = {"hookEventName": event.native_event, **specific}
+    if response.decision != "deny":
+        return Output(dumps(body) if body else "")
+    if shape in ("halt", "halt_context"):
+        body["continue"] = False
+        body["stopReason"] = response.reason
+        return Output(dumps(body))  # exit 2 is a failed hook on these events
+    if shape in ("block", "continue"):
+        body["decision"] = "block"
+        body["reason"] = response.reason
+    # On exit 2 Codex throws stdout away and stderr is the reason, whole. So that form serves only where there is nothing else to say.
+    if chatter or response.user_message is not None or response.additional_context is not None:
+        return Output(dumps(body))
+    return Output(dumps(body), 2, response.reason or "", alone=True)
+
+
+def _specific(shape: str, response: Response) -> dict[str, Any]:
+    denied = response.decision == "deny"
+    if shape == "permission":
+        if denied:
+            return {"permissionDecision": "deny", "permissionDecisionReason": response.reason}
+        # A bare allow is rejected; with a rewrite it is the only form that is accepted.
+        return {} if response.modified_input is None else {"permissionDecision": "allow", "updatedInput": response.modified_input}
+    if shape == "request" and response.decision in ("allow", "deny"):
+        return {"decision": {"behavior": "deny", "message": response.reason} if denied else {"behavior": "allow"}}
+    return {}

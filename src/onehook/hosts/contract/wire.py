@@ -1,0 +1,112 @@
+"""The open stdin/stdout contract: {"tool_name", "tool_input"} in, {"decision"} out, for any agent or wrapper that follows it."""
+
+from __future__ import annotations
+
+from onehook.codec import dumps
+from onehook.core import Event, Output, PayloadError
+from onehook.hosts.effects import Row
+from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "contract"
+# "On stdin parse errors, hooks must output {"decision": "allow"} and exit 0": the contract's own rule.
+UNREADABLE = ('{"decision": "allow"}', 0)
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+
+# A lifecycle event comes as its name in tool_name. A tool call is preToolUse, unless the caller says --event postToolUse.
+EVENTS = {
+    "preToolUse": Row("PreToolUse", "tool", gates=True),
+    "postToolUse": Row("PostToolUse", "tool"),
+    "beforeSubmitPrompt": Row("UserPromptSubmit", "tool", gates=True),
+    "sessionStart": Row("SessionStart", "lifecycle"),
+    "stop": Row("Stop", "lifecycle"),
+    "preCompact": Row("PreCompact", "lifecycle"),
+    "sessionEnd": Row("SessionEnd", "lifecycle"),
+}
+LIFECYCLE = {
+    "SessionStart": "sessionStart",
+    "beforeSubmitPrompt": "beforeSubmitPrompt",
+    "UserPromptSubmit": "beforeSubmitPrompt",
+    "Stop": "stop",
+    "PreCompact": "preCompact",
+    "SessionEnd": "sessionEnd",
+}
+_NO_CONTEXT = "the contract has no channel to the model"
+_NO_REWRITE = "the contract cannot rewrite an input"
+CAPS: dict[str, Caps] = {
+    "tool": {
+        "allow": True, "deny": True, "ask": "the contract knows allow and deny", "reason": True, "note": True, "allow_reason": True,
+        "user_message": True, "message": True, "lint_command": True, "additional_context": _NO_CONTEXT, "modified_input": _NO_REWRITE,
+    },
+    "lifecycle": {
+        "allow": True, "deny": True, "ask": "the contract knows allow and deny", "reason": True, "note": True, "allow_reason": True,
+        "user_message": True, "message": True, "lint_command": True, "additional_context": _NO_CONTEXT, "modified_input": _NO_REWRITE,
+    },
+}  # fmt: skip
+
+TOOLS = {
+    "Shell": Tool("Bash"),
+    "Write": Tool("Write", file_path="path", content="contents"),
+    "Read": Tool("Read", file_path="path"),
+    "Edit": Tool("Edit", file_path="path"),
+    "MultiEdit": Tool("Edit", file_path="path"),
+    "Delete": Tool("Delete", file_path="path"),
+    "Grep": Tool("Grep"),
+    "Glob": Tool("Glob"),
+    "WebFetch": Tool("WebFetch"),
+    "WebSearch": Tool("WebSearch"),
+    "Task": Tool("Agent"),
+}
+
+
+def score(payload: dict[str, Any]) -> int:
+    if set(payload) != {"tool_name", "tool_input"}:
+        return 0
+    return 5 if isinstance(payload["tool_name"], str) and isinstance(payload["tool_input"], dict) else 0
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    tool = payload.get("tool_name")
+    given = payload.get("tool_input")
+    if not isinstance(tool, str) or not isinstance(given, dict):
+        raise PayloadError("the contract wants a tool_name (text) and a tool_input (object)")
+    name = LIFECYCLE.get(tool) or event_name or "preToolUse"
+    row = EVENTS.get(name)
+    if row is None:
+        raise PayloadError(f"the contract has no event {name!r}; its events are {', '.join(EVENTS)}")
+    event = Event(row.event, ID, payload)
+    event.native_event = name
+    take_common(event, given)
+    if tool not in LIFECYCLE:
+        take_tool(event, TOOLS, tool, given)
+    return event
+
+
+def caps(event: Event) -> Caps:
+    return CAPS[EVENTS[event.native_event].shape]
+
+
+def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
+    return native_keys(event, TOOLS, modified_input)
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    denied = response.decision == "deny"
+    body: dict[str, Any] = {}
+    if EVENTS[event.native_event].shape == "tool":
+        body["decision"] = "deny" if denied else "allow"
+    if response.reason is not None:
+        body["reason"] = response.reason
+    message = response.message if response.message is not None else response.user_message
+    if message is not None:
+        body["message"] = message
+    if response.lint_command is not None:
+        body["lint_command"] = response.lint_command
+    return Output(dumps(body), 2 if denied else 0)

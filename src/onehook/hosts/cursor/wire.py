@@ -1,0 +1,338 @@
+"""Cursor: what it sends and what it obeys (see docs/hosts/cursor.md).
+
+Three eras of answers, told apart by cursor_version:
+- documented: up to 3.2.16, the last version that the public bridge documents were verified on: JSON and exit 2 for a deny;
+- sdk: "1.0.0", what the SDK and the CLI report whatever their age; seen on the real runtime of @cursor/sdk 1.0.32;
+- current: everything newer, or unknown. Exit 2 there makes the raw JSON text the message, and only user_message reaches the model.
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps, loads
+from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
+from onehook.hosts.effects import Becomes, Row
+from onehook.hosts.tools import Tool, absolute, native_keys, take_common, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "cursor"
+UNREADABLE = ("", 1)
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+
+EVENTS = {
+    "preToolUse": Row("PreToolUse", "tool", gates=True),
+    "beforeShellExecution": Row("PreToolUse", "action", gates=True, tool="Bash"),
+    "beforeMCPExecution": Row("PreToolUse", "action", gates=True, tool="MCP"),
+    "beforeReadFile": Row("PreToolUse", "read", gates=True, tool="Read"),
+    "beforeTabFileRead": Row("PreToolUse", "read", gates=True, tool="Read"),
+    "subagentStart": Row("SubagentStart", "subagent", gates=True),
+    "beforeSubmitPrompt": Row("UserPromptSubmit", "prompt", gates=True),
+    "sessionStart": Row("SessionStart", "session"),
+    "postToolUse": Row("PostToolUse", "context"),
+    "postToolUseFailure": Row("PostToolUseFailure", "context"),
+    "stop": Row("Stop", "stop"),
+    "subagentStop": Row("SubagentStop", "stop"),
+    "preCompact": Row("PreCompact", "compact"),
+    "afterAgentResponse": Row("AgentResponse", "response"),
+    "afterShellExecution": Row("PostToolUse", "observe", tool="Bash"),
+    "afterMCPExecution": Row("PostToolUse", "observe", tool="MCP"),
+    "afterFileEdit": Row("PostToolUse", "observe", tool="Edit"),
+    "afterTabFileEdit": Row("PostToolUse", "observe", tool="Edit"),
+    "afterAgentThought": Row("AgentThought", "observe"),
+    "sessionEnd": Row("SessionEnd", "observe"),
+    "workspaceOpen": Row("WorkspaceOpen", "observe"),
+}
+
+LAST_DOCUMENTED = (3, 2, 16)
+ASK_BROKEN_SINCE = (2, 4, 21)
+SDK_VERSION = "1.0.0"
+
+_ONLY_PRE = "only preToolUse takes a rewrite"
+_CONTEXT_EVENT = "this event takes additional_context and nothing else"
+_NOT_ON_PROMPT = "beforeSubmitPrompt has no channel to the model"
+_STOP_DECISION = "a stop takes no decision; the reason is sent as followup_message"
+_STOP_ONLY = "a stop takes a followup_message and nothing else"
+_READ_ASK = "Cursor refuses the answer as invalid and blocks"
+_NO_NOTE = "Cursor shows a reason only with a denial"
+_OLD_CONTEXT = "Cursor up to 3.2.16 takes context on sessionStart and postToolUse only"
+_CONTEXT_PLACES = "Cursor takes no context on this event"
+
+_DOCUMENTED: dict[str, Caps] = {
+    "tool": {
+        "allow": True, "deny": True, "ask": True, "ask_can_pass": True, "reason": True, "note": True, "allow_reason": True,
+        "user_message": True, "modified_input": True, "additional_context": _OLD_CONTEXT,
+    },
+    "action": {
+        "allow": True, "deny": True, "ask": True, "ask_can_pass": True, "reason": True, "note": True, "allow_reason": True,
+        "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _OLD_CONTEXT,
+    },
+    "read": {
+        "allow": True, "deny": True, "ask": _READ_ASK, "reason": True, "note": True, "allow_reason": True, "user_message": True,
+        "modified_input": _ONLY_PRE, "additional_context": _OLD_CONTEXT,
+    },
+    "prompt": {
+        "allow": True, "deny": True, "ask": "beforeSubmitPrompt cannot ask", "reason": _NOT_ON_PROMPT, "note": _NOT_ON_PROMPT,
+        "allow_reason": _NOT_ON_PROMPT, "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _NOT_ON_PROMPT,
+    },
+    "session": {
+        "allow": _CONTEXT_EVENT, "deny": _CONTEXT_EVENT, "ask": _CONTEXT_EVENT, "note": _CONTEXT_EVENT, "user_message": _CONTEXT_EVENT,
+        "modified_input": _CONTEXT_EVENT, "additional_context": True,
+    },
+    "context": {
+        "allow": _CONTEXT_EVENT, "deny": _CONTEXT_EVENT, "ask": _CONTEXT_EVENT, "note": _CONTEXT_EVENT, "user_message": _CONTEXT_EVENT,
+        "modified_input": _CONTEXT_EVENT, "additional_context": True,
+    },
+    "stop": {
+        "allow": _STOP_DECISION, "deny": _STOP_DECISION, "ask": _STOP_DECISION, "note": True, "user_message": _STOP_ONLY,
+        "modified_input": _STOP_ONLY, "additional_context": _STOP_ONLY,
+    },
+    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": True, "user_message": True},
+}  # fmt: skip
+_CURRENT: dict[str, Caps] = {
+    "tool": {
+        "allow": True, "deny": True, "ask_can_pass": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": True, "additional_context": True,
+    },
+    "action": {
+        "allow": True, "deny": True, "ask_can_pass": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _CONTEXT_PLACES,
+    },
+    "read": {
+        "allow": True, "deny": True, "ask": _READ_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _CONTEXT_PLACES,
+    },
+    "subagent": {
+        "allow": True, "deny": True, "ask": "Cursor treats it as a deny", "reason": Becomes("user_message"), "user_message": True,
+        "modified_input": _ONLY_PRE, "additional_context": True,
+    },
+    "prompt": {
+        "allow": True, "deny": True, "ask": "beforeSubmitPrompt cannot ask", "reason": Becomes("user_message"), "user_message": True,
+        "modified_input": _ONLY_PRE, "additional_context": True,
+    },
+    "session": {
+        "allow": True, "deny": True, "ask": "sessionStart cannot ask", "reason": Becomes("user_message"), "user_message": True,
+        "modified_input": _ONLY_PRE, "additional_context": True,
+    },
+    "context": {"allow": True, "deny": _CONTEXT_EVENT, "modified_input": _CONTEXT_EVENT, "additional_context": True},
+    "stop": {"allow": True, "deny": True, "reason": True, "note": True, "user_message": _STOP_ONLY, "additional_context": _STOP_ONLY},
+    "compact": {"allow": True, "user_message": True},
+    "response": {"allow": True, "silent": True},
+    "observe": {"allow": True, "silent": True},
+}  # fmt: skip
+# The SDK's own session runner throws the context of sessionStart away (1.0.32).
+_SDK_SESSION: Caps = {**_CURRENT["session"], "additional_context": "the SDK's session runner drops it"}
+_ASK_WARNING = (
+    "cursor {version}: 'permission: \"ask\"' is not honored (silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; "
+    "last verified on 3.2.16); downgrading to '{fallback}'. Pass cursor_ask_fallback=\"ask\" to opt out."
+)
+
+TOOLS = {
+    "Shell": Tool("Bash"),
+    "Read": Tool("Read"),
+    "Write": Tool("Write|Edit"),  # every edit arrives as a Write of the whole text
+    "Delete": Tool("Delete"),
+    "Grep": Tool("Grep", path="file_path"),
+    "List": Tool("List", path="file_path"),
+    "ReadLints": Tool("Read"),
+    "Fetch": Tool("WebFetch"),
+    "WebFetch": Tool("WebFetch"),
+    "WebSearch": Tool("WebSearch"),
+    "Task": Tool("Agent"),
+}
+# The keys that a rewrite can change; what is not named here is applied whole (MCP, and tools that run on Cursor's side).
+REWRITES = {
+    "Shell": frozenset({"command", "cwd", "timeout"}),
+    "Read": frozenset({"file_path"}),
+    "Write": frozenset({"file_path"}),
+    "Delete": frozenset({"file_path"}),
+    "Grep": frozenset({"pattern", "file_path"}),
+    "List": frozenset({"file_path"}),
+    "ReadLints": frozenset({"file_path"}),
+    "Fetch": frozenset({"url"}),
+}
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    """The leading numbers of a version: "3.2.16-pre" is (3, 2, 16); no numbers, no version."""
+    numbers: list[int] = []
+    for part in text.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits[:9]))
+        if digits != part:
+            break
+    return tuple(numbers)
+
+
+def era(event: Event) -> str:
+    version = version_of(event.host_version)
+    if event.host_version == SDK_VERSION:
+        return "sdk"
+    return "documented" if version and version <= LAST_DOCUMENTED else "current"
+
+
+def score(payload: dict[str, Any]) -> int:
+    if isinstance(payload.get("cursor_version"), str):
+        return 10
+    if payload.get("hook_event_name") not in EVENTS or not isinstance(payload.get("conversation_id"), str):
+        return 0
+    return 6
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    name = payload.get("hook_event_name", event_name)
+    row = EVENTS.get(name) if isinstance(name, str) else None
+    if row is None:
+        raise PayloadError(f"Cursor has no event {name!r}")
+    event = Event(row.event, ID, payload)
+    event.native_event = name
+    take_common(event, payload)
+    event.host_version = _text(payload, "cursor_version")
+    event.session_id = event.session_id or _text(payload, "conversation_id")
+    event.cwd = event.cwd or _first_root(payload)
+    event.error = event.error or _text(payload, "error_message")
+    event.agent_id = _text(payload, "subagent_id")
+    loops = payload.get("loop_count")
+    if isinstance(loops, int):
+        event.loop_count, event.stop_hook_active = loops, loops > 0
+    if row.event in ("AgentResponse", "AgentThought"):
+        event.last_assistant_message = _text(payload, "text")
+    if row.tool:
+        _take_implied_tool(event, row.tool, payload)
+    elif "tool_name" in payload or row.shape == "tool":
+        _take_named_tool(event, payload)
+    return event
+
+
+def _text(payload: dict[str, Any], key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _first_root(payload: dict[str, Any]) -> str:
+    roots = payload.get("workspace_roots")
+    return roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+
+
+def _decoded(value: object) -> Any:
+    """Cursor sends some objects as JSON text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads(value)
+    except PayloadError:
+        return value
+
+
+def _take_named_tool(event: Event, payload: dict[str, Any]) -> None:
+    name = payload.get("tool_name")
+    event.tool_response = _decoded(payload.get("tool_output"))
+    if isinstance(name, str) and name.startswith("MCP:"):
+        _take_mcp(event, name, "", name[len("MCP:") :], payload.get("tool_input"))
+        return
+    take_tool(event, TOOLS, name, payload.get("tool_input"))
+
+
+def _take_mcp(event: Event, native_name: str, server: str, tool: str, tool_input: object) -> None:
+    arguments = _decoded(tool_input)
+    mcp = Mcp(server, tool)
+    event.take_tool(("MCP",), native_name, arguments if isinstance(arguments, dict) else {"input": arguments}, lambda _: Facts(mcp=mcp))
+
+
+def _take_implied_tool(event: Event, tool: str, payload: dict[str, Any]) -> None:
+    if tool == "MCP":
+        event.tool_response = _decoded(payload.get("result_json"))
+        name = payload.get("tool_name")
+        if not isinstance(name, str) or not name:
+            raise PayloadError(f"{event.native_event} without a tool name")
+        _take_mcp(event, name, _text(payload, "mcp_server_name"), name.removeprefix("MCP:"), payload.get("tool_input"))
+        return
+    if tool == "Bash":
+        event.tool_response = payload.get("output")
+        given: dict[str, Any] = {key: payload[key] for key in ("command", "cwd") if key in payload}
+        if not isinstance(given.get("command"), str):
+            raise PayloadError(f"{event.native_event} without a command")
+        take_tool(event, TOOLS, "Shell", given)
+        return
+    given = {key: payload[key] for key in ("file_path", "edits", "content") if key in payload}
+    if not isinstance(given.get("file_path"), str):
+        raise PayloadError(f"{event.native_event} without a file_path")
+    if tool == "Read":
+        take_tool(event, TOOLS, "Read", given)
+    else:
+        event.take_tool(("Edit", "Write"), "Write", given, _edit_facts)
+
+
+def _edit_facts(event: Event) -> Facts:
+    path = absolute(event.tool_input["file_path"], event.cwd)
+    edits = event.tool_input.get("edits")
+    pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    changes = [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
+    return Facts(paths=[path], changes=changes or [Change(path, "edit", "", "")])
+
+
+def caps(event: Event) -> Caps:
+    shape = EVENTS[event.native_event].shape
+    current = era(event)
+    if current == "sdk" and shape == "session":
+        return _SDK_SESSION
+    table = _DOCUMENTED if current == "documented" and shape in _DOCUMENTED else _CURRENT
+    honoured = table[shape]
+    if "ask_can_pass" in honoured and (current != "documented" or version_of(event.host_version) >= ASK_BROKEN_SINCE):
+        warning = _ASK_WARNING.replace("{version}", event.host_version or "of unknown version")
+        honoured = {**honoured, "ask": "Cursor does not ask", "ask_warning": warning}
+    if shape == "tool" and event.native_tool in REWRITES:
+        honoured = {**honoured, "rewrites": REWRITES[event.native_tool]}
+    return honoured
+
+
+def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
+    return native_keys(event, TOOLS, modified_input)
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    shape = EVENTS[event.native_event].shape
+    denied = response.decision == "deny"
+    documented = era(event) == "documented"
+    body: dict[str, Any] = {}
+    if shape in ("prompt", "session"):
+        if shape == "prompt" or denied:
+            body["continue"] = not denied
+    elif shape == "stop":
+        if response.reason is not None and response.decision != "allow":
+            body["followup_message"] = response.reason
+    elif shape == "response":
+        if response.decision:
+            body["permission"] = response.decision
+        if denied:
+            body["userMessage"] = response.user_message or response.reason
+        return Output(dumps(body), 2 if denied else 0)
+    else:
+        body = _permission(shape, response, documented)
+    if response.user_message is not None:
+        body["user_message"] = response.user_message
+    if response.additional_context is not None:
+        body["additional_context"] = response.additional_context
+    # Always an object, {} at least: with failClosed an empty stdout blocks.
+    return Output(dumps(body), 2 if denied and documented and shape != "stop" else 0)
+
+
+def _permission(shape: str, response: Response, documented: bool) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    if response.decision:
+        body["permission"] = response.decision
+    if response.reason is not None and shape != "subagent":
+        body["agent_message"] = response.reason
+        if not documented and response.user_message is None:
+            # Local tools read user_message alone; a denial with agent_message only reaches the model without its reason.
+            body["user_message"] = response.reason
+    if response.modified_input is not None:
+        body["updated_input"] = response.modified_input
+    return body

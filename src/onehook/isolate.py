@@ -1,0 +1,280 @@
+"""The policy in a process of its own, so that nothing that it does can decide by accident.
+
+The parent reads stdin, forks, and waits for the child's answer until the deadline. A handler that hangs in C code, calls os._exit, dies of
+a signal or leaves children behind is then an error like any other, and what it prints goes to a file that no host waits for. A fork of
+a bare interpreter costs half a millisecond. Where there is no fork (Windows), a thread keeps the deadline: it cannot interrupt C code
+that holds the interpreter lock, and os._exit inside a policy is final there; docs/safety.md says so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onehook.codec import dumps, loads
+from onehook.core import Hooks, OnehookError, PayloadError, Response
+from onehook.run import checked, conclude, fail, load_policy, source_says_closed, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from typing import Any, NoReturn
+
+    from onehook.core import Output
+    from onehook.run import Job
+else:
+    import _signal  # signal itself brings in enum: 3 ms on every event
+
+MAX_NOISE = 64 * 1024
+_AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the answer was given
+
+
+def run_policy(job: Job, hooks: Hooks | None) -> Output:
+    if hasattr(os, "fork") and job.options.isolation == "process" and job.given.get("isolation") != "thread":
+        return _forked(job, hooks)
+    return _threaded(job, hooks)
+
+
+def _policy(job: Job, hooks: Hooks | None) -> Hooks:
+    return load_policy(job.policy) if hooks is None else hooks
+
+
+def _message(error: BaseException) -> str:
+    """What a person is told. The traceback goes to the policy's stderr."""
+    if not isinstance(error, OnehookError) or error.__cause__ is not None:
+        import traceback
+
+        traceback.print_exception(type(error), error, error.__traceback__)
+    if isinstance(error, OnehookError):
+        return str(error)
+    text = str(error)
+    return f"the policy raised {type(error).__name__}" + (f": {text}" if text else "")
+
+
+# --- with fork -----------------------------------------------------------------------------------------------------------------
+
+
+def _forked(job: Job, hooks: Hooks | None) -> Output:
+    read_end, write_end = os.pipe()
+    noise = _noise_file()
+    reader = _Reader(read_end)
+    deadline = _Deadline(reader)
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        _child(job, hooks, write_end, noise)
+    os.close(write_end)
+    deadline.arm(job.options.timeout)
+    if reader.line() and isinstance(reader.message.get("options"), dict):
+        job.settle(reader.message["options"])
+        deadline.arm(job.options.timeout)
+        reader.line()
+    deadline.disarm()
+    answered = "response" in reader.message or "error" in reader.message
+    problem = ""
+    if not answered:
+        problem = reader.garbled or "the policy's process ended without an answer"
+        if deadline.passed:
+            problem = f"the policy took longer than {job.options.timeout:g} s"
+        _kill(child)
+    return _concluded(job, reader.message, problem, _read_noise(noise))
+
+
+class _Deadline:
+    """Ends the waiting when time is up or the child is gone.
+
+    The signal handlers raise nothing, since that could lose what had just been read: they make the pipe non-blocking, so that the read
+    that is under way, or the next one, comes back.
+    """
+
+    def __init__(self, reader: _Reader) -> None:
+        import time
+
+        self.now = time.monotonic
+        self.begun = self.now()
+        self.passed = False
+        self.reader = reader
+        _signal.signal(_signal.SIGALRM, self._on_alarm)
+        _signal.signal(_signal.SIGCHLD, self._on_child)
+
+    def _on_alarm(self, *_: object) -> None:
+        self.passed = True
+        os.set_blocking(self.reader.descriptor, False)
+
+    def _on_child(self, *_: object) -> None:
+        os.set_blocking(self.reader.descriptor, False)
+
+    def arm(self, seconds: float) -> None:
+        _signal.setitimer(_signal.ITIMER_REAL, max(0.001, self.begun + seconds - self.now()))
+
+    def disarm(self) -> None:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+
+
+class _Reader:
+    """The child's messages: one JSON object a line, first the policy's options, then the answer or the error."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.buffer = b""
+        self.message: dict[str, Any] = {}
+        self.garbled = ""
+
+    def line(self) -> bool:
+        """Take the next message into self.message; False when there will be none."""
+        while b"\n" not in self.buffer:
+            try:
+                chunk = os.read(self.descriptor, 1 << 16)
+            except BlockingIOError:
+                return False
+            if not chunk:
+                return False
+            self.buffer += chunk
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        try:
+            self.message.update(loads(line.decode("utf-8")))
+        except (PayloadError, ValueError, TypeError):
+            self.garbled = "the policy wrote into the pipe that carries its answer"
+            return False
+        return True
+
+
+def _concluded(job: Job, message: dict[str, Any], problem: str, noise: str) -> Output:
+    options = message.get("options")
+    if isinstance(options, dict):
+        job.settle(options)
+    if not problem and isinstance(message.get("response"), dict):
+        return conclude(job, Response(**message["response"]), noise)
+    if not options:
+        job.source_says_closed = source_says_closed(job.policy)
+    return fail(job, problem or str(message.get("error")), noise)
+
+
+def _kill(child: int) -> None:
+    for kill in (os.killpg, os.kill):  # the group first; it may not have been made yet
+        try:
+            kill(child, _signal.SIGKILL)
+            break
+        except OSError:
+            continue
+    try:
+        os.waitpid(child, 0)
+    except OSError:
+        pass
+
+
+def _child(job: Job, hooks: Hooks | None, pipe: int, noise: int) -> NoReturn:
+    try:
+        os.setpgid(0, 0)  # so that a deadline ends what a handler started, too
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(noise, 1)
+        os.dup2(noise, 2)
+        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        _signal.alarm(int(job.options.timeout) + _AFTERLIFE)  # should the parent be killed, nobody else ends this process
+        result = _child_answer(job, hooks, pipe)
+        _flush()
+        _send(pipe, result)
+        os.close(pipe)
+        _signal.alarm(_AFTERLIFE)
+        if "atexit" in sys.modules:
+            sys.modules["atexit"]._run_exitfuncs()
+    finally:
+        os._exit(0)
+
+
+def _child_answer(job: Job, hooks: Hooks | None, pipe: int) -> dict[str, Any]:
+    assert job.event is not None
+    try:
+        policy = _policy(job, hooks)
+        _send(pipe, {"options": policy.options})
+        job.settle(policy.options)
+        _signal.alarm(int(job.options.timeout) + _AFTERLIFE)
+        return {"response": checked(policy.dispatch(job.event)).to_dict()}
+    except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer
+        if Hooks.made:
+            _send(pipe, {"options": Hooks.made[-1].options})
+        return {"error": _message(error)}
+
+
+def _send(pipe: int, message: dict[str, Any]) -> None:
+    data = dumps(message).encode("ascii") + b"\n"
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # a handler may have closed or replaced it
+            continue
+
+
+def _noise_file() -> int:
+    """An anonymous file for what the policy and its children print: a child left behind then holds nothing that a host waits for."""
+    try:
+        return os.memfd_create("onehook")
+    except (AttributeError, OSError):
+        folder = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"
+        path = os.path.join(folder, f"onehook-{os.getpid()}-{os.urandom(8).hex()}")
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0), 0o600)
+        if not hasattr(os, "O_TEMPORARY"):
+            os.unlink(path)
+        return descriptor
+
+
+def _read_noise(descriptor: int) -> str:
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    os.lseek(descriptor, max(0, size - MAX_NOISE), os.SEEK_SET)
+    return os.read(descriptor, MAX_NOISE).decode("utf-8", "backslashreplace")
+
+
+# --- without fork --------------------------------------------------------------------------------------------------------------
+
+
+def _threaded(job: Job, hooks: Hooks | None) -> Output:
+    import _thread
+
+    real_out, real_err = os.dup(1), os.dup(2)
+    noise = _noise_file()
+    for descriptor in (1, 2):
+        os.dup2(noise, descriptor)
+    result: dict[str, Any] = {}
+    settled = _thread.allocate_lock()
+
+    def restore() -> None:
+        _flush()
+        os.dup2(real_out, 1)
+        os.dup2(real_err, 2)
+
+    def watch() -> None:
+        import time
+
+        begun = time.monotonic()
+        while time.monotonic() - begun < job.options.timeout:
+            time.sleep(min(0.05, job.options.timeout))
+            if result:
+                return
+        if settled.acquire(False):
+            restore()
+            output = fail(job, f"the policy took longer than {job.options.timeout:g} s", _read_noise(noise))
+            write(output)
+            os._exit(output.exit_code)
+
+    _thread.start_new_thread(watch, ())
+    try:
+        policy = _policy(job, hooks)
+        job.settle(policy.options)
+        assert job.event is not None
+        result["response"] = checked(policy.dispatch(job.event)).to_dict()
+    except BaseException as error:
+        if Hooks.made:
+            job.settle(Hooks.made[-1].options)
+        result["error"] = _message(error)
+    settled.acquire()  # never released: if the watcher has it, this process ends there
+    restore()
+    return _concluded(job, result, "", _read_noise(noise))

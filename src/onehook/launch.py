@@ -1,0 +1,36 @@
+"""What install writes into the hosts' configs: PYTHON -I -S .../onehook/launch.py POLICY --host ID.
+
+-I: nothing of the user's repository is imported by accident. -S: no site, which saves a quarter of the start-up, and all of what .pth
+files cost. Packages beside onehook are found without it, and if an import fails, site is brought in and the import is tried again.
+"""
+
+import sys
+
+_PACKAGE_PARENT = __file__.replace("\\", "/").rpartition("/")[0].rpartition("/")[0] or "/"
+
+
+class _SiteOnDemand:
+    """The last finder: what nobody found may be in a place that only site knows (editable installs, .pth files, other folders)."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):  # type: ignore[no-untyped-def]
+        sys.meta_path.remove(_SiteOnDemand)
+        if path is None and not name.startswith("onehook"):
+            import site
+
+            site.main()
+            from importlib.util import find_spec
+
+            return find_spec(name)
+        sys.meta_path.append(_SiteOnDemand)
+        return None
+
+
+if __name__ == "__main__":
+    if _PACKAGE_PARENT not in sys.path:
+        sys.path.append(_PACKAGE_PARENT)
+    if sys.flags.no_site:
+        sys.meta_path.append(_SiteOnDemand)
+    from onehook.run import main
+
+    main(sys.argv[1:])

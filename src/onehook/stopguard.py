@@ -1,0 +1,69 @@
+"""A Stop handler that always denies must not keep an agent working for ever.
+
+Some hosts have no cap at all, others end after 5 or 8 rounds. Here the limit is `stop_limit` (5) on every host. Where the host counts
+(event.loop_count) its number is used; elsewhere a small file per session counts the denials in a row, and stop_hook_active false
+starts anew.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import Drop, Response
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onehook.core import Event, Options
+
+
+def guarded(event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
+    """The answer, or no answer once the agent was sent back to work too often."""
+    if response.decision == "allow" or not (response.decision or response.reason or response.additional_context):
+        return response, []
+    before = event.loop_count if event.loop_count is not None else _count(event)
+    if before < options.stop_limit:
+        return response, []
+    limit = f"stop_limit={options.stop_limit:g}"
+    text = f"{event.host} {event.native_event}: sent back to work {before} times in a row; letting it stop ({limit})"
+    return Response(user_message=response.user_message), [Drop(event.host, event.native_event, "decision", "stop_limit reached", text)]
+
+
+def _count(event: Event) -> int:
+    """How often in a row this session's stop was denied before; counts this time too."""
+    path = os.path.join(state_folder(), "stops", _file_name(event))
+    try:
+        before = _read(path) if event.stop_hook_active else 0
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        temporary = f"{path}.{os.getpid()}"
+        with open(temporary, "w", encoding="ascii") as file:
+            file.write(str(before + 1))
+        os.replace(temporary, path)
+        return before
+    except OSError:
+        # Nowhere to count: one round is safe, since the host says whether it is the first.
+        return 1_000_000 if event.stop_hook_active else 0
+
+
+def _read(path: str) -> int:
+    try:
+        with open(path, encoding="ascii") as file:
+            return int(file.read() or "0")
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def _file_name(event: Event) -> str:
+    from hashlib import sha1
+
+    key = "\0".join((event.host, event.session_id, event.agent_id, event.event))
+    return sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
+
+
+def state_folder() -> str:
+    """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
+    named = os.environ.get("ONEHOOK_STATE_DIR")
+    if named:
+        return named
+    if os.name == "nt":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "onehook")
+    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "onehook")
