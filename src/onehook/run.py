@@ -141,7 +141,9 @@ def conclude(job: Job, response: Response, noise: str = "") -> Output:
         drops = []
     answer, lost = compile_response(job.wire, job.event, response, job.options)
     drops += lost
-    return _with_chatter(job.wire.render(job.event, answer, bool(drops or noise)), drops, noise)
+    output = _with_chatter(job.wire.render(job.event, answer, bool(drops or noise)), drops, noise)
+    output.answer = answer
+    return output
 
 
 def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:

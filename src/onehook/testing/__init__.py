@@ -1,0 +1,1 @@
+"""The author's kit: what a policy does, without an agent."""
