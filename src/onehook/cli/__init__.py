@@ -8,6 +8,8 @@ import click
 
 # verb -> one line for --help. The verb's code is onehook.cli.<verb>, and its command is called `command`.
 VERBS = {
+    "install": "Wire a policy into every agent.",
+    "uninstall": "Take it out again, without a trace.",
     "run": "Answer one event on stdin: what hosts start.",
 }
 
