@@ -112,10 +112,13 @@ _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermission
 
 def score(payload: dict[str, Any]) -> int:
     name = payload.get("hook_event_name")
-    if name not in EVENTS or not isinstance(payload.get("session_id"), str):
+    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
         return 0
     # Others that speak Claude's words: each shows itself by what Claude Code never sends.
-    if any(key in payload for key in ("turn_id", "timestamp", "cursor_version", "conversation_id")):
+    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id")):
+        return 0
+    # Codex names the turn on most events; Claude Code does so on MessageDisplay alone. Codex sends null for a missing transcript.
+    if ("turn_id" in payload and name != "MessageDisplay") or payload.get("transcript_path", "") is None:
         return 0
     if payload.get("permission_mode", "default") not in _MODES:
         return 0

@@ -181,9 +181,8 @@ def era(event: Event) -> str:
 def score(payload: dict[str, Any]) -> int:
     if isinstance(payload.get("cursor_version"), str):
         return 10
-    if payload.get("hook_event_name") not in EVENTS or not isinstance(payload.get("conversation_id"), str):
-        return 0
-    return 6
+    name = payload.get("hook_event_name")
+    return 6 if isinstance(name, str) and name in EVENTS and isinstance(payload.get("conversation_id"), str) else 0
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
