@@ -50,8 +50,8 @@ CAPS: dict[str, Caps] = {
         "modified_input": True, "additional_context": True,
     },
     "request": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _REQUEST_REWRITE,
+        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _NO_NOTE, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _REQUEST_REWRITE,
     },
     "block": {
         "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
@@ -59,7 +59,7 @@ CAPS: dict[str, Caps] = {
     },
     "continue": {
         "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, 
+        "modified_input": _ONLY_BEFORE,
         "additional_context": Becomes("user_message", "Codex takes no context on a stop; it is shown to the user instead"),
     },
     "halt_context": {

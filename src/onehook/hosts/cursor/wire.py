@@ -11,7 +11,7 @@ from __future__ import annotations
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Row
-from onehook.hosts.tools import Tool, absolute, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, absolute, listed_edits, native_keys, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ _DOCUMENTED: dict[str, Caps] = {
         "allow": _STOP_DECISION, "deny": _STOP_DECISION, "ask": _STOP_DECISION, "note": True, "user_message": _STOP_ONLY,
         "modified_input": _STOP_ONLY, "additional_context": _STOP_ONLY,
     },
-    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": True, "user_message": True},
+    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": Becomes("user_message"), "user_message": True},
 }  # fmt: skip
 _CURRENT: dict[str, Caps] = {
     "tool": {
@@ -271,10 +271,7 @@ def _take_implied_tool(event: Event, tool: str, payload: dict[str, Any]) -> None
 
 def _edit_facts(event: Event) -> Facts:
     path = absolute(event.tool_input["file_path"], event.cwd)
-    edits = event.tool_input.get("edits")
-    pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-    changes = [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
-    return Facts(paths=[path], changes=changes or [Change(path, "edit", "", "")])
+    return Facts(paths=[path], changes=listed_edits(event.tool_input, path) or [Change(path, "edit", "", "")])
 
 
 def caps(event: Event) -> Caps:
@@ -310,8 +307,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     elif shape == "response":
         if response.decision:
             body["permission"] = response.decision
-        if denied:
-            body["userMessage"] = response.user_message or response.reason
+        if response.user_message is not None:
+            body["userMessage"] = response.user_message
         return Output(dumps(body), 2 if denied else 0)
     else:
         body = _permission(shape, response, documented)
