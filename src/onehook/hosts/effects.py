@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from onehook.hosts import Wire
 
     # effect -> True where it takes effect, a text saying why it does not; an effect that is not named is not honoured.
-    # Effects: allow, deny, ask, reason (of a deny or an ask), allow_reason, note (a reason with no decision), user_message,
-    # modified_input, additional_context, message, lint_command. Beside them: `rewrites`, the input keys that a rewrite can change;
-    # `silent`, the event takes no answer at all; `ask_can_pass` and `ask_warning` for a host that takes ask and mishandles it.
-    Caps = Mapping[str, "bool | str | frozenset[str] | Becomes"]
+    # Effects: allow, deny, ask, reason (of a deny, and of an ask where no ask_reason is named), allow_reason, note (a reason with no
+    # decision), user_message, modified_input, additional_context, message, lint_command. Beside them: `rewrites`, the input keys that
+    # a rewrite can change; `silent`, the event takes no answer at all; `ask_can_pass` and `ask_warning` for a host that takes ask and
+    # mishandles it.
+    Caps = Mapping[str, "bool | str | frozenset[str] | Becomes | Beside | Hollow"]
 
 
 class Row:
@@ -44,6 +45,25 @@ class Becomes:
         self.why = why
 
 
+class Beside:
+    """A field that takes effect only beside one decision."""
+
+    __slots__ = ("decision", "why")
+
+    def __init__(self, decision: str, why: str) -> None:
+        self.decision = decision
+        self.why = why
+
+
+class Hollow:
+    """A decision that the host shows and does not act on: it is written in the host's words, and its loss is said."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
 NO_CHANNEL = "the host has no channel for it on this event"
 
 
@@ -58,8 +78,11 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
     _settle_decision(event, answer, caps, drops)
     _settle_reason(event, answer, caps, drops)
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
-        if getattr(answer, field) is not None and caps.get(field) is not True:
-            _lose(event, answer, field, caps.get(field), drops)
+        cap = caps.get(field)
+        if isinstance(cap, Beside):
+            cap = cap.decision == answer.decision or cap.why
+        if getattr(answer, field) is not None and cap is not True:
+            _lose(event, answer, field, cap, drops)
     _settle_rewrite(wire, event, answer, caps, drops)
     if caps.get("silent") is True and drops:
         drops[:] = [Drop(event.host, event.native_event, ", ".join(d.field for d in drops), "this event takes no answer")]
@@ -107,6 +130,9 @@ def _settle_decision(event: Event, answer: Response, caps: Caps, drops: list[Dro
     if answer.decision is None or caps.get(answer.decision) is True:
         return
     why = caps.get(answer.decision)
+    if isinstance(why, Hollow):
+        drops.append(Drop(event.host, event.native_event, "decision", why.why))
+        return
     why = why if isinstance(why, str) else f"{answer.decision!r}: {NO_CHANNEL}"
     drops.append(Drop(event.host, event.native_event, "decision", why))
     answer.decision = None
@@ -119,6 +145,8 @@ def _settle_reason(event: Event, answer: Response, caps: Caps, drops: list[Drop]
     if answer.reason is None:
         return
     cap = caps.get(_REASON_CHANNEL[answer.decision])
+    if answer.decision == "ask":
+        cap = caps.get("ask_reason", cap)
     if cap is not True:
         _lose(event, answer, "reason", cap, drops)
 

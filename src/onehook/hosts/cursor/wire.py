@@ -11,7 +11,7 @@ from __future__ import annotations
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Row
-from onehook.hosts.tools import Tool, absolute, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, absolute, listed_edits, native_keys, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ _DOCUMENTED: dict[str, Caps] = {
         "allow": _STOP_DECISION, "deny": _STOP_DECISION, "ask": _STOP_DECISION, "note": True, "user_message": _STOP_ONLY,
         "modified_input": _STOP_ONLY, "additional_context": _STOP_ONLY,
     },
-    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": True, "user_message": True},
+    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": Becomes("user_message"), "user_message": True},
 }  # fmt: skip
 _CURRENT: dict[str, Caps] = {
     "tool": {
@@ -181,9 +181,8 @@ def era(event: Event) -> str:
 def score(payload: dict[str, Any]) -> int:
     if isinstance(payload.get("cursor_version"), str):
         return 10
-    if payload.get("hook_event_name") not in EVENTS or not isinstance(payload.get("conversation_id"), str):
-        return 0
-    return 6
+    name = payload.get("hook_event_name")
+    return 6 if isinstance(name, str) and name in EVENTS and isinstance(payload.get("conversation_id"), str) else 0
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -272,10 +271,7 @@ def _take_implied_tool(event: Event, tool: str, payload: dict[str, Any]) -> None
 
 def _edit_facts(event: Event) -> Facts:
     path = absolute(event.tool_input["file_path"], event.cwd)
-    edits = event.tool_input.get("edits")
-    pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-    changes = [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
-    return Facts(paths=[path], changes=changes or [Change(path, "edit", "", "")])
+    return Facts(paths=[path], changes=listed_edits(event.tool_input, path) or [Change(path, "edit", "", "")])
 
 
 def caps(event: Event) -> Caps:
@@ -311,8 +307,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     elif shape == "response":
         if response.decision:
             body["permission"] = response.decision
-        if denied:
-            body["userMessage"] = response.user_message or response.reason
+        if response.user_message is not None:
+            body["userMessage"] = response.user_message
         return Output(dumps(body), 2 if denied else 0)
     else:
         body = _permission(shape, response, documented)
