@@ -151,7 +151,9 @@ def main() -> int:
             return 1
     measure(found, options.rounds)
     print(file=sys.stderr)
-    print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores,")
+    print(
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores,"
+    )
     print(f"load {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {options.rounds} interleaved rounds\n")
     print(table(found, options.markdown))
     return 0

@@ -170,9 +170,7 @@ def test_an_mcp_tool_gets_the_arguments_that_a_hook_rewrote(sandbox: Sandbox) ->
 def test_a_denied_subagent_makes_no_tool_call(sandbox: Sandbox) -> None:
     install(sandbox, {"subagentStart": [denying("alone")]})
     own = live.shell("touch own")
-    stdout = session(
-        sandbox, live.subagent("help"), own, live.subagent_end("bye"), live.shell("touch parents")
-    )
+    stdout = session(sandbox, live.subagent("help"), own, live.subagent_end("bye"), live.shell("touch parents"))
     assert live.blocked(stdout) == [("subagent", "generalPurpose")]
     assert not (sandbox.project / "own").exists()
     assert (sandbox.project / "parents").exists()

@@ -13,9 +13,7 @@ SERVER = Path(mcp_server.__file__)
 
 def talk(notes: Path, *lines: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-I", str(SERVER), str(notes)]
-    done = subprocess.run(
-        command, input="".join(f"{line}\n" for line in lines), capture_output=True, text=True, timeout=20
-    )
+    done = subprocess.run(command, input="".join(f"{line}\n" for line in lines), capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 

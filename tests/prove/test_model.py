@@ -128,9 +128,7 @@ INNER = [
     "functionResponse",
     "functionDeclarations",
 ]
-NEARLY = st.dictionaries(
-    st.sampled_from(KEYS), JSON | st.lists(st.dictionaries(st.sampled_from(INNER), JSON)), max_size=5
-)
+NEARLY = st.dictionaries(st.sampled_from(KEYS), JSON | st.lists(st.dictionaries(st.sampled_from(INNER), JSON)), max_size=5)
 
 
 @pytest.fixture(scope="module")
@@ -168,9 +166,7 @@ def test_a_compressed_body_is_read(encoding: str) -> None:
     plain = json.dumps(RESPONSES.body(["Shell"], False)).encode()
     packers: dict[str, Any] = {"gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstandard.compress}
     with ScriptedModel([TOUCH]) as model:
-        answer = send(
-            model, "/v1/responses", raw=packers[encoding](plain), headers={"Content-Encoding": encoding}
-        )
+        answer = send(model, "/v1/responses", raw=packers[encoding](plain), headers={"Content-Encoding": encoding})
     assert RESPONSES.read(answer, False)[1] == [("Shell", TOUCH["input"])]
 
 

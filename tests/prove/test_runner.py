@@ -66,10 +66,7 @@ def test_a_run_over_its_time_is_ended_with_its_children(tmp_path: Path) -> None:
 
 
 def test_children_that_outlive_the_agent_are_ended(tmp_path: Path) -> None:
-    code = (
-        "import subprocess, sys;"
-        "print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid)"
-    )
+    code = "import subprocess, sys;print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid)"
     outcome = run_agent(launch(tmp_path, code), 20)
     assert outcome.exit_code == 0
     assert dies(int(outcome.stdout))

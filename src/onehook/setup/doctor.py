@@ -90,7 +90,9 @@ def _programs(found: Found, machine: Machine) -> Iterator[Finding]:
     if PORTABLE_FOLDER in found.command:
         version = installed_version(machine.project)
         if version != VERSION:
-            yield Finding("warn", f"the runtime in {PORTABLE_FOLDER}/ is {version or 'gone'}, this is {VERSION}", "install again with --portable")
+            yield Finding(
+                "warn", f"the runtime in {PORTABLE_FOLDER}/ is {version or 'gone'}, this is {VERSION}", "install again with --portable"
+            )
         return
     interpreter = words[0]
     launcher = next((word for word in words if word.endswith("launch.py")), "")
@@ -123,12 +125,16 @@ def _fired(spot: Spot, machine: Machine) -> Iterator[Finding]:
         yield Finding("ok", f"fired through the host's shell: a deny is said as the host obeys it, an allow goes on ({took * 1000:.0f} ms)")
     else:
         said = (denied.stderr or denied.stdout or allowed.stderr).strip()[:300]
-        yield Finding("fail", f"fired through the host's shell, it did not deny (exit {denied.returncode}): {said}", "see the message; onehook run")
+        yield Finding(
+            "fail", f"fired through the host's shell, it did not deny (exit {denied.returncode}): {said}", "see the message; onehook run"
+        )
     yield from _slow(gate, took)
 
 
 def _fire(spot: Spot, found: Found, machine: Machine, probe: str) -> subprocess.CompletedProcess[str]:
-    payload = load(spot.host, "reverse").payload(sample("PreToolUse", "Bash", command="true", session_id="onehook-doctor", cwd=str(machine.project)))
+    payload = load(spot.host, "reverse").payload(
+        sample("PreToolUse", "Bash", command="true", session_id="onehook-doctor", cwd=str(machine.project))
+    )
     environment = {**os.environ, "HOME": str(machine.home), "CLAUDE_PROJECT_DIR": str(machine.project)}
     shell = [os.environ.get("SHELL") or "/bin/sh", "-lc"] if config_of(spot.host).SHELL == "login" else ["/bin/sh", "-c"]
     line = f"{found.command} --probe {probe}"
@@ -158,10 +164,14 @@ def _slow(found: Found, took: float) -> Iterator[Finding]:
     subprocess.run([interpreter, "-I", "-S", "-c", "pass"], check=False, capture_output=True)
     without_site = time.perf_counter() - begun
     if bare > 3 * without_site:
-        text = f"site and .pth files make this interpreter {bare / without_site:.1f} times slower to start; onehook's entries skip them (-S)"
+        text = (
+            f"site and .pth files make this interpreter {bare / without_site:.1f} times slower to start; onehook's entries skip them (-S)"
+        )
         yield Finding("note", text)
     if took > SLOW_RATIO * without_site + 0.1:
-        text = f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare start: the policy's own imports, or a login shell"
+        text = (
+            f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare start: the policy's own imports, or a login shell"
+        )
         yield Finding("note", text, "python -X importtime -c 'import ...' shows which import")
 
 
@@ -176,7 +186,9 @@ def _duplicates(spots: list[Spot]) -> Iterator[Finding]:
             key = (found.event, " ".join(words_of(found.command)[4:5]).rpartition("/")[2])
             other = seen.setdefault(key, str(spot.place.path))
             if other != str(spot.place.path):
-                yield Finding("warn", f"installed in {other} and in {spot.place.path}: events are handled twice", "onehook uninstall --scope user")
+                yield Finding(
+                    "warn", f"installed in {other} and in {spot.place.path}: events are handled twice", "onehook uninstall --scope user"
+                )
                 return
 
 

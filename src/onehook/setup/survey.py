@@ -107,7 +107,9 @@ def rows(machine: Machine) -> list[Row]:
             portable = any(PORTABLE_FOLDER in entry.command for entry in entries)
             note = "" if Path(policy).is_file() else "the policy is gone"
             if portable and installed_version(machine.project) != VERSION:
-                note = f"the runtime in {PORTABLE_FOLDER}/ is {installed_version(machine.project) or 'gone'}, this is {VERSION}: install again"
+                note = (
+                    f"the runtime in {PORTABLE_FOLDER}/ is {installed_version(machine.project) or 'gone'}, this is {VERSION}: install again"
+                )
             events = tuple(dict.fromkeys(entry.event for entry in entries))
             found.append(
                 Row(spot.host, spot.place.scope, str(spot.place.path), policy, events, "closed" if closed else "open", portable, note)

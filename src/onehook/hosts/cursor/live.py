@@ -20,9 +20,7 @@ DRIVER = Path(__file__).with_name("driver") / "driver.mjs"
 JOB_FILE = "onehook-cursor-job.json"
 
 
-def prepare(
-    sandbox: Sandbox, mode: str = "", steps: Sequence[Step] = (), options: Mapping[str, Any] | None = None
-) -> Launch:
+def prepare(sandbox: Sandbox, mode: str = "", steps: Sequence[Step] = (), options: Mapping[str, Any] | None = None) -> Launch:
     """Write the job file and return the command that runs it.
 
     There is no model to ask, so the script is given here. As with a model, a "say" ends a turn: the steps
@@ -55,11 +53,7 @@ def _nested(steps: Sequence[Step]) -> list[Step]:
         if "subagent_end" not in step:
             nested.append(step)
             continue
-        open_tasks = [
-            index
-            for index, done in enumerate(nested)
-            if done.get("call") == "Task" and "steps" not in done["input"]
-        ]
+        open_tasks = [index for index, done in enumerate(nested) if done.get("call") == "Task" and "steps" not in done["input"]]
         if not open_tasks:
             raise ValueError("subagent_end() without a subagent() before it")
         start = open_tasks[-1]

@@ -47,11 +47,7 @@ def told(body: Json) -> list[str]:
 
 
 def tool_results(body: Json) -> list[str]:
-    return [
-        "\n".join(content_text(message.get("content")))
-        for message in objects(body.get("messages"))
-        if message.get("role") == "tool"
-    ]
+    return ["\n".join(content_text(message.get("content"))) for message in objects(body.get("messages")) if message.get("role") == "tool"]
 
 
 def reply(turn: Turn, ask: Ask) -> Reply:
@@ -69,10 +65,7 @@ def _definition(tool: Json) -> Json:
 
 
 def _is_custom(call: Call, body: Json) -> bool:
-    return any(
-        tool.get("type") == "custom" and _definition(tool).get("name") == call.tool
-        for tool in objects(body.get("tools"))
-    )
+    return any(tool.get("type") == "custom" and _definition(tool).get("name") == call.tool for tool in objects(body.get("tools")))
 
 
 def _tool_call(call: Call, index: int, ask: Ask) -> Json:

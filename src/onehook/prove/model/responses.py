@@ -63,17 +63,13 @@ def reply(turn: Turn, ask: Ask) -> Reply:
         "output": output,
         "usage": _usage(),
     }
-    return (
-        sse_reply(_events(response), named=True) if ask.body.get("stream") is True else json_reply(response)
-    )
+    return sse_reply(_events(response), named=True) if ask.body.get("stream") is True else json_reply(response)
 
 
 def _tools(body: Json) -> list[tuple[str, str]]:
     """(namespace, name) of each tool. Codex in code mode has no `tools`: an input item carries them."""
     lists = [body.get("tools")]
-    lists += [
-        item.get("tools") for item in objects(body.get("input")) if item.get("type") == "additional_tools"
-    ]
+    lists += [item.get("tools") for item in objects(body.get("input")) if item.get("type") == "additional_tools"]
     found: list[tuple[str, str]] = []
     for tool in (tool for tools in lists for tool in objects(tools)):
         name = name_of(tool.get("name")) or name_of(tool.get("type"))
@@ -143,11 +139,7 @@ def _item_events(item: Json, index: int) -> Iterator[Json]:
         yield {"type": "response.output_text.done", **spot, "text": part["text"]}
         yield {"type": "response.content_part.done", **spot, "part": part}
     else:
-        kind, key = (
-            ("function_call_arguments", "arguments")
-            if item["type"] == "function_call"
-            else ("custom_tool_call_input", "input")
-        )
+        kind, key = ("function_call_arguments", "arguments") if item["type"] == "function_call" else ("custom_tool_call_input", "input")
         yield {"type": "response.output_item.added", **place, "item": {**item, key: ""}}
         yield {"type": f"response.{kind}.delta", **place, "delta": item[key]}
         yield {"type": f"response.{kind}.done", **place, key: item[key]}

@@ -54,9 +54,7 @@ def load_script(path: str | Path) -> list[Turn]:
     except OSError as error:
         raise ScriptError(f"cannot read the script {path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise ScriptError(
-            f"{path} is not JSON: {error}. A script is a list of steps: {STEP_FORMS}."
-        ) from error
+        raise ScriptError(f"{path} is not JSON: {error}. A script is a list of steps: {STEP_FORMS}.") from error
     if isinstance(data, dict) and "steps" in data:
         data = cast("dict[str, Any]", data)["steps"]
     return parse_script(data)
@@ -133,6 +131,4 @@ def _text(value: object, where: str, key: str) -> str:
 def _reject_unknown(fields: Mapping[str, object], known: set[str], where: str) -> None:
     unknown = sorted(set(fields) - known)
     if unknown:
-        raise ScriptError(
-            f"{where} has the unknown key {unknown[0]!r}; known here: {', '.join(sorted(known))}."
-        )
+        raise ScriptError(f"{where} has the unknown key {unknown[0]!r}; known here: {', '.join(sorted(known))}.")

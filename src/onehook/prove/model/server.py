@@ -65,9 +65,7 @@ class ScriptedModel:
     def __enter__(self) -> ScriptedModel:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     @property
@@ -171,9 +169,7 @@ class ScriptedModel:
         for call in turn.calls:
             if call.tool not in request.tools and not turn.deferred:
                 offered = ", ".join(sorted(request.tools))
-                self.problems.append(
-                    f"step {request.step}: {call.tool} is not among the offered tools ({offered})"
-                )
+                self.problems.append(f"step {request.step}: {call.tool} is not among the offered tools ({offered})")
 
 
 def _parse(body: bytes) -> object:

@@ -127,7 +127,5 @@ def error_reply(status: int, message: str) -> Reply:
 
 def sse_reply(events: Iterable[Json], *, named: bool = False, end: str = "") -> Reply:
     """Server-sent events: with the type of each as its name, and an end line, where the dialect has them."""
-    lines = [
-        (f"event: {event['type']}\n" if named else "") + f"data: {json.dumps(event)}\n\n" for event in events
-    ]
+    lines = [(f"event: {event['type']}\n" if named else "") + f"data: {json.dumps(event)}\n\n" for event in events]
     return Reply("".join([*lines, end]).encode(), "text/event-stream; charset=utf-8")
