@@ -111,10 +111,10 @@ def measure(found: list[Contender], rounds: int) -> None:
     sink = os.open(os.devnull, os.O_WRONLY)
     stdins: list[int] = []
     for contender in found:
-        file = tempfile.TemporaryFile()
-        file.write(contender.payload)
-        file.flush()
-        stdins.append(os.dup(file.fileno()))
+        with tempfile.TemporaryFile() as file:
+            file.write(contender.payload)
+            file.flush()
+            stdins.append(os.dup(file.fileno()))
     for round_number in range(-3, rounds):  # three rounds to warm the caches
         for contender, stdin in zip(found, stdins, strict=True):
             taken = time_once(contender, stdin, sink)

@@ -10,8 +10,8 @@ from typing import cast
 
 import pytest
 
-from onehook.prove import launch as launch_module
 from onehook.hosts.living import Live, Sandbox
+from onehook.prove import launch as launch_module
 from onehook.prove.model import parse_script
 
 HOSTS = ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]

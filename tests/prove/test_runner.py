@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from onehook.prove import runner
 from onehook.hosts.living import Launch
+from onehook.prove import runner
 from onehook.prove.runner import run_agent
 
 

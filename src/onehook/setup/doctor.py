@@ -198,6 +198,7 @@ def _across(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
     for host, borrowers in ((spot.host, wire_of(spot.host).BORROWED_BY) for spot in spots if spot.ours):
         for borrower, _ in borrowers:
             if borrower in ours and not ours[host] & ours[borrower]:
-                text = f"{config_of(borrower).TITLE} also runs the entries of {config_of(host).TITLE}, and they differ: events are handled twice"
+                one, other = config_of(borrower).TITLE, config_of(host).TITLE
+                text = f"{one} also runs the entries of {other}, and they differ: events are handled twice"
                 yield Finding("warn", text, f"onehook install POLICY --hosts {host},{borrower}")
                 return
