@@ -159,6 +159,7 @@ def _alarm(seconds: float) -> Callable[[], object] | None:
 
 def take_payload(job: Job, data: bytes) -> Event:
     """The event of a payload; job.wire is set as soon as it is known."""
+    _guess_wire(job)
     payload = loads(text_of(data))
     if not isinstance(payload, dict):
         raise PayloadError("the payload is not a JSON object")
@@ -356,7 +357,7 @@ def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str
     job.settle(hooks.options if hooks is not None else {})
     if host:
         job.hosts = [host]
-    _guess_wire(job)
+    _guess_wire(job)  # an error before the payload is read is answered in its words too
     return problems[0] if problems else ""
 
 
