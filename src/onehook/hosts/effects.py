@@ -72,12 +72,15 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
     caps = wire.caps(event)
     drops: list[Drop] = []
     answer = response.copy()
-    if answer.decision == "deny" and not answer.reason:
+    if answer.decision in ("deny", "ask") and answer.reason is not None and not answer.reason.strip():
+        answer.reason = None  # a blank reason is none: Codex takes a denial without one for a failed hook, and runs the tool
+    own_words = answer.reason is not None or answer.decision not in ("deny", "ask")
+    if answer.decision == "deny" and answer.reason is None:
         answer.reason = "denied by policy"
     if not _passes_ask(answer, caps, options, event.host):
         _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
-    _settle_reason(event, answer, caps, drops)
+    _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is no loss
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
         cap = caps.get(field)
         if isinstance(cap, Beside):

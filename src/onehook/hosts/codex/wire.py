@@ -41,6 +41,7 @@ EVENTS = {
 }
 
 _NO_ASK = "Codex rejects it as unsupported and runs the tool"
+_NEVER_ASKS = "Codex cannot ask on this event"
 _ONLY_BEFORE = "Codex takes a rewrite only on PreToolUse"
 _NO_NOTE = "Codex takes a reason only with a denial"
 _REQUEST_REWRITE = "Codex rejects a rewrite in the answer to a permission request"
@@ -54,16 +55,16 @@ CAPS: dict[str, Caps] = {
         "user_message": True, "modified_input": _REQUEST_REWRITE,
     },
     "block": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE,
         "additional_context": Becomes("user_message", "Codex takes no context on a stop; it is shown to the user instead"),
     },
     "halt_context": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "context": {
@@ -71,7 +72,7 @@ CAPS: dict[str, Caps] = {
         "additional_context": True,
     },
     "halt": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
         "user_message": True, "modified_input": _ONLY_BEFORE,
     },
     "message": {"allow": True, "user_message": True},
@@ -83,6 +84,7 @@ TOOLS = {
     # Every file change is a patch, so handlers for Edit and for Write both see it, as Codex's own matchers do.
     "apply_patch": Tool("Edit|Write", patch="command"),
     "spawn_agent": Tool("Agent", prompt="message"),
+    "collaborationspawn_agent": Tool("Agent", prompt="message"),  # the same in code mode (0.166.0)
     "view_image": Tool("Read", file_path="path"),
 }
 
