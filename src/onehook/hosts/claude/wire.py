@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ID = "claude"
 UNREADABLE = ("", 1)
+ERROR_EXIT = 1
 # Cursor also runs the hooks of Claude's settings files, with payloads and answers of its own.
 BORROWED_BY = (("cursor", "cursor_version"),)
 
