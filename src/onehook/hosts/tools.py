@@ -43,6 +43,15 @@ def tool_text(event: Event, key: str) -> str:
     return value
 
 
+def _texts(event: Event, key: str) -> list[str]:
+    """A text of the tool's input, or several where the host takes a list."""
+    value = event.tool_input.get(key)
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return value
+    text = tool_text(event, key)
+    return [text] if text else []
+
+
 def absolute(path: str, cwd: str) -> str:
     return normpath(path if isabs(path) or not cwd else join(cwd, path))
 
@@ -59,8 +68,8 @@ def fold(event: Event, tool: Tool) -> Facts:
     if name in ("Write", "Edit", "Delete"):
         return _of_changes(_file_changes(event, tool, name), event.cwd)
     if name in ("Read", "Grep", "Glob", "List"):
-        path = tool_text(event, tool.key("file_path" if name == "Read" else "path"))
-        return Facts(paths=[absolute(path, event.cwd)] if path else [])
+        paths = _texts(event, tool.key("file_path" if name == "Read" else "path"))
+        return Facts(paths=[absolute(path, event.cwd) for path in paths])
     if name == "WebFetch":
         return Facts(url=tool_text(event, tool.key("url")))
     # Of a tool that is not known here nothing can be demanded: an error would keep the policy from seeing the call at all.
