@@ -56,7 +56,7 @@ class Beside:
 
 
 class Hollow:
-    """What the host does not act on: it is written in the documented words all the same, and its loss is said."""
+    """What the host was seen not to act on: it is written all the same, since other surfaces of the host may, and its loss is said."""
 
     __slots__ = ("why",)
 
