@@ -84,6 +84,7 @@ TOOLS = {
     # Every file change is a patch, so handlers for Edit and for Write both see it, as Codex's own matchers do.
     "apply_patch": Tool("Edit|Write", patch="command"),
     "spawn_agent": Tool("Agent", prompt="message"),
+    "collaborationspawn_agent": Tool("Agent", prompt="message"),  # the same in code mode (0.166.0)
     "view_image": Tool("Read", file_path="path"),
 }
 
