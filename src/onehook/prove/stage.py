@@ -131,7 +131,7 @@ def _evidence(live: Any, sandbox: Sandbox, outcome: Outcome, model: ScriptedMode
         shown = live.shown(outcome.stdout) if outcome.stdout.strip() else ""
         return Evidence(sandbox.project, sandbox.home, outcome, turns, told, shown)
     shown = f"{outcome.stdout}\n{outcome.stderr}"
-    return Evidence(sandbox.project, sandbox.home, outcome, len(model.turns), tuple(model.told()), shown, problems=tuple(model.problems))
+    return Evidence(sandbox.project, sandbox.home, outcome, len(model.turns), (model.told(),), shown, problems=tuple(model.problems))
 
 
 def _keep(folder: Path, outcome: Outcome) -> None:

@@ -13,7 +13,6 @@ from onehook.hosts.living import Launch, Sandbox, Step
 # as Codex asks of its current models. The name of the model decides: of those that 0.166.0 knows, gpt-5.5
 # alone gets tools, and a model that it does not know gets no apply_patch.
 MODES = ("tools", "code")
-CAN = ("shows_user",)
 END_OF_HEAD = "\n# end of the settings for the proof\n"
 MODELS = {"tools": "gpt-5.5", "code": "gpt-5.6-sol"}
 
