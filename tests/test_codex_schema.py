@@ -101,7 +101,7 @@ def fire(event: str, response: dict[str, Any], given_options: dict[str, Any], ch
     hooks = Hooks(**given_options)
     hooks.on(wire_of("codex").EVENTS[event].event)(lambda _: response)
     job = Job()
-    job.host = "codex"
+    job.hosts = ["codex"]
     return answer(job, json.dumps({**PAYLOADS[event], **(changed or {})}).encode(), lambda: hooks)
 
 

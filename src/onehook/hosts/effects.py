@@ -78,7 +78,8 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
     if answer.decision == "deny" and answer.reason is None:
         answer.reason = "denied by policy"
     if not _passes_ask(answer, caps, options, event.host):
-        _settle_ask(event, answer, caps, options, drops)
+        if _can_deny(wire, event, caps):
+            _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
     _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is no loss
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
@@ -122,8 +123,14 @@ def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bo
     return answer.decision == "ask" and caps.get("ask_can_pass") is True and _ask_fallback(options, host) == "ask"
 
 
+def _can_deny(wire: Wire, event: Event, caps: Caps) -> bool:
+    """Whether a denial is worth writing: one that some surface of the host may obey is, where it prevents something."""
+    deny = caps.get("deny")
+    return deny is True or (isinstance(deny, Hollow) and wire.EVENTS[event.native_event].gates)
+
+
 def _settle_ask(event: Event, answer: Response, caps: Caps, options: Options, drops: list[Drop]) -> None:
-    if answer.decision != "ask" or caps.get("ask") is True or caps.get("deny") is not True:
+    if answer.decision != "ask" or caps.get("ask") is True:
         return
     fallback = _ask_fallback(options, event.host)
     if fallback == "ask":
