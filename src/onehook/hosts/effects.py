@@ -88,7 +88,7 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
             cap = cap.decision == answer.decision or cap.why
         if getattr(answer, field) is not None and cap is not True:
             _lose(event, answer, field, cap, drops)
-    _settle_rewrite(wire, event, answer, caps, drops)
+    _settle_rewrite(event, answer, caps, drops)
     if caps.get("silent") is True and drops:
         drops[:] = [Drop(event.host, event.native_event, ", ".join(d.field for d in drops), "this event takes no answer")]
     if drops and options.on_unsupported == "deny" and answer.decision != "deny" and wire.EVENTS[event.native_event].gates:
@@ -172,14 +172,14 @@ def _settle_reason(event: Event, answer: Response, caps: Caps, drops: list[Drop]
         _lose(event, answer, "reason", cap, drops)
 
 
-def _settle_rewrite(wire: Wire, event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
+def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
     """modified_input becomes the whole input, since hosts replace it whole, in the host's own spelling."""
     if answer.modified_input is None:
         return
     if answer.decision == "deny":
         answer.modified_input = None
         return
-    changed = wire.native_input(event, answer.modified_input)
+    changed = event.spelled(answer.modified_input)
     rewritable = caps.get("rewrites")
     if isinstance(rewritable, frozenset):
         for key in [key for key in changed if key not in rewritable]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Hollow, Row
-from onehook.hosts.tools import Tool, absolute, listed_edits, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, absolute, listed_edits, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -295,10 +294,6 @@ def caps(event: Event) -> Caps:
     if shape == "tool" and event.native_tool in REWRITES:
         honoured = {**honoured, "rewrites": REWRITES[event.native_tool]}
     return honoured
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
