@@ -167,7 +167,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("feedback-after", "a tool's result answered with feedback", "PostToolUse", NO, shell_script,
             lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
     _simple("context-failure", "context after a tool that failed", "PostToolUseFailure", Response(additional_context=CONTEXT),
-            failing_script, lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
+            failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
     _simple("stop-continued", "a stop denied once: the agent goes on, for the reason", "Stop", NO, talk_script,
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,

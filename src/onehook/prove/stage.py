@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,15 +60,22 @@ def script_of(agent: Agent, scenario: Scenario) -> list[Step]:
     return [step for step in steps if step is not None]
 
 
-def play(agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None) -> Evidence:
+Tamper = Callable[[Path], None]
+
+
+def play(
+    agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None, tamper: Tamper | None = None
+) -> Evidence:
     """Run one scenario (or, without the policy, its control) in a folder of its own. A hanging agent is tried once more."""
-    evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed)
+    evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed, tamper)
     if evidence.outcome.timed_out:
-        evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed), hung=True)
+        evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed, tamper), hung=True)
     return evidence
 
 
-def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool, fail_closed: bool | None) -> Evidence:
+def _play_once(
+    agent: Agent, scenario: Scenario, folder: Path, with_policy: bool, fail_closed: bool | None, tamper: Tamper | None
+) -> Evidence:
     home, project = folder / "home", folder / "project"
     for path in (home, project / ".hooks"):
         path.mkdir(parents=True)
@@ -82,7 +90,7 @@ def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool
             live.mcp_server(sandbox, "proof", [sys.executable, "-I", mcp_server.__file__, str(home / NOTES)])
         launch = _launch(live, sandbox, agent, scenario, steps)
         if with_policy:
-            _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed)
+            _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed, tamper)
         outcome = run_agent(launch, SECONDS)
         evidence = _evidence(live, sandbox, outcome, model)
     _keep(folder, outcome)
@@ -98,8 +106,8 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, step
     return live.prepare(sandbox, agent.mode, **more)
 
 
-def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool) -> None:
-    """As a user would: `onehook install`."""
+def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
+    """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
     policy = sandbox.project / ".hooks" / "policy.py"
     policy.write_text(scenario.policy, encoding="utf-8")
     argv = [
@@ -117,10 +125,14 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     ]
     if fail_closed:
         argv.append("--fail-closed")
+    if tamper:
+        argv.append("--portable")
     environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         raise RuntimeError(f"onehook install failed: {done.stderr.strip() or done.stdout.strip()}")
+    if tamper:
+        tamper(sandbox.project)
     if "broken_later" in scenario.needs:
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
 
