@@ -375,7 +375,7 @@ class Drop:
 class Output:
     """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
 
-    __slots__ = ("alone", "dropped", "exit_code", "stderr", "stdout")
+    __slots__ = ("alone", "answer", "dropped", "exit_code", "stderr", "stdout")
 
     def __init__(self, stdout: str = "", exit_code: int = 0, stderr: str = "", alone: bool = False) -> None:
         self.stdout = stdout
@@ -383,6 +383,7 @@ class Output:
         self.stderr = stderr
         self.alone = alone
         self.dropped: list[Drop] = []
+        self.answer: Response | None = None  # what of the policy's answer takes effect; None if there was an error instead
 
     def __repr__(self) -> str:
         return f"Output(stdout={self.stdout!r}, exit_code={self.exit_code}, stderr={self.stderr!r})"

@@ -32,18 +32,20 @@ else:
 
 MAX_PAYLOAD = 64 * 1024 * 1024
 MAX_POLICY = 4 * 1024 * 1024
+PROBE_REASON = "onehook doctor: this is a probe"
 USAGE = "onehook run POLICY [--host ID] [--event NAME] [--fail open|closed] [--timeout S] [--ask-fallback D] [--on-unsupported warn|deny]"
 
 
 class Job:
     """One event on its way through: what is known so far, so that an error at any point can be answered in the host's words."""
 
-    __slots__ = ("begun", "event", "event_name", "given", "hints", "host", "options", "policy", "source_says_closed", "wire")
+    __slots__ = ("begun", "event", "event_name", "given", "hints", "hosts", "options", "policy", "probe", "source_says_closed", "wire")
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
         self.policy = ""
-        self.host = ""
+        self.hosts: list[str] = []  # who may have sent it; more than one where hosts share an entry
+        self.probe = ""  # doctor's question: load the policy, then answer this, whatever it says
         self.event_name = ""
         self.given: dict[str, Any] = {}  # options of the command line and of run(), which win over the policy's
         self.options = Options()
@@ -93,9 +95,11 @@ def parse_arguments(argv: list[str], job: Job) -> None:
 
 def _take_option(job: Job, name: str, value: str) -> str:
     if name == "host":
-        job.host = value
+        job.hosts.append(value)
     elif name == "event":
         job.event_name = value
+    elif name == "probe" and value in ("allow", "deny"):
+        job.probe = value
     else:
         option = name.replace("-", "_")
         try:
@@ -155,13 +159,12 @@ def _alarm(seconds: float) -> Callable[[], object] | None:
 
 def take_payload(job: Job, data: bytes) -> Event:
     """The event of a payload; job.wire is set as soon as it is known."""
-    if job.host in HOSTS:
-        job.wire = wire_of(job.host)
+    _guess_wire(job)
     payload = loads(text_of(data))
     if not isinstance(payload, dict):
         raise PayloadError("the payload is not a JSON object")
     job.hints = [value for value in payload.values() if isinstance(value, str)]
-    job.wire = resolve(job.host, payload)
+    job.wire = resolve(job.hosts, payload)
     job.event = job.wire.parse(payload, job.event_name)
     return job.event
 
@@ -169,6 +172,8 @@ def take_payload(job: Job, data: bytes) -> Event:
 def conclude(job: Job, response: Response, noise: str = "") -> Output:
     """The host's words for the policy's answer."""
     assert job.wire is not None and job.event is not None
+    if job.probe:
+        response = Response("deny", PROBE_REASON) if job.probe == "deny" else Response()
     if job.event.event in ("Stop", "SubagentStop"):
         from onehook.stopguard import guarded
 
@@ -181,6 +186,7 @@ def conclude(job: Job, response: Response, noise: str = "") -> Output:
         output = job.wire.render(job.event, answer, bool(drops or noise))
     except (TypeError, ValueError) as error:  # a number of the payload's own input may have no JSON form (1e999)
         raise HandlerError(f"the answer cannot be written as JSON: {error}") from None
+    output.answer = answer
     return _with_chatter(output, drops, noise)
 
 
@@ -308,10 +314,10 @@ def checked(response: Response) -> Response:
     return response
 
 
-def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any]) -> Output:
+def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None = None) -> Output:
     """Answer the event on stdin, with the policy in a process of its own. Whatever goes wrong, stdin is read and an answer given."""
     job = Job()
-    problem = _prepare(job, argv, hooks, overrides)
+    problem = _prepare(job, argv, hooks, overrides, host)
     unreadable = False
     try:
         take_payload(job, read_stdin(job.options.timeout))
@@ -326,7 +332,14 @@ def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any]) -> 
     return fail(job, problem, unreadable=unreadable)
 
 
-def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str, Any]) -> str:
+def _guess_wire(job: Job) -> None:
+    """Before the payload is read: the named host, so that an unreadable payload is answered in its words."""
+    known = [name for name in job.hosts if name in HOSTS]
+    if known:
+        job.wire = wire_of(known[0])
+
+
+def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None) -> str:
     """Settle the options; returns what is wrong with them."""
     problems: list[str] = []
     for name, value in overrides.items():
@@ -342,8 +355,9 @@ def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str
     except UsageError as error:
         problems.append(str(error))
     job.settle(hooks.options if hooks is not None else {})
-    if job.host in HOSTS:
-        job.wire = wire_of(job.host)
+    if host:
+        job.hosts = [host]
+    _guess_wire(job)  # an error before the payload is read is answered in its words too
     return problems[0] if problems else ""
 
 
@@ -361,10 +375,7 @@ def write(output: Output, stdout: int = 1, stderr: int = 2) -> None:
 
 def run(hooks: Hooks, host: str | None = None, **options: Any) -> NoReturn:
     """Answer the event on stdin with this policy and exit. Options given here win over those of the Hooks object."""
-    argv = sys.argv[1:]
-    if host:
-        argv = [*argv, "--host", host]
-    output = respond(argv, hooks, options)
+    output = respond(sys.argv[1:], hooks, options, host)
     write(output)
     # What the policy printed before run() was called is still in the buffer of sys.stdout, and has been shown on stderr.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -8,6 +8,13 @@ import click
 
 # verb -> one line for --help. The verb's code is onehook.cli.<verb>, and its command is called `command`.
 VERBS = {
+    "install": "Wire a policy into every agent.",
+    "uninstall": "Take it out again, without a trace.",
+    "status": "Show what is installed where.",
+    "doctor": "Check that a deny would take effect, host by host.",
+    "init": "Write a small policy and its test to start from.",
+    "prove": "Run the real agents against a scripted model and see what takes effect.",
+    "model": "Serve the scripted model on its own.",
     "run": "Answer one event on stdin: what hosts start.",
 }
 
@@ -16,10 +23,10 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in VERBS:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"onehook.cli.{name}_").command
+        command: click.Command = importlib.import_module(f"onehook.cli.{cmd_name}_").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from onehook.hosts import Wire
 
     # effect -> True where it takes effect, a text saying why it does not; an effect that is not named is not honoured.
-    # Effects: allow, deny, ask, reason (of a deny or an ask), allow_reason, note (a reason with no decision), user_message,
-    # modified_input, additional_context, message, lint_command. Beside them: `rewrites`, the input keys that a rewrite can change;
-    # `silent`, the event takes no answer at all; `ask_can_pass` and `ask_warning` for a host that takes ask and mishandles it.
-    Caps = Mapping[str, "bool | str | frozenset[str] | Becomes"]
+    # Effects: allow, deny, ask, reason (of a deny, and of an ask where no ask_reason is named), allow_reason, note (a reason with no
+    # decision), user_message, modified_input, additional_context, message, lint_command. Beside them: `rewrites`, the input keys that
+    # a rewrite can change; `silent`, the event takes no answer at all; `ask_can_pass` and `ask_warning` for a host that takes ask and
+    # mishandles it.
+    Caps = Mapping[str, "bool | str | frozenset[str] | Becomes | Beside | Hollow"]
 
 
 class Row:
@@ -44,6 +45,25 @@ class Becomes:
         self.why = why
 
 
+class Beside:
+    """A field that takes effect only beside one decision."""
+
+    __slots__ = ("decision", "why")
+
+    def __init__(self, decision: str, why: str) -> None:
+        self.decision = decision
+        self.why = why
+
+
+class Hollow:
+    """What the host was seen not to act on: it is written all the same, since other surfaces of the host may, and its loss is said."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
 NO_CHANNEL = "the host has no channel for it on this event"
 
 
@@ -52,14 +72,22 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
     caps = wire.caps(event)
     drops: list[Drop] = []
     answer = response.copy()
-    if answer.decision == "deny" and not answer.reason:
+    if answer.decision in ("deny", "ask") and answer.reason is not None and not answer.reason.strip():
+        answer.reason = None  # a blank reason is none: Codex takes a denial without one for a failed hook, and runs the tool
+    own_words = answer.reason is not None or answer.decision not in ("deny", "ask")
+    if answer.decision == "deny" and answer.reason is None:
         answer.reason = "denied by policy"
-    _settle_ask(event, answer, caps, options, drops)
-    _settle_decision(event, answer, caps, drops)
-    _settle_reason(event, answer, caps, drops)
+    if not _passes_ask(answer, caps, options, event.host):
+        if _can_deny(wire, event, caps):
+            _settle_ask(event, answer, caps, options, drops)
+        _settle_decision(event, answer, caps, drops)
+    _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is no loss
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
-        if getattr(answer, field) is not None and caps.get(field) is not True:
-            _lose(event, answer, field, caps.get(field), drops)
+        cap = caps.get(field)
+        if isinstance(cap, Beside):
+            cap = cap.decision == answer.decision or cap.why
+        if getattr(answer, field) is not None and cap is not True:
+            _lose(event, answer, field, cap, drops)
     _settle_rewrite(wire, event, answer, caps, drops)
     if caps.get("silent") is True and drops:
         drops[:] = [Drop(event.host, event.native_event, ", ".join(d.field for d in drops), "this event takes no answer")]
@@ -71,6 +99,9 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
 
 def _lose(event: Event, answer: Response, field: str, cap: object, drops: list[Drop]) -> None:
     """Take a field out of the answer, or move it where it takes effect."""
+    if isinstance(cap, Hollow):
+        drops.append(Drop(event.host, event.native_event, field, cap.why))
+        return
     if isinstance(cap, Becomes):
         taken = getattr(answer, cap.field) is not None
         if taken or cap.why:
@@ -82,13 +113,26 @@ def _lose(event: Event, answer: Response, field: str, cap: object, drops: list[D
     setattr(answer, field, None)
 
 
+def _ask_fallback(options: Options, host: str) -> str:
+    by_host: str | None = getattr(options, f"{host}_ask_fallback", None)
+    return by_host or options.ask_fallback
+
+
+def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bool:
+    """Whether an ask goes to the host unchanged although the host mishandles it, because the policy opted out of the downgrade."""
+    return answer.decision == "ask" and caps.get("ask_can_pass") is True and _ask_fallback(options, host) == "ask"
+
+
+def _can_deny(wire: Wire, event: Event, caps: Caps) -> bool:
+    """Whether a denial is worth writing: one that some surface of the host may obey is, where it prevents something."""
+    deny = caps.get("deny")
+    return deny is True or (isinstance(deny, Hollow) and wire.EVENTS[event.native_event].gates)
+
+
 def _settle_ask(event: Event, answer: Response, caps: Caps, options: Options, drops: list[Drop]) -> None:
-    if answer.decision != "ask" or caps.get("ask") is True or caps.get("deny") is not True:
+    if answer.decision != "ask" or caps.get("ask") is True:
         return
-    by_host: str | None = getattr(options, f"{event.host}_ask_fallback", None)
-    fallback = by_host or options.ask_fallback
-    if fallback == "ask" and caps.get("ask_can_pass") is True:
-        return
+    fallback = _ask_fallback(options, event.host)
     if fallback == "ask":
         fallback = "deny"
     why = caps.get("ask")
@@ -107,6 +151,9 @@ def _settle_decision(event: Event, answer: Response, caps: Caps, drops: list[Dro
     if answer.decision is None or caps.get(answer.decision) is True:
         return
     why = caps.get(answer.decision)
+    if isinstance(why, Hollow):
+        drops.append(Drop(event.host, event.native_event, "decision", why.why))
+        return
     why = why if isinstance(why, str) else f"{answer.decision!r}: {NO_CHANNEL}"
     drops.append(Drop(event.host, event.native_event, "decision", why))
     answer.decision = None
@@ -119,6 +166,8 @@ def _settle_reason(event: Event, answer: Response, caps: Caps, drops: list[Drop]
     if answer.reason is None:
         return
     cap = caps.get(_REASON_CHANNEL[answer.decision])
+    if answer.decision == "ask":
+        cap = caps.get("ask_reason", cap)
     if cap is not True:
         _lose(event, answer, "reason", cap, drops)
 

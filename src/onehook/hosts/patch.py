@@ -20,11 +20,17 @@ def changes_of_patch(text: str) -> list[Change]:
         if not kind:
             continue
         body: list[str] = []
+        quoted: list[Change] = []
         # Only a line that opens another file ends this one, so that a hunk that quotes "*** End Patch" hides nothing after it.
-        while at < len(lines) and not _header(lines[at])[0]:
+        while at < len(lines):
+            opened, other = _header(lines[at])
+            if opened and not (kind == "update" and lines[at].startswith(" ")):
+                break
+            if opened:  # a context line that looks like a header: this file's text, and that file is named too, to be safe
+                quoted.append(Change(other, "edit", "", ""))
             body.append(lines[at].rstrip("\r"))
             at += 1
-        changes += _file_changes(kind, path, body)
+        changes += _file_changes(kind, path, body) + quoted
     if not changes and text.strip():
         raise PayloadError("apply_patch: no file could be read out of the patch")
     return changes
@@ -55,6 +61,7 @@ def _hunks(body: list[str]) -> list[tuple[str, str]]:
     hunks: list[tuple[str, str]] = []
     old: list[str] = []
     new: list[str] = []
+    blank = 0  # empty lines are context, unless they only stand between hunks
 
     def close() -> None:
         if old or new:
@@ -63,6 +70,10 @@ def _hunks(body: list[str]) -> list[tuple[str, str]]:
             new.clear()
 
     for line in body:
+        if line[:1] in ("+", "-", " "):
+            old.extend("\n" * blank)
+            new.extend("\n" * blank)
+        blank = blank + 1 if not line and (old or new) else 0
         if line.startswith("@@"):
             close()
         elif line.startswith("-"):

@@ -61,7 +61,11 @@ def fold(event: Event, tool: Tool) -> Facts:
     if name in ("Read", "Grep", "Glob", "List"):
         path = tool_text(event, tool.key("file_path" if name == "Read" else "path"))
         return Facts(paths=[absolute(path, event.cwd)] if path else [])
-    return Facts(url=tool_text(event, tool.key("url")))
+    if name == "WebFetch":
+        return Facts(url=tool_text(event, tool.key("url")))
+    # Of a tool that is not known here nothing can be demanded: an error would keep the policy from seeing the call at all.
+    url = event.tool_input.get(tool.key("url"))
+    return Facts(url=url if isinstance(url, str) else "")
 
 
 def _file_changes(event: Event, tool: Tool, name: str) -> list[Change]:
@@ -72,11 +76,16 @@ def _file_changes(event: Event, tool: Tool, name: str) -> list[Change]:
         return [Change(path, "write", None, tool_text(event, tool.key("content")))]
     if name == "Delete":
         return [Change(path, "delete")]
-    edits = event.tool_input.get("edits")
-    if isinstance(edits, list):  # several edits of one file in one call
-        pairs = [edit for edit in edits if isinstance(edit, dict)]
-        return [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
-    return [Change(path, "edit", tool_text(event, tool.key("old_string")), tool_text(event, tool.key("new_string")))]
+    changes = listed_edits(event.tool_input, path)  # several edits of one file in one call
+    old, new = tool_text(event, tool.key("old_string")), tool_text(event, tool.key("new_string"))
+    # An empty or unreadable list of edits hides neither the file nor the one edit that is beside it.
+    return changes if changes and not (old or new) else [*changes, Change(path, "edit", old, new)]
+
+
+def listed_edits(tool_input: Mapping[str, Any], path: str) -> list[Change]:
+    edits = tool_input.get("edits")
+    pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    return [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
 
 
 def _of_changes(changes: list[Change], cwd: str) -> Facts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hosts.effects import Row
+from onehook.hosts.effects import Becomes, Beside, Hollow, Row
 from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -58,6 +58,7 @@ EVENTS = {
 
 _ONLY_BEFORE = "Claude Code takes a rewrite only before a tool runs"
 _NOT_BLOCKABLE = "Claude Code cannot stop this event; the reason is shown to the user"
+_OWN_DIALOG = "Claude Code's own dialog is shown, without it"
 _NO_ASK = "only PreToolUse can ask"
 CAPS: dict[str, Caps] = {
     "permission": {
@@ -65,7 +66,10 @@ CAPS: dict[str, Caps] = {
         "modified_input": True, "additional_context": True,
     },
     # ask = say nothing, and the dialog that was about to be shown is shown.
-    "request": {"allow": True, "deny": True, "ask": True, "reason": True, "user_message": True, "modified_input": True},
+    "request": {
+        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _OWN_DIALOG, "user_message": True,
+        "modified_input": Beside("allow", "Claude Code takes a rewrite here only with an allow"),
+    },
     "block": {
         "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
@@ -78,8 +82,9 @@ CAPS: dict[str, Caps] = {
         "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
+    # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and goes on.
     "context": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "user_message": True,
+        "allow": True, "deny": Hollow(_NOT_BLOCKABLE), "ask": _NO_ASK, "reason": True, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "refuse": {"allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True, "modified_input": _ONLY_BEFORE},
@@ -87,7 +92,10 @@ CAPS: dict[str, Caps] = {
         "allow": True, "deny": True, "ask": True, "reason": True, "note": True, "allow_reason": True, "user_message": True,
         "modified_input": _ONLY_BEFORE,
     },
-    "message": {"allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "user_message": True, "modified_input": _ONLY_BEFORE},
+    "message": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": Becomes("user_message"), "user_message": True,
+        "modified_input": _ONLY_BEFORE,
+    },
     "nothing": {"allow": True, "silent": True},
 }  # fmt: skip
 
@@ -112,10 +120,13 @@ _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermission
 
 def score(payload: dict[str, Any]) -> int:
     name = payload.get("hook_event_name")
-    if name not in EVENTS or not isinstance(payload.get("session_id"), str):
+    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
         return 0
     # Others that speak Claude's words: each shows itself by what Claude Code never sends.
-    if any(key in payload for key in ("turn_id", "timestamp", "cursor_version", "conversation_id")):
+    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id")):
+        return 0
+    # Codex names the turn on most events; Claude Code does so on MessageDisplay alone. Codex sends null for a missing transcript.
+    if ("turn_id" in payload and name != "MessageDisplay") or payload.get("transcript_path", "") is None:
         return 0
     if payload.get("permission_mode", "default") not in _MODES:
         return 0

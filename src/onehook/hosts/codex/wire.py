@@ -41,6 +41,7 @@ EVENTS = {
 }
 
 _NO_ASK = "Codex rejects it as unsupported and runs the tool"
+_NEVER_ASKS = "Codex cannot ask on this event"
 _ONLY_BEFORE = "Codex takes a rewrite only on PreToolUse"
 _NO_NOTE = "Codex takes a reason only with a denial"
 _REQUEST_REWRITE = "Codex rejects a rewrite in the answer to a permission request"
@@ -50,20 +51,20 @@ CAPS: dict[str, Caps] = {
         "modified_input": True, "additional_context": True,
     },
     "request": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _REQUEST_REWRITE,
+        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _NO_NOTE, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _REQUEST_REWRITE,
     },
     "block": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, 
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE,
         "additional_context": Becomes("user_message", "Codex takes no context on a stop; it is shown to the user instead"),
     },
     "halt_context": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "context": {
@@ -71,7 +72,7 @@ CAPS: dict[str, Caps] = {
         "additional_context": True,
     },
     "halt": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
         "user_message": True, "modified_input": _ONLY_BEFORE,
     },
     "message": {"allow": True, "user_message": True},
@@ -83,23 +84,29 @@ TOOLS = {
     # Every file change is a patch, so handlers for Edit and for Write both see it, as Codex's own matchers do.
     "apply_patch": Tool("Edit|Write", patch="command"),
     "spawn_agent": Tool("Agent", prompt="message"),
+    "collaborationspawn_agent": Tool("Agent", prompt="message"),  # the same in code mode (0.166.0)
     "view_image": Tool("Read", file_path="path"),
 }
 
 
 def score(payload: dict[str, Any]) -> int:
     name = payload.get("hook_event_name")
-    if name not in EVENTS or not isinstance(payload.get("session_id"), str):
+    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
         return 0
     if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id", "prompt_id", "effort")):
         return 0
     transcript = payload.get("transcript_path")
     where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
+    if where.rpartition("/")[2].startswith("rollout-"):
+        return 10
     if "/.claude/" in where or "/.factory/" in where:
         return 0
-    if "turn_id" in payload or where.rpartition("/")[2].startswith("rollout-"):
+    if "turn_id" in payload:
         return 10
-    # SessionStart has no turn; Claude Code does not send the mode there.
+    # SessionStart and SessionEnd have no turn. An ephemeral session has null for its transcript, which Claude Code never sends;
+    # nor does Claude Code send the mode on SessionStart.
+    if payload.get("transcript_path", "") is None:
+        return 8
     return 8 if name == "SessionStart" and "model" in payload and "permission_mode" in payload else 0
 
 

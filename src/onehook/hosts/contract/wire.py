@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hosts.effects import Row
+from onehook.hosts.effects import Becomes, Row
 from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -40,16 +40,12 @@ LIFECYCLE = {
 }
 _NO_CONTEXT = "the contract has no channel to the model"
 _NO_REWRITE = "the contract cannot rewrite an input"
-CAPS: dict[str, Caps] = {
-    "tool": {
-        "allow": True, "deny": True, "ask": "the contract knows allow and deny", "reason": True, "note": True, "allow_reason": True,
-        "user_message": True, "message": True, "lint_command": True, "additional_context": _NO_CONTEXT, "modified_input": _NO_REWRITE,
-    },
-    "lifecycle": {
-        "allow": True, "deny": True, "ask": "the contract knows allow and deny", "reason": True, "note": True, "allow_reason": True,
-        "user_message": True, "message": True, "lint_command": True, "additional_context": _NO_CONTEXT, "modified_input": _NO_REWRITE,
-    },
+_HONOURED: Caps = {
+    "allow": True, "deny": True, "ask": "the contract knows allow and deny", "reason": True, "note": True, "allow_reason": True,
+    "user_message": Becomes("message"), "message": True, "lint_command": True,
+    "additional_context": _NO_CONTEXT, "modified_input": _NO_REWRITE,
 }  # fmt: skip
+CAPS = {"tool": _HONOURED, "lifecycle": _HONOURED}
 
 TOOLS = {
     "Shell": Tool("Bash"),
@@ -104,9 +100,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body["decision"] = "deny" if denied else "allow"
     if response.reason is not None:
         body["reason"] = response.reason
-    message = response.message if response.message is not None else response.user_message
-    if message is not None:
-        body["message"] = message
+    if response.message is not None:
+        body["message"] = response.message
     if response.lint_command is not None:
         body["lint_command"] = response.lint_command
     return Output(dumps(body), 2 if denied else 0)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Row
-from onehook.hosts.tools import Tool, absolute, native_keys, take_common, take_tool
+from onehook.hosts.effects import Becomes, Hollow, Row
+from onehook.hosts.tools import Tool, absolute, listed_edits, native_keys, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ _CONTEXT_EVENT = "this event takes additional_context and nothing else"
 _NOT_ON_PROMPT = "beforeSubmitPrompt has no channel to the model"
 _STOP_DECISION = "a stop takes no decision; the reason is sent as followup_message"
 _STOP_ONLY = "a stop takes a followup_message and nothing else"
+_UNHEARD = "Cursor's runtime takes no answer on this event"
 _READ_ASK = "Cursor refuses the answer as invalid and blocks"
 _NO_NOTE = "Cursor shows a reason only with a denial"
 _OLD_CONTEXT = "Cursor up to 3.2.16 takes context on sessionStart and postToolUse only"
@@ -92,7 +93,7 @@ _DOCUMENTED: dict[str, Caps] = {
         "allow": _STOP_DECISION, "deny": _STOP_DECISION, "ask": _STOP_DECISION, "note": True, "user_message": _STOP_ONLY,
         "modified_input": _STOP_ONLY, "additional_context": _STOP_ONLY,
     },
-    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": True, "user_message": True},
+    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": Becomes("user_message"), "user_message": True},
 }  # fmt: skip
 _CURRENT: dict[str, Caps] = {
     "tool": {
@@ -122,11 +123,18 @@ _CURRENT: dict[str, Caps] = {
     "context": {"allow": True, "deny": _CONTEXT_EVENT, "modified_input": _CONTEXT_EVENT, "additional_context": True},
     "stop": {"allow": True, "deny": True, "reason": True, "note": True, "user_message": _STOP_ONLY, "additional_context": _STOP_ONLY},
     "compact": {"allow": True, "user_message": True},
-    "response": {"allow": True, "silent": True},
+    "response": {
+        "allow": True, "deny": Hollow(_UNHEARD), "ask": _UNHEARD, "reason": Becomes("user_message"), "user_message": Hollow(_UNHEARD),
+    },
     "observe": {"allow": True, "silent": True},
 }  # fmt: skip
-# The SDK's own session runner throws the context of sessionStart away (1.0.32).
-_SDK_SESSION: Caps = {**_CURRENT["session"], "additional_context": "the SDK's session runner drops it"}
+# Seen on 1.0.32: the SDK's session runner throws the context of sessionStart away, and the whole answer to the beforeSubmitPrompt
+# that it fires itself. Cursor's server fires that event too, and reads the answer, so it is given all the same.
+_SDK_PROMPT = Hollow("the SDK throws the answer to the prompt event that it fires itself away")
+_SDK: dict[str, Caps] = {
+    "session": {**_CURRENT["session"], "additional_context": "the SDK's session runner drops it"},
+    "prompt": {**_CURRENT["prompt"], "deny": _SDK_PROMPT, "additional_context": _SDK_PROMPT},
+}
 _ASK_WARNING = (
     "cursor {version}: 'permission: \"ask\"' is not honored (silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; "
     "last verified on 3.2.16); downgrading to '{fallback}'. Pass cursor_ask_fallback=\"ask\" to opt out."
@@ -181,9 +189,8 @@ def era(event: Event) -> str:
 def score(payload: dict[str, Any]) -> int:
     if isinstance(payload.get("cursor_version"), str):
         return 10
-    if payload.get("hook_event_name") not in EVENTS or not isinstance(payload.get("conversation_id"), str):
-        return 0
-    return 6
+    name = payload.get("hook_event_name")
+    return 6 if isinstance(name, str) and name in EVENTS and isinstance(payload.get("conversation_id"), str) else 0
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -272,17 +279,14 @@ def _take_implied_tool(event: Event, tool: str, payload: dict[str, Any]) -> None
 
 def _edit_facts(event: Event) -> Facts:
     path = absolute(event.tool_input["file_path"], event.cwd)
-    edits = event.tool_input.get("edits")
-    pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-    changes = [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
-    return Facts(paths=[path], changes=changes or [Change(path, "edit", "", "")])
+    return Facts(paths=[path], changes=listed_edits(event.tool_input, path) or [Change(path, "edit", "", "")])
 
 
 def caps(event: Event) -> Caps:
     shape = EVENTS[event.native_event].shape
     current = era(event)
-    if current == "sdk" and shape == "session":
-        return _SDK_SESSION
+    if current == "sdk" and shape in _SDK:
+        return _SDK[shape]
     table = _DOCUMENTED if current == "documented" and shape in _DOCUMENTED else _CURRENT
     honoured = table[shape]
     if "ask_can_pass" in honoured and (current != "documented" or version_of(event.host_version) >= ASK_BROKEN_SINCE):
@@ -311,13 +315,13 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     elif shape == "response":
         if response.decision:
             body["permission"] = response.decision
-        if denied:
-            body["userMessage"] = response.user_message or response.reason
+        if response.user_message is not None:
+            body["userMessage"] = response.user_message
         return Output(dumps(body), 2 if denied else 0)
     else:
         body = _permission(shape, response, documented)
     if response.user_message is not None:
-        body["user_message"] = response.user_message
+        body.setdefault("user_message", response.user_message)
     if response.additional_context is not None:
         body["additional_context"] = response.additional_context
     # Always an object, {} at least: with failClosed an empty stdout blocks.
@@ -326,13 +330,13 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
 
 def _permission(shape: str, response: Response, documented: bool) -> dict[str, Any]:
     body: dict[str, Any] = {}
-    if response.decision:
+    if response.decision and shape in ("tool", "action", "read", "subagent"):
         body["permission"] = response.decision
     if response.reason is not None and shape != "subagent":
         body["agent_message"] = response.reason
-        if not documented and response.user_message is None:
-            # Local tools read user_message alone; a denial with agent_message only reaches the model without its reason.
-            body["user_message"] = response.reason
+        if not documented:
+            # Local tools give the model user_message alone: without the reason in it, the model is not told why.
+            body["user_message"] = response.reason if response.user_message is None else f"{response.user_message}\n\n{response.reason}"
     if response.modified_input is not None:
         body["updated_input"] = response.modified_input
     return body

@@ -1,0 +1,50 @@
+# make test   everything that CI checks: lint, types, tests with branch coverage
+# make demo   real captured payloads of each host through a sample policy
+# make bench  what one event costs, beside bun, node and other libraries
+# All set-up happens here; python3 (3.10 or newer) and make are enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: test demo bench lint types tests lock clean
+.DEFAULT_GOAL := test
+
+$(READY): requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("onehook needs Python 3.10 or newer; say make PYTHON=python3.x") if sys.version_info < (3, 10) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+tests: $(READY)
+	$(BIN)/pytest -n 2 --cov --cov-report=term
+
+test: lint types tests
+
+demo: $(READY)
+	$(BIN)/python examples/demo.py
+
+bench: $(READY) .bench/ready
+	$(BIN)/python bench/startup.py
+
+.bench/ready:
+	$(PYTHON) -m venv .bench/peers
+	.bench/peers/bin/python -m pip install --quiet --disable-pip-version-check cchooks==0.1.5 polyhook==0.2.0 agent-hooks==0.2.0
+	npm install --silent --ignore-scripts --no-fund --no-audit --prefix .bench bun@1.4.4
+	@touch $@
+
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) .bench .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,47 @@
+"""onehook uninstall: every trace out again."""
+
+from __future__ import annotations
+
+import click
+
+from onehook.cli.choices import SCOPE_CHOICE, machine_of
+from onehook.hosts.configuring import SCOPES
+from onehook.setup.documents import ConfigError
+from onehook.setup.files import FilesError, LockError
+from onehook.setup.plan import absolute_policy, configurable, plan_uninstall
+
+
+@click.command("uninstall")
+@click.argument("policy", required=False)
+@click.option("--hosts", default="all", show_default=True, help="claude,cursor,... | all")
+@click.option("--scope", type=SCOPE_CHOICE, help="Default: project, local and user.")
+@click.option("--project", help="The project's folder. Default: here.")
+@click.option("--dry-run", is_flag=True, help="Show the change of each file as a diff; change nothing.")
+def command(policy: str | None, hosts: str, scope: str | None, project: str | None, dry_run: bool) -> None:
+    """Take POLICY (or every onehook entry) out of the agents' configs.
+
+    A file that nobody has changed since gets back the exact bytes that install found; in any other, only onehook's
+    entries go. Files and folders that install made are removed.
+    """
+    from onehook.cli.choices import chosen_hosts
+    from onehook.setup.carry_out import carry_out
+    from onehook.setup.journal import Journal
+    from onehook.setup.preview import unified_diff
+
+    machine = machine_of(project)
+    chosen = configurable() if hosts == "all" else chosen_hosts(hosts, machine)
+    scopes = [scope] if scope else [name for name in SCOPES if name != "enterprise"]
+    journal = Journal()
+    try:
+        plan = plan_uninstall(chosen, scopes, absolute_policy(policy) if policy else None, machine, journal)
+        if dry_run:
+            click.echo(unified_diff(plan.changes, colour=False), nl=False)
+            return
+        carry_out(plan, journal)
+    except (ConfigError, FilesError, LockError) as error:
+        raise click.ClickException(str(error)) from None
+    for change in plan.changes:
+        if change.kind != "runtime":
+            click.echo(f"{'removed ' if change.after is None else 'restored'} {change.path}")
+    if not plan.changes:
+        click.echo("Nothing of onehook is installed there.")

@@ -1,0 +1,121 @@
+"""Claude Code: where hooks are configured and what an entry looks like (2.1.325)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.hosts.claude import wire
+from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
+
+TITLE = "Claude Code"
+BINARIES = ("claude",)
+FOLDERS = (".claude",)
+EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
+# Cursor runs this file's hooks too, unless its own has exactly the same command; so both get the same one.
+HOST_IDS = ("claude", "cursor")
+PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'
+SKELETON: dict[str, Any] = {}
+ESCAPE_SLASHES = False
+SHELL = "sh"
+
+_TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
+_STRICT_EVENTS = ("PreToolUse", "PermissionRequest")
+
+
+def places(machine: Machine) -> list[Place]:
+    user = machine.folder("CLAUDE_CONFIG_DIR", ".claude")
+    managed = machine.system(
+        "/etc/claude-code/managed-settings.json",
+        "/Library/Application Support/ClaudeCode/managed-settings.json",
+        "C:\\Program Files\\ClaudeCode\\managed-settings.json",
+    )
+    project = machine.project / ".claude"
+    return [
+        Place("project", project / "settings.json", "json", machine.project),
+        Place("local", project / "settings.local.json", "json", machine.project),
+        Place("user", user / "settings.json", "json", user),
+        Place("enterprise", managed, "json", managed.parent),
+    ]
+
+
+def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
+    handler: dict[str, Any] = {"type": "command", "command": commands.powershell if windows else commands.posix}
+    if windows:
+        handler["shell"] = "powershell"
+    handler["timeout"] = wish.host_timeout
+    if wish.fail_closed and wire.EVENTS[EVENTS[event]].gates:
+        handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
+    group: dict[str, Any] = {}
+    if event in TOOL_EVENTS:
+        matcher = wish.matcher(event)
+        group["matcher"] = native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "*"
+    group["hooks"] = [handler]
+    return ("hooks", EVENTS[event]), group
+
+
+def found(data: Any) -> Iterator[Found]:
+    return grouped(data)
+
+
+def problems(data: Any) -> list[str]:
+    """What makes Claude Code skip the whole file, or an entry of it."""
+    if not isinstance(data, dict):
+        return ["the file is not a JSON object"]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return ['"hooks" is not an object']
+    wrong: list[str] = []
+    for event, groups in hooks.items():
+        fatal = event in _STRICT_EVENTS
+        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
+            fault = _group_fault(group)
+            if fault:
+                effect = "Claude Code skips the whole file" if fatal else "Claude Code drops the entry"
+                wrong.append(f"hooks.{event}[{index}]: {fault}; {effect}")
+    return wrong
+
+
+def _group_fault(group: Any) -> str:
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return 'a group needs a list "hooks"'
+    if not isinstance(group.get("matcher", ""), str):
+        return '"matcher" is not a text'
+    for handler in group["hooks"]:
+        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
+            return f'"type" must be one of {", ".join(_TYPES)}'
+        if handler["type"] == "command" and not isinstance(handler.get("command"), str):
+            return 'a command hook needs a text "command"'
+        if handler.get("onFailure", "block") not in ("continue", "block"):
+            return '"onFailure" must be continue or block'
+        timeout = handler.get("timeout", 1)
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
+            return '"timeout" must be a number above 0'
+    return ""
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    findings: list[Finding] = []
+    if isinstance(data, dict) and data.get("disableAllHooks") is True:
+        findings.append(Finding("fail", f"disableAllHooks is on in {place.path}", f"set disableAllHooks to false in {place.path}"))
+    if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope != "enterprise":
+        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "onehook install POLICY --scope enterprise"))
+    for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
+        if machine.variables.get(variable) not in (None, "", "0"):
+            findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
+    if place.scope in ("project", "local") and ours and not _trusted(machine):
+        text = "Claude Code has not recorded this folder as trusted: interactive sessions skip hooks until it is (claude -p runs them)"
+        findings.append(Finding("note", text, "start claude in this folder once and accept the trust question"))
+    return findings
+
+
+def _trusted(machine: Machine) -> bool:
+    import json
+
+    try:
+        state = json.loads((machine.home / ".claude.json").read_text(encoding="utf-8"))
+        projects = state.get("projects", {})
+        folders = [machine.project, *machine.project.parents]
+        return any(projects.get(str(folder), {}).get("hasTrustDialogAccepted") is True for folder in folders)
+    except (OSError, ValueError, AttributeError):
+        return False

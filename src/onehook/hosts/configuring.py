@@ -1,0 +1,157 @@
+"""What a host's config module says: where the host reads hooks from, and what one entry looks like there.
+
+The installer knows formats only; everything about a host comes from its config module. Not on the hot path.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+SCOPES = ("project", "local", "user", "enterprise")
+DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
+TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where install looks and writes. Everything about the surroundings comes through here, so that tests can set it."""
+
+    home: Path
+    project: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    platform: str = sys.platform
+    system_root: Path = Path("/")  # what "/etc" and the like are below
+
+    @classmethod
+    def here(cls, project: Path | None = None) -> Machine:
+        return cls(Path.home(), (project or Path.cwd()).absolute(), dict(os.environ))
+
+    @property
+    def windows(self) -> bool:
+        return self.platform == "win32"
+
+    def folder(self, variable: str, default: str) -> Path:
+        """A folder that a variable may move: $CODEX_HOME, else ~/.codex."""
+        named = self.variables.get(variable)
+        return Path(named) if named else self.home / default
+
+    def system(self, linux: str, macos: str, windows: str) -> Path:
+        """A path of the whole machine."""
+        path = {"darwin": macos, "win32": windows}.get(self.platform, linux)
+        return Path(path) if self.windows else self.system_root / path.lstrip("/")
+
+    def which(self, binary: str) -> str | None:
+        return shutil.which(binary, path=self.variables.get("PATH", ""))
+
+
+@dataclass(frozen=True)
+class Place:
+    """One file that a host reads hooks from."""
+
+    scope: str
+    path: Path
+    format: str  # json, jsonc, toml, or own: the whole file is onehook's
+    root: Path  # nothing outside of this folder is written
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a policy is to be installed."""
+
+    fail_closed: bool = False
+    timeout: float | None = None
+    stop_limit: int = 5
+    matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
+
+    @property
+    def host_timeout(self) -> int:
+        """Seconds that the host waits: longer than onehook's own deadline, since most hosts fail open when theirs passes."""
+        return int((self.timeout or 20) + 10)
+
+    def matcher(self, event: str) -> str:
+        return self.matchers.get(event) or self.matchers.get("", "")
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The command line of an entry, for each kind of shell."""
+
+    posix: str
+    powershell: str
+    cmd: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A hook entry that stands in a config."""
+
+    event: str  # the native event
+    path: tuple[str | int, ...]  # where in the document
+    command: str
+    item: Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that doctor has to say. level: ok, note, warn (a deny still works) or fail (it would not)."""
+
+    level: str
+    what: str
+    fix: str = ""
+
+
+class Config(Protocol):
+    """What hosts/<id>/config.py offers."""
+
+    @property
+    def TITLE(self) -> str: ...
+    @property
+    def BINARIES(self) -> tuple[str, ...]: ...
+    @property
+    def FOLDERS(self) -> tuple[str, ...]: ...  # a folder of this name in the project or the home says that the host is used
+    @property
+    def EVENTS(self) -> Mapping[str, str]: ...  # unified event -> the native one that is installed for it
+    @property
+    def HOST_IDS(self) -> tuple[str, ...]: ...  # who may start this entry: written as --host
+    @property
+    def PROJECT(self) -> str: ...  # the project's folder in the host's shell; "" if the host sets no variable for it
+    @property
+    def SKELETON(self) -> Mapping[str, Any]: ...  # what a new file needs beside hooks
+    @property
+    def ESCAPE_SLASHES(self) -> bool: ...
+    @property
+    def SHELL(self) -> str: ...  # sh, or login: the user's shell as a login shell
+
+    def places(self, machine: Machine) -> list[Place]: ...
+    def slot(self, event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]: ...
+    def found(self, data: Any) -> Iterator[Found]: ...
+    def problems(self, data: Any) -> list[str]: ...
+    def checks(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]: ...
+
+
+def grouped(data: Any) -> Iterator[Found]:
+    """The entries of the shape that Claude Code began: hooks.<Event>[group].hooks[handler].command."""
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for g, group in enumerate(groups if isinstance(groups, list) else ()):
+            handlers = group.get("hooks") if isinstance(group, dict) else None
+            for h, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+                if isinstance(handler, dict) and isinstance(handler.get("command"), str):
+                    yield Found(event, ("hooks", event, g, "hooks", h), handler["command"], handler)
+
+
+def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
+    """A matcher in unified names ("Bash|Write|MCP") as a matcher in the host's own."""
+    words: list[str] = []
+    for wanted in (part.strip() for part in unified.split("|")):
+        names = [native for native, tool in tools.items() if wanted in tool.names]
+        words += names or [mcp if wanted == "MCP" else wanted]
+    unique = list(dict.fromkeys(words))
+    plain = all(word.replace("_", "").isalnum() for word in unique)
+    return "|".join(unique) if plain else f"^({'|'.join(unique)})$"

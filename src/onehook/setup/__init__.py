@@ -1,0 +1,1 @@
+"""Plan and apply changes to the config files of coding agents."""

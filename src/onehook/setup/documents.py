@@ -1,0 +1,103 @@
+"""One way to edit a config, whatever its format: append an entry, take entries out, read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from onehook.setup import jsontext, tomltext
+from onehook.setup.jsontree import parse as parse_json
+from onehook.setup.texterror import Path as Steps
+from onehook.setup.texterror import TextError
+
+
+class ConfigError(RuntimeError):
+    """A config cannot be read or must not be touched; nothing was changed."""
+
+
+class Document:
+    """The text of one config file, edited surgically: what is not ours stays as it is, byte for byte."""
+
+    def __init__(self, path: Path, format: str, escape_slashes: bool = False) -> None:
+        self.path = path
+        self.format = format
+        self.escape_slashes = escape_slashes
+        self.before = _read(path)
+        self.text = _decoded(path, self.before)
+        self.data()  # refuse now what cannot be read
+
+    @property
+    def after(self) -> bytes:
+        return self.text.encode("utf-8")
+
+    def data(self) -> Any:
+        """The plain data; an empty file counts as empty."""
+        try:
+            if self.format == "toml":
+                return tomltext.parse(self.text)
+            if not self.text.strip("\ufeff \t\r\n"):
+                return {}
+            return parse_json(self.text, jsonc=self._jsonc).value
+        except TextError as error:
+            raise ConfigError(f"{self.path}: {error}; nothing was changed") from None
+
+    @property
+    def _jsonc(self) -> bool:
+        return self.format == "jsonc"
+
+    def append(self, path: Steps, item: Any) -> None:
+        self._edit(lambda: self._append(path, item))
+
+    def _append(self, path: Steps, item: Any) -> str:
+        if self.format == "toml":
+            return tomltext.append(self.text, path, item).text
+        return jsontext.append(self.text, path, item, jsonc=self._jsonc, escape_slashes=self.escape_slashes).text
+
+    def set_value(self, path: Steps, value: Any) -> None:
+        if self.format == "toml":
+            self._edit(lambda: tomltext.set_value(self.text, path, value).text)
+        else:
+            self._edit(lambda: jsontext.set_value(self.text, path, value, jsonc=self._jsonc, escape_slashes=self.escape_slashes).text)
+
+    def replace(self, path: Steps, item: Any) -> None:
+        if self.format == "toml":
+            self._edit(lambda: tomltext.replace_item(self.text, path, item))
+        else:
+            self._edit(lambda: jsontext.replace_item(self.text, path, item, jsonc=self._jsonc, escape_slashes=self.escape_slashes))
+
+    def remove(self, path: Steps) -> None:
+        if self.format == "toml":
+            self._edit(lambda: tomltext.remove(self.text, path))
+        else:
+            self._edit(lambda: jsontext.remove(self.text, path, jsonc=self._jsonc))
+
+    def _edit(self, edited: Any) -> None:
+        try:
+            self.text = edited()
+        except TextError as error:
+            raise ConfigError(f"{self.path}: {error}; nothing was changed") from None
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; nothing was changed") from None
+
+
+def _decoded(path: Path, content: bytes | None) -> str:
+    try:
+        return (content or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start}); nothing was changed") from None
+
+
+def value_at(data: Any, path: Steps) -> Any:
+    for step in path:
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data

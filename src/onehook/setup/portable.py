@@ -1,0 +1,60 @@
+"""The dependency-free runtime inside a repository (.onehook/): a teammate who has only python3 gets a working policy from a clone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onehook.hosts import HOSTS
+from onehook.setup.command import PORTABLE_FOLDER
+from onehook.setup.files import Change
+
+if TYPE_CHECKING:
+    from onehook.setup.plan import Plan
+
+PACKAGE = Path(__file__).resolve().parent.parent
+# What the launcher needs on its way to a decision. tests/setup/test_portable.py runs the copy and sees that nothing is missing.
+MODULES = (
+    "__init__.py", "codec.py", "core.py", "isolate.py", "launch.py", "run.py", "stopguard.py", "version.py",
+    "hosts/__init__.py", "hosts/effects.py", "hosts/patch.py", "hosts/tools.py",
+)  # fmt: skip
+README = """This folder was written by `onehook install --portable`. It holds the part of onehook that runs a policy,
+so that the hooks of this repository work for everybody who has python3. `onehook status` says when it is
+old; `onehook uninstall` removes it.
+"""
+
+
+def runtime_files() -> dict[str, bytes]:
+    """Path below .onehook/ -> content."""
+    names = [*MODULES, *(f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py"))]
+    files = {f"runtime/onehook/{name}": (PACKAGE / name).read_bytes() for name in names}
+    return {"README.md": README.encode(), ".gitignore": b"__pycache__/\n", **files}
+
+
+def plan_runtime(plan: Plan, project: Path) -> None:
+    for name, content in runtime_files().items():
+        path = project / PORTABLE_FOLDER / name
+        before = path.read_bytes() if path.is_file() else None
+        if before != content:
+            plan.changes.append(Change(path, before, content, kind="runtime"))
+            plan.first_states[path] = None
+            plan.roots[path] = project
+
+
+def plan_runtime_removal(plan: Plan, project: Path) -> None:
+    folder = project / PORTABLE_FOLDER
+    if not (folder / "runtime" / "onehook" / "launch.py").is_file():
+        return
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and ("runtime" in path.relative_to(folder).parts or path.name in ("README.md", ".gitignore")):
+            plan.changes.append(Change(path, path.read_bytes(), None, kind="runtime"))
+            plan.roots[path] = project
+
+
+def installed_version(project: Path) -> str:
+    """The version of the runtime in a project; "" if there is none."""
+    path = project / PORTABLE_FOLDER / "runtime" / "onehook" / "version.py"
+    try:
+        return path.read_text(encoding="utf-8").partition('VERSION = "')[2].partition('"')[0]
+    except OSError:
+        return ""

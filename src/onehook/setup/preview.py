@@ -1,0 +1,66 @@
+"""Planned changes as a unified diff, for a person who wants to look before anything is written."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+
+from onehook.setup.files import Change
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_BOLD, _RESET = "\x1b[1m", "\x1b[0m"
+_NO_FINAL_NEWLINE = "\\ No newline at end of file"
+
+
+def unified_diff(changes: Iterable[Change], *, colour: bool) -> str:
+    """All changes as one diff; control characters show as numbers, so no file can drive the terminal."""
+    lines: list[str] = []
+    for change in changes:
+        lines += _file_diff(change, colour)
+    return "".join(line + "\n" for line in lines)
+
+
+def _file_diff(change: Change, colour: bool) -> Iterator[str]:
+    body = list(_body(change))
+    if not body and change.mode is None:
+        return
+    for header in _headers(change):
+        shown = _visible(header)
+        yield f"{_BOLD}{shown}{_RESET}" if colour else shown
+    for line in body:
+        shown = _visible(line)
+        start = _COLOURS.get(line[:1], "") if colour else ""
+        yield f"{start}{shown}{_RESET}" if start else shown
+
+
+def _headers(change: Change) -> Iterator[str]:
+    yield f"--- {change.path if change.before is not None else '/dev/null'}"
+    yield f"+++ {change.path if change.after is not None else '/dev/null'}"
+    if change.mode is not None and change.after is not None:
+        yield f"mode {change.mode:o}"
+
+
+def _body(change: Change) -> Iterator[str]:
+    try:
+        before, after = _lines(change.before), _lines(change.after)
+    except UnicodeDecodeError:
+        if change.before != change.after:
+            yield "the bytes differ, and are not UTF-8 text"
+        return
+    diff = difflib.unified_diff(before, after)
+    for line in list(diff)[2:]:
+        yield line.removesuffix("\n").removesuffix("\r")
+        if not line.endswith("\n"):
+            yield _NO_FINAL_NEWLINE
+
+
+def _lines(content: bytes | None) -> list[str]:
+    """Lines with their ends; unlike splitlines, only a line feed ends one."""
+    parts = (content or b"").decode("utf-8").split("\n")
+    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _visible(line: str) -> str:
+    return _CONTROL.sub(lambda char: f"\\x{ord(char.group()):02x}", line)
