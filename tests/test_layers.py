@@ -77,23 +77,30 @@ def test_the_package_itself_loads_only_core_until_it_is_asked_for_more():
     assert at_once == ["onehook.core"]
 
 
-WIRES = [name for name in SOURCES if name.startswith("onehook.hosts")]
+def on_the_way_to_a_decision():
+    """The hosts' modules that an event loads: the wires, and what they import."""
+    found = {"onehook.hosts"}
+    waiting = [f"onehook.hosts.{host}.wire" for host in HOSTS]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [target for target in own_imports(name) if target.startswith("onehook.hosts.")]
+    return sorted(found)
 
 
-@pytest.mark.parametrize("name", [name for name in WIRES if name.count(".") >= 2 and name.split(".")[2] in HOSTS])
+WIRES = on_the_way_to_a_decision()
+IN_HOST_FOLDERS = [name for name in SOURCES if name.startswith("onehook.hosts.") and name.split(".")[2] in HOSTS]
+
+
+@pytest.mark.parametrize("name", IN_HOST_FOLDERS)
 def test_a_host_imports_no_other_host(name):
     folder = ".".join(name.split(".")[:3])
-    shared = ("onehook.hosts", "onehook.hosts.effects", "onehook.hosts.tools", "onehook.hosts.patch")
-    targets = [target for target in own_imports(name) if target.startswith("onehook.hosts")]
-    foreign = [target for target in targets if target not in shared and not f"{target}.".startswith(f"{folder}.")]
-    other_hosts = [target for target in foreign if target.split(".")[2] in HOSTS]
-    assert not other_hosts
+    others = tuple(f"onehook.hosts.{host}." for host in HOSTS if f"onehook.hosts.{host}" != folder)
+    assert not [target for target in own_imports(name) if f"{target}.".startswith(others)]
 
 
-OFF_THE_HOT_PATH = ("onehook.hosts.configuring", "onehook.hosts.living")  # what config and live modules share
-
-
-@pytest.mark.parametrize("name", [n for n in WIRES if n not in OFF_THE_HOT_PATH and (n.endswith(".wire") or n.count(".") == 2)])
+@pytest.mark.parametrize("name", WIRES)
 def test_a_wire_is_pure(name):
     outside = {target for target in imports_of(name) if target.split(".")[0] != "onehook"} - {"__future__", "typing", "collections.abc"}
     allowed = {"os.path"} if name == "onehook.hosts.tools" else set()
@@ -141,7 +148,7 @@ def test_neutral_code_names_no_host(name):
 
 def hot_sources():
     names = [f"onehook.{name}".replace(".__init__", "") for name in HOT]
-    return sorted({*names, *(name for name in WIRES if name.endswith(".wire") or name.count(".") < 3)})
+    return sorted({*names, *WIRES})
 
 
 @pytest.mark.parametrize("name", hot_sources())
@@ -159,7 +166,9 @@ def test_a_match_statement_would_be_found():
 
 
 def test_the_hot_path_imports_only_what_every_supported_interpreter_has():
-    outside = {target.split(".")[0] for name in hot_sources() for target in imports_of(name) if target.split(".")[0] != "onehook"}
+    outside = {
+        target.split(".")[0] for name in hot_sources() for target in imports_of(name) if target.split(".")[0] != "onehook"
+    }
     assert outside <= {*sys.stdlib_module_names, "_json", "_signal", "_thread"}
 
 

@@ -62,7 +62,7 @@ def test_the_fallback_for_other_interpreters_does_the_same(value):
     assert scan(encode(value), 0)[0] == value
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", {1, 2}, object(), {"a": b"x"}], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", {1, 2}, {"a": b"x"}], ids=repr)
 @pytest.mark.parametrize("which", ["c", "stdlib"])
 def test_what_is_not_json_is_not_written(value, which):
     encode = codec.dumps if which == "c" else codec._stdlib_codec()[1]
