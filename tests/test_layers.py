@@ -166,9 +166,7 @@ def test_a_match_statement_would_be_found():
 
 
 def test_the_hot_path_imports_only_what_every_supported_interpreter_has():
-    outside = {
-        target.split(".")[0] for name in hot_sources() for target in imports_of(name) if target.split(".")[0] != "onehook"
-    }
+    outside = {target.split(".")[0] for name in hot_sources() for target in imports_of(name) if target.split(".")[0] != "onehook"}
     assert outside <= {*sys.stdlib_module_names, "_json", "_signal", "_thread"}
 
 
