@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from onehook.core import DECISIONS, Hooks, Output
 from onehook.hosts import wire_of
-from onehook.run import Job, answer
+from onehook.runner import Job, answer
 
 DATA = Path(__file__).parent / "data"
 SCHEMAS = DATA / "codex-schemas-0.166.0"

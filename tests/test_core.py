@@ -11,7 +11,7 @@ import pytest
 from onehook import Change, Event, Hooks, Mcp, Response, allow, ask, define_hook, deny
 from onehook.core import EVENTS, EXTENDED_EVENTS, HandlerError, Options, UsageError, merge, tool_matches
 from onehook.hosts import wire_of
-from onehook.run import Job, answer
+from onehook.runner import Job, answer
 
 
 def tool_event(name: str = "Bash", tool_input: dict[str, Any] | None = None, host: str = "claude", native: str = "PreToolUse") -> Event:
@@ -462,3 +462,10 @@ def test_values_compare_by_what_they_say() -> None:
     assert deny("a") == deny("a") != deny("b")
     assert repr(deny("a")) == "Response(decision='deny', reason='a')"
     assert repr(tool_event()) == "<Event claude PreToolUse Bash>"
+
+
+def test_run_is_the_function_even_after_the_runner_was_loaded() -> None:
+    import onehook.runner
+    from onehook import run
+
+    assert run is onehook.runner.run

@@ -43,7 +43,7 @@ def test_a_deny_imports_nothing_from_the_ban_list(policy, host, isolation):
 
 def test_nothing_from_the_ban_list_is_imported_to_write_the_answer_either(policy, host):
     modules = imported(launcher(policy("return deny('no')"), "--host", host), tool_payload(host))
-    assert "onehook.run" in modules, "the account was not understood"
+    assert "onehook.runner" in modules, "the account was not understood"
     assert modules.isdisjoint(BANNED)
 
 
@@ -56,7 +56,7 @@ def test_the_other_ways_import_nothing_from_the_ban_list(policy, host, what):
         name, key = ("apply_patch", "command") if host == "codex" else ("Write", "path" if host == "contract" else "file_path")
         payload.update(tool_name=name, tool_input={key: "*** Begin Patch\n*** End Patch" if host == "codex" else "/x"})
     modules = imported(launcher(policy(body.get(what, ""), event=event), "--host", host), payload)
-    assert "onehook.run" in modules
+    assert "onehook.runner" in modules
     assert modules.isdisjoint(BANNED)
 
 
@@ -66,7 +66,7 @@ def test_only_the_modules_that_one_host_needs_are_loaded(policy, host):
     print(sorted(own))
     assert own == {
         "onehook", "onehook.codec", "onehook.core", "onehook.hosts", "onehook.hosts.effects", "onehook.hosts.tools",
-        f"onehook.hosts.{host}", f"onehook.hosts.{host}.wire", "onehook.isolate", "onehook.run", "onehook_policy",
+        f"onehook.hosts.{host}", f"onehook.hosts.{host}.wire", "onehook.isolate", "onehook.runner", "onehook_policy",
     }  # fmt: skip
 
 

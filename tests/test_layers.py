@@ -16,12 +16,12 @@ LAYERS = (
     ("onehook.__main__", "onehook.launch"),
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing"),
-    ("onehook.run", "onehook.isolate", "onehook.stopguard"),
+    ("onehook.runner", "onehook.isolate", "onehook.stopguard"),
     ("onehook.hosts",),
     ("onehook.codec",),
     ("onehook.core", "onehook.version", "onehook"),
 )
-HOT = ("launch", "run", "isolate", "stopguard", "codec", "core", "__init__", "__main__", "version")
+HOT = ("launch", "runner", "isolate", "stopguard", "codec", "core", "__init__", "__main__", "version")
 
 
 def module_name(path):
@@ -117,7 +117,7 @@ def native_names():
     return (events | set(HOSTS)) - {*EVENTS, *EXTENDED_EVENTS, "contract", "stop"}
 
 
-NEUTRAL = [f"onehook.{name}" for name in ("core", "run", "isolate", "stopguard", "codec", "launch", "hosts.effects", "hosts.tools")]
+NEUTRAL = [f"onehook.{name}" for name in ("core", "runner", "isolate", "stopguard", "codec", "launch", "hosts.effects", "hosts.tools")]
 
 
 def words_in(tree):

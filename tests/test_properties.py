@@ -18,7 +18,7 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, PayloadError, wildcard
 from onehook.hosts import HOSTS, resolve, wire_of
 from onehook.hosts.cursor.wire import version_of
 from onehook.hosts.effects import Row
-from onehook.run import Job, answer
+from onehook.runner import Job, answer
 
 FOLDER = Path(__file__).parent / "hosts"
 PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {
