@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from onehook.core import DECISIONS, Hooks, Output
 from onehook.hosts import wire_of
-from onehook.run import Job, answer
+from onehook.runner import Job, answer
 
 DATA = Path(__file__).parent / "data"
 SCHEMAS = DATA / "codex-schemas-0.166.0"
@@ -101,7 +101,7 @@ def fire(event: str, response: dict[str, Any], given_options: dict[str, Any], ch
     hooks = Hooks(**given_options)
     hooks.on(wire_of("codex").EVENTS[event].event)(lambda _: response)
     job = Job()
-    job.host = "codex"
+    job.hosts = ["codex"]
     return answer(job, json.dumps({**PAYLOADS[event], **(changed or {})}).encode(), lambda: hooks)
 
 

@@ -11,7 +11,7 @@ import pytest
 from onehook import Change, Event, Hooks, Mcp, Response, allow, ask, define_hook, deny
 from onehook.core import EVENTS, EXTENDED_EVENTS, HandlerError, Options, UsageError, merge, tool_matches
 from onehook.hosts import wire_of
-from onehook.run import Job, answer
+from onehook.runner import Job, answer
 
 
 def tool_event(name: str = "Bash", tool_input: dict[str, Any] | None = None, host: str = "claude", native: str = "PreToolUse") -> Event:
@@ -302,6 +302,25 @@ def test_one_tool_with_two_names_reaches_handlers_of_both_once() -> None:
     assert len(list(hooks.wanting(event))) == 1
 
 
+@pytest.mark.parametrize(
+    ("host", "native", "tool", "tool_input", "names"),
+    [
+        ("cursor", "preToolUse", "Write", {"file_path": "a", "content": "x"}, ["Write", "Edit"]),
+        ("cursor", "preToolUse", "Shell", {"command": "ls"}, ["Bash", "Shell"]),
+        ("cursor", "afterFileEdit", "", {}, ["Edit", "Write"]),
+        ("claude", "PreToolUse", "Agent", {"prompt": "p"}, ["Agent", "Task"]),
+        ("claude", "PreToolUse", "Task", {"prompt": "p"}, ["Agent", "Task"]),
+        ("claude", "PreToolUse", "NotebookEdit", {"notebook_path": "a", "new_source": "x"}, ["Edit", "NotebookEdit"]),
+    ],
+)
+def test_unified_and_native_names_both_match(host: str, native: str, tool: str, tool_input: dict[str, Any], names: list[str]) -> None:
+    payload = {"session_id": "s", "hook_event_name": native, "tool_name": tool, "tool_input": tool_input, "file_path": "/p/a"}
+    event = wire_of(host).parse(payload, "")
+    assert [
+        name for name in ("Agent", "Task", "Edit", "Write", "Bash", "Shell", "NotebookEdit", "Read") if tool_matches(name, event)
+    ] == sorted(names, key=["Agent", "Task", "Edit", "Write", "Bash", "Shell", "NotebookEdit", "Read"].index)
+
+
 def test_a_tool_pattern_never_covers_an_event_without_a_tool() -> None:
     event = wire_of("claude").parse({"session_id": "s", "hook_event_name": "Stop"}, "")
     assert not tool_matches("Bash", event)
@@ -443,3 +462,10 @@ def test_values_compare_by_what_they_say() -> None:
     assert deny("a") == deny("a") != deny("b")
     assert repr(deny("a")) == "Response(decision='deny', reason='a')"
     assert repr(tool_event()) == "<Event claude PreToolUse Bash>"
+
+
+def test_run_is_the_function_even_after_the_runner_was_loaded() -> None:
+    import onehook.runner
+    from onehook import run
+
+    assert run is onehook.runner.run

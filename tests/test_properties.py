@@ -18,7 +18,7 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, PayloadError, wildcard
 from onehook.hosts import HOSTS, resolve, wire_of
 from onehook.hosts.cursor.wire import version_of
 from onehook.hosts.effects import Row
-from onehook.run import Job, answer
+from onehook.runner import Job, answer
 
 FOLDER = Path(__file__).parent / "hosts"
 PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {
@@ -59,7 +59,7 @@ def policy(returned: object) -> Hooks:
 def fire(data: bytes, host: str = "", event_name: str = "", returned: object = None, fail: str = "open") -> tuple[str, Any, int]:
     """(stderr, stdout as data, exit code); checks what holds for every output."""
     job = Job()
-    job.host, job.event_name, job.given = host, event_name, {"fail": fail}
+    job.hosts, job.event_name, job.given = [host] if host else [], event_name, {"fail": fail}
     output = answer(job, data, lambda: policy(returned))
     assert output.exit_code in (0, 1, 2)
     said: Any = None
@@ -128,6 +128,22 @@ def test_a_payload_nested_without_end_is_answered(host: str, closed: bool, text:
     assert stderr
 
 
+@pytest.mark.parametrize("host", ["claude", "cursor", "codex"])
+def test_an_input_as_deep_as_can_be_read_is_not_let_through_for_being_too_deep_to_write(host: str) -> None:
+    name = "preToolUse" if host == "cursor" else "PreToolUse"
+    codes = set()
+    for depth in range(900, 1010):
+        nested = "[" * depth + "]" * depth
+        payload = json.dumps({**PAYLOADS[host][name], "tool_name": "New", "tool_input": {"deep": 0}}).replace(
+            '{"deep": 0}', f'{{"deep": {nested}}}'
+        )
+        _, said, exit_code = fire(payload.encode(), host, returned=allow(modified_input={"command": "ls"}), fail="closed")
+        wrote = "updatedInput" in str(said) or "updated_input" in str(said)
+        assert wrote or denied(said, exit_code)
+        codes.add((wrote, exit_code))
+    assert codes
+
+
 # --- fail=closed -----------------------------------------------------------------------------------------------------------------
 
 
@@ -180,7 +196,7 @@ def test_under_fail_closed_a_stop_is_not_denied_for_an_error(given_payload: tupl
     host, _, payload = given_payload
     _, said, exit_code = fire(json.dumps(payload).encode(), host, returned=RuntimeError("broken"), fail="closed")
     try:
-        event = resolve(host, payload).parse(payload, "")
+        event = resolve([host], payload).parse(payload, "")
     except PayloadError:
         return  # what cannot be read may be anything
     if event.event not in STOPS:

@@ -203,7 +203,7 @@ def test_a_fifo_for_a_policy_ends_at_the_deadline(tmp_path):
 
 SAYS_CLOSED = {
     "does not parse": "hooks = Hooks(fail='closed')\ndef (:\n",
-    "spaces": "hooks = Hooks( fail = \"closed\" )\ndef (:\n",
+    "spaces": 'hooks = Hooks( fail = "closed" )\ndef (:\n',
     "lines": "hooks = Hooks(\n    fail=\n    'closed',\n)\ndef (:\n",
     "a mapping": "hooks = Hooks(**{'fail': 'closed'})\ndef (:\n",
     "raises before Hooks": "raise ValueError\nhooks = Hooks(fail='closed')\n",

@@ -41,7 +41,8 @@ def write_script(live: Live, mode: str) -> list[Step | None]:
 
 
 def edit_script(live: Live, mode: str) -> list[Step | None]:
-    return _ends([live.read("a.txt", mode), live.edit("a.txt", "hello", "changed", mode)])
+    read = live.read("a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
+    return _ends([*([read] if read else []), live.edit("a.txt", "hello", "changed", mode)])
 
 
 def read_script(live: Live, mode: str) -> list[Step | None]:
@@ -57,7 +58,9 @@ def subagent_script(live: Live, mode: str) -> list[Step | None]:
     inner = live.shell("echo ran > ran.txt", mode)
     child = None if inner is None else {**inner, "when": "subtask-alpha"}
     end = live.subagent_end("the subtask is done", mode)
-    return _ends([live.subagent(task, mode), child, {**end, "when": "subtask-alpha"} if end and "say" in end else end])
+    last = {**end, "when": "subtask-alpha"} if end and "say" in end else end
+    # The main agent may go on while the subagent works; its last word waits for the subagent's steps.
+    return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
 
 
 def talk_script(live: Live, mode: str) -> list[Step | None]:
@@ -150,8 +153,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("deny-read", "a read denied by its path", "PreToolUse", NO, read_script,
             lambda e: e.acted and not e.model_was_told(SECRET) and e.model_was_told(REASON), tool="Read",
             condition='any(path.endswith("secret.txt") for path in event.paths)', effect="deny", files={"secret.txt": SECRET + "\n"}),
-    _simple("deny-mcp", "an MCP tool denied", "PreToolUse", NO, mcp_script, lambda e: e.acted and not e.notes() and e.model_was_told(REASON),
-            tool="mcp__proof__*", effect="deny", mcp=True),
+    _simple("deny-mcp", "an MCP tool denied", "PreToolUse", NO, mcp_script,
+            lambda e: e.acted and not e.notes() and e.model_was_told(REASON), tool="mcp__proof__*", effect="deny", mcp=True),
     _simple("deny-subagent", "a subagent's command denied", "PreToolUse", NO, subagent_script, _not_ran, tool="Bash", effect="deny"),
     _simple("context-start", "context at the start of a session", "SessionStart", Response(additional_context=CONTEXT), shell_script,
             lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
@@ -164,7 +167,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("feedback-after", "a tool's result answered with feedback", "PostToolUse", NO, shell_script,
             lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
     _simple("context-failure", "context after a tool that failed", "PostToolUseFailure", Response(additional_context=CONTEXT),
-            failing_script, lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
+            failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
     _simple("stop-continued", "a stop denied once: the agent goes on, for the reason", "Stop", NO, talk_script,
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,
@@ -178,7 +181,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("timeout-open", "a handler that hangs, fail open", "PreToolUse", "Bash", None,
              breaking("import time; time.sleep(60)", 'fail="open", timeout=1'), shell_script, _ran, control_is_open=True),
     Scenario("unparsable-closed", "a policy that does not parse, fail closed", "PreToolUse", "Bash", None,
-             _policy("", 'fail="closed"'), shell_script, _not_ran, fail_closed=True, needs=("broken_later",)),
+             _policy("", 'fail="closed"'), shell_script, lambda e: e.started and not _ran(e), fail_closed=True, needs=("broken_later",)),
     Scenario("noise", "a handler that prints an allow on stdout", "PreToolUse", "Bash", NO,
              breaking("import os; print('{\"decision\": \"allow\", \"permission\": \"allow\"}'); os.system('echo {}'); "
                       f"return deny({REASON!r})", ""), shell_script, _blocked_and_told, effect="deny"),

@@ -172,8 +172,6 @@ def take_payload(job: Job, data: bytes) -> Event:
 def conclude(job: Job, response: Response, noise: str = "") -> Output:
     """The host's words for the policy's answer."""
     assert job.wire is not None and job.event is not None
-    if job.probe:
-        response = Response("deny", PROBE_REASON) if job.probe == "deny" else Response()
     if job.event.event in ("Stop", "SubagentStop"):
         from onehook.stopguard import guarded
 
@@ -188,6 +186,13 @@ def conclude(job: Job, response: Response, noise: str = "") -> Output:
         raise HandlerError(f"the answer cannot be written as JSON: {error}") from None
     output.answer = answer
     return _with_chatter(output, drops, noise)
+
+
+def probed(job: Job, response: Response) -> Response:
+    """The policy's answer, or what doctor asked to hear instead. Only an answer is replaced, never an error."""
+    if not job.probe:
+        return response
+    return Response("deny", PROBE_REASON) if job.probe == "deny" else Response()
 
 
 def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
@@ -227,7 +232,10 @@ def _denial(job: Job, reason: str, noise: str) -> Output | None:
     if not gates(job.wire, job.event):
         return None
     job.options.on_unsupported = "warn"
-    return conclude(job, Response("deny", reason), noise)
+    output = conclude(job, Response("deny", reason), noise)
+    if not output.alone and reason not in output.stderr:
+        output.stderr = f"{output.stderr}\n{reason}".lstrip("\n")  # not every event of every host has a channel for the reason
+    return output
 
 
 def _possible_events(job: Job) -> list[tuple[str, Row]]:
