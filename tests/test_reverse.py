@@ -19,7 +19,7 @@ from onehook.hosts import HOSTS, detect, load
 from onehook.hosts.effects import compile_response
 from onehook.hosts.patch import changes_of_patch
 from onehook.hosts.reversing import TOOL_EVENTS, patch_of, sample
-from onehook.run import _with_chatter
+from onehook.runner import _with_chatter
 
 DATA = Path(__file__).parent / "data"
 CWD = "/home/dev/project"
@@ -735,7 +735,7 @@ def rewritten(event_host: str, script_host: str, tool: str, fields: dict[str, An
     sent = reverse_of(script_host).payload(event)["tool_input"]
     read = reverse_of(script_host).answer(event, rewrite_by(script_host, {**sent, **change}), "", 0)
     assert read.decision == "allow"
-    return event.rewritten(load(event_host).native_input(event, read.modified_input or {}))
+    return event.rewritten(read.modified_input or {})
 
 
 @pytest.mark.parametrize("event_host", ["claude", "cursor", "codex"])
