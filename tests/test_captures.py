@@ -53,7 +53,7 @@ def test_there_is_a_capture_of_every_host_of_the_table() -> None:
 @pytest.mark.parametrize(("host", "line"), EVERY)
 def test_a_payload_is_told_apart_without_being_named(host: str, line: dict[str, Any]) -> None:
     if host in HOSTS:
-        assert detect(line["stdin"]).ID == host
+        assert host == detect(line["stdin"]).ID
     else:
         with pytest.raises(PayloadError, match="no host that onehook knows"):
             detect(line["stdin"])
@@ -212,7 +212,7 @@ ROBUST: list[tuple[str, str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("host", "name", "fields"), ROBUST)
 def test_detection_survives_relocated_homes_and_missing_transcripts(host: str, name: str, fields: dict[str, Any]) -> None:
     payload = {"session_id": "s", "cwd": "/p", "hook_event_name": name, **fields}
-    assert detect(payload).ID == host
+    assert host == detect(payload).ID
 
 
 @pytest.mark.parametrize("name", [None, [], {}, 3, True])

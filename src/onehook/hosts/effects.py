@@ -56,7 +56,7 @@ class Beside:
 
 
 class Hollow:
-    """A decision that the host shows and does not act on: it is written in the host's words, and its loss is said."""
+    """What the host does not act on: it is written in the documented words all the same, and its loss is said."""
 
     __slots__ = ("why",)
 
@@ -74,8 +74,9 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
     answer = response.copy()
     if answer.decision == "deny" and not answer.reason:
         answer.reason = "denied by policy"
-    _settle_ask(event, answer, caps, options, drops)
-    _settle_decision(event, answer, caps, drops)
+    if not _passes_ask(answer, caps, options, event.host):
+        _settle_ask(event, answer, caps, options, drops)
+        _settle_decision(event, answer, caps, drops)
     _settle_reason(event, answer, caps, drops)
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
         cap = caps.get(field)
@@ -94,6 +95,9 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
 
 def _lose(event: Event, answer: Response, field: str, cap: object, drops: list[Drop]) -> None:
     """Take a field out of the answer, or move it where it takes effect."""
+    if isinstance(cap, Hollow):
+        drops.append(Drop(event.host, event.native_event, field, cap.why))
+        return
     if isinstance(cap, Becomes):
         taken = getattr(answer, cap.field) is not None
         if taken or cap.why:
@@ -105,13 +109,20 @@ def _lose(event: Event, answer: Response, field: str, cap: object, drops: list[D
     setattr(answer, field, None)
 
 
+def _ask_fallback(options: Options, host: str) -> str:
+    by_host: str | None = getattr(options, f"{host}_ask_fallback", None)
+    return by_host or options.ask_fallback
+
+
+def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bool:
+    """Whether an ask goes to the host unchanged although the host mishandles it, because the policy opted out of the downgrade."""
+    return answer.decision == "ask" and caps.get("ask_can_pass") is True and _ask_fallback(options, host) == "ask"
+
+
 def _settle_ask(event: Event, answer: Response, caps: Caps, options: Options, drops: list[Drop]) -> None:
     if answer.decision != "ask" or caps.get("ask") is True or caps.get("deny") is not True:
         return
-    by_host: str | None = getattr(options, f"{event.host}_ask_fallback", None)
-    fallback = by_host or options.ask_fallback
-    if fallback == "ask" and caps.get("ask_can_pass") is True:
-        return
+    fallback = _ask_fallback(options, event.host)
     if fallback == "ask":
         fallback = "deny"
     why = caps.get("ask")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Row
+from onehook.hosts.effects import Becomes, Hollow, Row
 from onehook.hosts.tools import Tool, absolute, listed_edits, native_keys, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -58,6 +58,7 @@ _CONTEXT_EVENT = "this event takes additional_context and nothing else"
 _NOT_ON_PROMPT = "beforeSubmitPrompt has no channel to the model"
 _STOP_DECISION = "a stop takes no decision; the reason is sent as followup_message"
 _STOP_ONLY = "a stop takes a followup_message and nothing else"
+_UNHEARD = "Cursor's runtime takes no answer on this event"
 _READ_ASK = "Cursor refuses the answer as invalid and blocks"
 _NO_NOTE = "Cursor shows a reason only with a denial"
 _OLD_CONTEXT = "Cursor up to 3.2.16 takes context on sessionStart and postToolUse only"
@@ -122,7 +123,9 @@ _CURRENT: dict[str, Caps] = {
     "context": {"allow": True, "deny": _CONTEXT_EVENT, "modified_input": _CONTEXT_EVENT, "additional_context": True},
     "stop": {"allow": True, "deny": True, "reason": True, "note": True, "user_message": _STOP_ONLY, "additional_context": _STOP_ONLY},
     "compact": {"allow": True, "user_message": True},
-    "response": {"allow": True, "silent": True},
+    "response": {
+        "allow": True, "deny": Hollow(_UNHEARD), "ask": _UNHEARD, "reason": Becomes("user_message"), "user_message": Hollow(_UNHEARD),
+    },
     "observe": {"allow": True, "silent": True},
 }  # fmt: skip
 # The SDK's own session runner throws the context of sessionStart away (1.0.32).
@@ -322,7 +325,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
 
 def _permission(shape: str, response: Response, documented: bool) -> dict[str, Any]:
     body: dict[str, Any] = {}
-    if response.decision:
+    if response.decision and shape in ("tool", "action", "read", "subagent"):
         body["permission"] = response.decision
     if response.reason is not None and shape != "subagent":
         body["agent_message"] = response.reason

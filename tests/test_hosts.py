@@ -1,0 +1,187 @@
+"""The case files under tests/hosts/<id>/: payload and answer in, the host's words out. One test walks them all.
+
+A case: name; payload, or base (a name in payloads.json) with `set` over it, or stdin (raw text); host (--host), event_name (--event),
+options (of the policy), given (of the command line); response (what the handler returns); and what must come of it: event (a subset
+of the unified event), stdout (a JSON object, or "" for nothing), stderr (the exact lines, or "contains" and what must occur), exit_code,
+drops (field, and optionally why).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Event, Hooks, Output, Response
+from onehook.hosts import HOSTS, wire_of
+from onehook.run import Job
+from onehook.run import answer as answer_event
+
+FOLDER = Path(__file__).parent / "hosts"
+Case = dict[str, Any]
+
+
+def cases_of(host: str) -> list[Case]:
+    payloads = json.loads((FOLDER / host / "payloads.json").read_text(encoding="utf-8"))
+    found = []
+    for path in sorted((FOLDER / host).glob("*.json")):
+        if path.name == "payloads.json":
+            continue
+        for case in json.loads(path.read_text(encoding="utf-8")):
+            payload = case["payload"] if "payload" in case else payloads[case["base"]]
+            found.append({**case, "payload": {**payload, **case.get("set", {})}, "id": f"{host}/{path.stem}: {case['name']}"})
+    return found
+
+
+def folders() -> list[str]:
+    return sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
+
+
+EVERY = [case for host in folders() for case in cases_of(host)]
+
+
+def walk(case: Case) -> tuple[Output, Event | None]:
+    """The output of a case, and the event that the handler saw."""
+    seen: list[Event] = []
+    hooks = Hooks(**case.get("options", {}))
+
+    def answer(event: Event) -> Any:
+        seen.append(event)
+        return case["response"]
+
+    for name in EVENTS + EXTENDED_EVENTS:
+        hooks.on(name)(answer)
+    job = Job()
+    job.host, job.event_name, job.given = case.get("host", ""), case.get("event_name", ""), dict(case.get("given", {}))
+    stdin = case["stdin"] if "stdin" in case else json.dumps(case["payload"])
+    return answer_event(job, stdin.encode(), lambda: hooks), seen[0] if seen else None
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path))
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: case["id"])
+def test_case(case: Case) -> None:
+    output, event = walk(case)
+    assert (json.loads(output.stdout) if output.stdout else "") == case["stdout"]
+    assert output.exit_code == case["exit_code"]
+    assert [[drop.field, drop.why][: len(wanted)] for drop, wanted in zip(output.dropped, case["drops"], strict=True)] == case["drops"]
+    check_stderr(case, output)
+    if "event" in case:
+        assert event is not None
+        unified = event.to_dict()
+        assert {name: unified[name] for name in case["event"]} == case["event"]
+
+
+def check_stderr(case: Case, output: Output) -> None:
+    wanted = case.get("stderr")
+    if wanted is None:  # not spelled out: a line for each drop, and none for anything else but the reason of a denial
+        warnings = [line for line in output.stderr.split("\n") if line.startswith("[onehook]")]
+        assert len(warnings) == len(case["drops"])
+    elif wanted[:1] == ["contains"]:
+        assert all(part in output.stderr for part in wanted[1:])
+    else:
+        assert output.stderr == "\n".join(wanted)
+
+
+def test_case_names_are_unique() -> None:
+    names = [case["id"] for case in EVERY]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_host_has_case_files() -> None:
+    assert set(HOSTS) <= set(folders())
+
+
+def parsed(case: Case) -> Event | None:
+    return walk(case)[1]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_native_event_of_a_host_has_a_case(host: str) -> None:
+    rows = wire_of(host).EVENTS
+    met = {event.native_event: event for event in map(parsed, cases_of(host)) if event is not None and event.host == host}
+    assert set(rows) - set(met) == set()
+    assert {name: row.event for name, row in rows.items()} == {name: met[name].event for name in rows}
+
+
+# --- every effect of every capability table is exercised: where it is honoured, and where it is dropped ---------------------------
+
+EFFECTS = ("allow", "deny", "ask", "reason", "allow_reason", "note", "user_message", "modified_input", "additional_context")
+VERSIONS = {"cursor": ("0.46.0", "3.2.16", "3.3.0", "1.0.0")}  # one of each era of a host that has several
+Table = tuple[str, str, str]
+
+
+def table_of(event: Event) -> tuple[Table, dict[str, Any]]:
+    """The capability table that holds for an event, and a name for it."""
+    wire = wire_of(event.host)
+    caps = {name: cap for name, cap in wire.caps(event).items() if name not in ("rewrites", "ask_warning")}
+    honoured = ",".join(sorted(f"{name}={cap}" for name, cap in caps.items() if isinstance(cap, (bool, str))))
+    return (event.host, wire.EVENTS[event.native_event].shape, honoured), caps
+
+
+def effects_of(response: Response) -> set[str]:
+    used = {name for name in ("user_message", "modified_input", "additional_context", *CONTRACT_FIELDS) if name in response.given()}
+    if response.decision:
+        used.add(response.decision)
+    if response.reason is not None:
+        used.add({"allow": "allow_reason", None: "note"}.get(response.decision, "reason"))
+    return used
+
+
+def was_dropped(effect: str, fields: set[str]) -> bool:
+    if effect in ("allow", "deny", "ask"):
+        return "decision" in fields or effect in fields
+    return {"allow_reason": "reason", "note": "reason"}.get(effect, effect) in fields
+
+
+def reason_channel(effect: str, caps: dict[str, Any]) -> str:
+    """A reason whose decision is dropped is a note."""
+    decision = {"reason": "deny", "allow_reason": "allow"}.get(effect)
+    return "note" if decision and (caps.get(decision) is None or isinstance(caps[decision], str)) else effect
+
+
+def cells(host: str) -> dict[tuple[Table, str], str]:
+    """Every (table, effect) that a host's tables give, and whether it is honoured or dropped there ("" where it depends)."""
+    found: dict[tuple[Table, str], str] = {}
+    for case in cases_of(host):
+        event = parsed(case)
+        if event is None or event.host != host:
+            continue
+        for version in VERSIONS.get(host, (event.host_version,)):
+            event.host_version = version
+            table, caps = table_of(event)
+            for effect in (*EFFECTS, *CONTRACT_FIELDS):
+                cap = caps.get(reason_channel(effect, caps))
+                found[table, effect] = "honoured" if cap is True else "dropped" if cap is None or isinstance(cap, (str, bool)) else ""
+    return found
+
+
+def exercised(host: str) -> set[tuple[Table, str, str]]:
+    met = set()
+    for case in cases_of(host):
+        if case["response"] is None or case.get("options") or "no" in case["response"].values() or "decison" in case["response"]:
+            continue
+        event = parsed(case)
+        if event is None or event.host != host:
+            continue
+        table, _ = table_of(event)
+        fields = {part for field, *_ in case["drops"] for part in field.split(", ")}
+        for effect in effects_of(Response(**case["response"])):
+            met.add((table, effect, "dropped" if was_dropped(effect, fields) else "honoured"))
+    return met
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_effect_of_every_table_has_a_case(host: str) -> None:
+    met = exercised(host)
+    missing = []
+    for (table, effect), outcome in cells(host).items():
+        wanted = {(table, effect, outcome)} if outcome else {(table, effect, "honoured"), (table, effect, "dropped")}
+        if not wanted & met:
+            missing.append((table[1], effect, outcome))
+    assert missing == []
