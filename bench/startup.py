@@ -111,10 +111,10 @@ def measure(found: list[Contender], rounds: int) -> None:
     sink = os.open(os.devnull, os.O_WRONLY)
     stdins: list[int] = []
     for contender in found:
-        file = tempfile.TemporaryFile()
-        file.write(contender.payload)
-        file.flush()
-        stdins.append(os.dup(file.fileno()))
+        with tempfile.TemporaryFile() as file:
+            file.write(contender.payload)
+            file.flush()
+            stdins.append(os.dup(file.fileno()))
     for round_number in range(-3, rounds):  # three rounds to warm the caches
         for contender, stdin in zip(found, stdins, strict=True):
             taken = time_once(contender, stdin, sink)
@@ -151,7 +151,9 @@ def main() -> int:
             return 1
     measure(found, options.rounds)
     print(file=sys.stderr)
-    print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores,")
+    print(
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores,"
+    )
     print(f"load {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {options.rounds} interleaved rounds\n")
     print(table(found, options.markdown))
     return 0

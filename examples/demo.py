@@ -71,7 +71,9 @@ def main() -> int:
                     continue
                 about = event.command or ", ".join(event.paths) or event.prompt or source
                 lost = "; ".join(f"{drop.field}: {drop.why}" for drop in output.dropped)
-                table.add_row(event.native_event, about, f"{stdout or '(nothing)'}  [{code}]", effect(event, output, gates(job.wire, event)), lost)
+                table.add_row(
+                    event.native_event, about, f"{stdout or '(nothing)'}  [{code}]", effect(event, output, gates(job.wire, event)), lost
+                )
             console.print(table)
     console.print(f"policy: {POLICY.relative_to(ROOT)}; payloads: {CAPTURES.relative_to(ROOT)} (recorded from the real agents)")
     if wrong:

@@ -170,14 +170,14 @@ def test_the_results_and_texts_of_the_captures_are_carried() -> None:
 
 @pytest.mark.parametrize("line", lines_of(CAPTURES / "cursor-sdk-1.0.32.jsonl"), ids=named_event)
 def test_cursor_running_claudes_config_is_still_cursor(line: dict[str, Any]) -> None:
-    wire = resolve("claude", line["stdin"])
+    wire = resolve(["claude"], line["stdin"])
     assert wire.ID == "cursor"
     assert wire.parse(line["stdin"], "").host == "cursor"
 
 
 def test_a_named_host_is_not_overruled_by_a_guess() -> None:
     codex = lines_of(CAPTURES / "codex-0.166.0-tools.jsonl")[2]["stdin"]
-    assert resolve("claude", codex).ID == "claude"
+    assert resolve(["claude"], codex).ID == "claude"
 
 
 CLAUDE_HOME = "/home/dev/.claude/projects/-home-dev-project/0dc8e589.jsonl"

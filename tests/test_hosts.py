@@ -54,7 +54,8 @@ def walk(case: Case) -> tuple[Output, Event | None]:
     for name in EVENTS + EXTENDED_EVENTS:
         hooks.on(name)(answer)
     job = Job()
-    job.host, job.event_name, job.given = case.get("host", ""), case.get("event_name", ""), dict(case.get("given", {}))
+    job.hosts = [case["host"]] if case.get("host") else []
+    job.event_name, job.given = case.get("event_name", ""), dict(case.get("given", {}))
     stdin = case["stdin"] if "stdin" in case else json.dumps(case["payload"])
     return answer_event(job, stdin.encode(), lambda: hooks), seen[0] if seen else None
 

@@ -78,13 +78,23 @@ def text_of(data: bytes) -> str:
         raise PayloadError(f"the payload is not UTF-8 text (byte {error.start})") from None
 
 
+def _scanned(text: str, start: int) -> tuple[Any, int]:
+    try:
+        return _scan(text, start)
+    except SystemError:
+        # The C scanner takes the class of its errors from json.decoder, and up to 3.12 it does not import it: the error is lost then.
+        import json.decoder  # noqa: F401
+
+        return _scan(text, start)
+
+
 def loads(text: str) -> Any:
     """One JSON document. Anything else is a PayloadError that says where."""
     start = len(text) - len(text.lstrip(_BLANK))
     if start == len(text):
         raise PayloadError("the payload is empty")
     try:
-        value, end = _scan(text, start)
+        value, end = _scanned(text, start)
     except StopIteration as error:
         raise PayloadError(f"the payload is not JSON (character {error.value})") from None
     except RecursionError:

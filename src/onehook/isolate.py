@@ -12,27 +12,40 @@ import os
 import sys
 
 from onehook.codec import dumps, loads
-from onehook.core import Hooks, OnehookError, PayloadError, Response
-from onehook.run import checked, conclude, fail, load_policy, source_says_closed, write
+from onehook.core import Hooks, OnehookError, Output, PayloadError, Response
+from onehook.run import checked, conclude, fail, load_policy, source_says_closed, told, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
     from typing import Any, NoReturn
 
-    from onehook.core import Output
     from onehook.run import Job
 else:
     import _signal  # signal itself brings in enum: 3 ms on every event
 
-MAX_NOISE = 64 * 1024
+# With our own lines it fits the smallest pipe buffer (16 KB), so that a host that reads stdout to its end first cannot block us.
+MAX_NOISE = 12 * 1024
 _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the answer was given
 
 
 def run_policy(job: Job, hooks: Hooks | None) -> Output:
-    if hasattr(os, "fork") and job.options.isolation == "process" and job.given.get("isolation") != "thread":
+    _hold_standard_descriptors()
+    if hasattr(os, "fork") and job.options.isolation == "process":
         return _forked(job, hooks)
     return _threaded(job, hooks)
+
+
+def _hold_standard_descriptors() -> None:
+    """A host may start us with stdout or stderr closed; what is opened next would take its number, and be written to."""
+    try:
+        while True:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor > 2:
+                os.close(descriptor)
+                return
+    except OSError:
+        return  # no /dev/null here: nothing to hold them with
 
 
 def _policy(job: Job, hooks: Hooks | None) -> Hooks:
@@ -41,14 +54,22 @@ def _policy(job: Job, hooks: Hooks | None) -> Hooks:
 
 def _message(error: BaseException) -> str:
     """What a person is told. The traceback goes to the policy's stderr."""
-    if not isinstance(error, OnehookError) or error.__cause__ is not None:
-        import traceback
+    cause = error.__cause__ if isinstance(error, OnehookError) else error
+    if cause is not None:
+        try:
+            import traceback
 
-        traceback.print_exception(type(error), error, error.__traceback__)
-    if isinstance(error, OnehookError):
-        return str(error)
-    text = str(error)
-    return f"the policy raised {type(error).__name__}" + (f": {text}" if text else "")
+            traceback.print_exception(type(cause), cause, cause.__traceback__)
+        except Exception:  # stderr may be closed, __str__ may raise
+            pass
+    return told(error) if isinstance(error, OnehookError) else f"the policy raised {told(error)}"
+
+
+def _made() -> dict[str, Any]:
+    """How a policy that broke half-way wants to fail: it has perhaps made its Hooks already."""
+    made = [hooks.options for hooks in Hooks.made]
+    closed = [options for options in made if options.get("fail") == "closed"]
+    return (closed or made or [{}])[-1]
 
 
 # --- with fork -----------------------------------------------------------------------------------------------------------------
@@ -58,7 +79,7 @@ def _forked(job: Job, hooks: Hooks | None) -> Output:
     read_end, write_end = os.pipe()
     noise = _noise_file()
     reader = _Reader(read_end)
-    deadline = _Deadline(reader)
+    deadline = _Deadline(reader, job.begun)
     child = os.fork()
     if child == 0:
         os.close(read_end)
@@ -70,9 +91,8 @@ def _forked(job: Job, hooks: Hooks | None) -> Output:
         deadline.arm(job.options.timeout)
         reader.line()
     deadline.disarm()
-    answered = "response" in reader.message or "error" in reader.message
     problem = ""
-    if not answered:
+    if "response" not in reader.message and "error" not in reader.message:
         problem = reader.garbled or "the policy's process ended without an answer"
         if deadline.passed:
             problem = f"the policy took longer than {job.options.timeout:g} s"
@@ -87,11 +107,11 @@ class _Deadline:
     that is under way, or the next one, comes back.
     """
 
-    def __init__(self, reader: _Reader) -> None:
+    def __init__(self, reader: _Reader, begun: float) -> None:
         import time
 
         self.now = time.monotonic
-        self.begun = self.now()
+        self.begun = begun
         self.passed = False
         self.reader = reader
         _signal.signal(_signal.SIGALRM, self._on_alarm)
@@ -141,13 +161,16 @@ class _Reader:
 
 
 def _concluded(job: Job, message: dict[str, Any], problem: str, noise: str) -> Output:
-    options = message.get("options")
-    if isinstance(options, dict):
-        job.settle(options)
-    if not problem and isinstance(message.get("response"), dict):
-        return conclude(job, Response(**message["response"]), noise)
-    if not options:
+    if isinstance(message.get("options"), dict):
+        job.settle(message["options"])
+    else:  # it was not loaded
+        job.settle(message.get("made") or {})
         job.source_says_closed = source_says_closed(job.policy)
+    if not problem and isinstance(message.get("response"), dict):
+        try:
+            return conclude(job, Response(**message["response"]), noise)
+        except Exception as error:
+            problem = told(error)
     return fail(job, problem or str(message.get("error")), noise)
 
 
@@ -175,6 +198,7 @@ def _child(job: Job, hooks: Hooks | None, pipe: int, noise: int) -> NoReturn:
         _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, 0)
         _signal.alarm(int(job.options.timeout) + _AFTERLIFE)  # should the parent be killed, nobody else ends this process
+        _lenient_output()
         result = _child_answer(job, hooks, pipe)
         _flush()
         _send(pipe, result)
@@ -195,9 +219,7 @@ def _child_answer(job: Job, hooks: Hooks | None, pipe: int) -> dict[str, Any]:
         _signal.alarm(int(job.options.timeout) + _AFTERLIFE)
         return {"response": checked(policy.dispatch(job.event)).to_dict()}
     except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer
-        if Hooks.made:
-            _send(pipe, {"options": Hooks.made[-1].options})
-        return {"error": _message(error)}
+        return {"error": _message(error), "made": _made()}
 
 
 def _send(pipe: int, message: dict[str, Any]) -> None:
@@ -206,11 +228,22 @@ def _send(pipe: int, message: dict[str, Any]) -> None:
         data = data[os.write(pipe, data) :]
 
 
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
+def _lenient_output() -> None:
+    """A policy that prints must not fail because the host closed stdout, or because a command holds what the locale cannot spell."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        stream: Any = getattr(sys, name)
         try:
-            stream.flush()
-        except Exception:  # a handler may have closed or replaced it
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+        except AttributeError:
+            if stream is None:
+                setattr(sys, name, open(descriptor, "w", encoding="utf-8", errors="backslashreplace", closefd=False))  # noqa: SIM115
+
+
+def _flush() -> None:
+    for name in ("stdout", "stderr"):
+        try:
+            getattr(sys, name).flush()
+        except Exception:  # a handler may have closed, replaced or deleted it
             continue
 
 
@@ -221,7 +254,10 @@ def _noise_file() -> int:
     except (AttributeError, OSError):
         folder = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"
         path = os.path.join(folder, f"onehook-{os.getpid()}-{os.urandom(8).hex()}")
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0), 0o600)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0), 0o600)
+        except OSError:
+            return os.open(os.devnull, os.O_RDWR)  # better to lose what is printed than not to run the policy
         if not hasattr(os, "O_TEMPORARY"):
             os.unlink(path)
         return descriptor
@@ -237,44 +273,54 @@ def _read_noise(descriptor: int) -> str:
 
 
 def _threaded(job: Job, hooks: Hooks | None) -> Output:
+    """Runs the policy here, and writes the answer itself: stdout stays turned away from the host, since threads may go on printing."""
     import _thread
 
-    real_out, real_err = os.dup(1), os.dup(2)
+    real = [os.dup(1), os.dup(2)]
+
+    def let_go() -> None:
+        while real:
+            os.close(real.pop())
+
     noise = _noise_file()
     for descriptor in (1, 2):
         os.dup2(noise, descriptor)
+    if hasattr(os, "register_at_fork"):  # a forked child that stays behind must not keep a host waiting, nor answer in our place
+        os.register_at_fork(after_in_child=let_go)
+    _lenient_output()
+    loaded: dict[str, Any] = {}
     result: dict[str, Any] = {}
     settled = _thread.allocate_lock()
 
-    def restore() -> None:
+    def finish(problem: str = "") -> Output:
         _flush()
-        os.dup2(real_out, 1)
-        os.dup2(real_err, 2)
+        output = _concluded(job, {"made": _made(), **loaded, **result}, problem, _read_noise(noise))
+        if real:
+            write(output, *real)
+        return Output("", output.exit_code)
 
     def watch() -> None:
         import time
 
-        begun = time.monotonic()
-        while time.monotonic() - begun < job.options.timeout:
+        while time.monotonic() - job.begun < job.options.timeout:
             time.sleep(min(0.05, job.options.timeout))
             if result:
                 return
         if settled.acquire(False):
-            restore()
-            output = fail(job, f"the policy took longer than {job.options.timeout:g} s", _read_noise(noise))
-            write(output)
-            os._exit(output.exit_code)
+            exit_code = 2 if job.closed else 1
+            try:
+                exit_code = finish(f"the policy took longer than {job.options.timeout:g} s").exit_code
+            finally:
+                os._exit(exit_code)
 
     _thread.start_new_thread(watch, ())
     try:
         policy = _policy(job, hooks)
         job.settle(policy.options)
+        loaded["options"] = policy.options
         assert job.event is not None
         result["response"] = checked(policy.dispatch(job.event)).to_dict()
     except BaseException as error:
-        if Hooks.made:
-            job.settle(Hooks.made[-1].options)
         result["error"] = _message(error)
     settled.acquire()  # never released: if the watcher has it, this process ends there
-    restore()
-    return _concluded(job, result, "", _read_noise(noise))
+    return finish()

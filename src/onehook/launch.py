@@ -15,7 +15,8 @@ class _SiteOnDemand:
     @staticmethod
     def find_spec(name, path=None, target=None):  # type: ignore[no-untyped-def]
         sys.meta_path.remove(_SiteOnDemand)
-        if path is None and not name.startswith("onehook"):
+        # Not for what belongs to the standard library on other systems: subprocess tries msvcrt, and goes on without.
+        if path is None and name != "onehook" and name not in getattr(sys, "stdlib_module_names", ()):
             import site
 
             site.main()

@@ -11,38 +11,48 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from onehook.codec import loads, text_of
 from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError
-from onehook.hosts import resolve, wire_of
+from onehook.hosts import HOSTS, resolve, wire_of
 from onehook.hosts.effects import compile_response, gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal as _signal
     from collections.abc import Callable
     from typing import Any, NoReturn
 
     from onehook.core import Drop
     from onehook.hosts import Wire
+    from onehook.hosts.effects import Row
+else:
+    import _signal  # signal itself brings in enum: 3 ms on every event
 
 MAX_PAYLOAD = 64 * 1024 * 1024
+MAX_POLICY = 4 * 1024 * 1024
+PROBE_REASON = "onehook doctor: this is a probe"
 USAGE = "onehook run POLICY [--host ID] [--event NAME] [--fail open|closed] [--timeout S] [--ask-fallback D] [--on-unsupported warn|deny]"
 
 
 class Job:
     """One event on its way through: what is known so far, so that an error at any point can be answered in the host's words."""
 
-    __slots__ = ("event", "event_name", "given", "host", "options", "policy", "source_says_closed", "wire")
+    __slots__ = ("begun", "event", "event_name", "given", "hints", "hosts", "options", "policy", "probe", "source_says_closed", "wire")
 
     def __init__(self) -> None:
+        self.begun = time.monotonic()
         self.policy = ""
-        self.host = ""
+        self.hosts: list[str] = []  # who may have sent it; more than one where hosts share an entry
+        self.probe = ""  # doctor's question: load the policy, then answer this, whatever it says
         self.event_name = ""
         self.given: dict[str, Any] = {}  # options of the command line and of run(), which win over the policy's
         self.options = Options()
         self.source_says_closed = False
         self.wire: Wire | None = None
         self.event: Event | None = None
+        self.hints: list[str] = []  # texts of a payload that could not be understood; one of them may name the event
 
     def settle(self, policy_options: dict[str, Any]) -> None:
         """Merge the policy's options under the given ones."""
@@ -61,31 +71,35 @@ class Job:
 def parse_arguments(argv: list[str], job: Job) -> None:
     """Fill the job from the command line. By hand: argparse costs 8 ms on every event."""
     rest = list(argv)
-    problem = ""
+    problems: list[str] = []
     while rest:
         word = rest.pop(0)
         if not word.startswith("--"):
             if job.policy:
-                problem = problem or f"unexpected argument {word!r}"
+                problems.append(f"unexpected argument {word!r}")
             job.policy = job.policy or word
             continue
         name, equals, value = word[2:].partition("=")
-        if not equals:
-            if not rest:
-                problem = problem or f"--{name} needs a value"
-                break
+        # An option is never the value of another: `--event --fail closed` is an error that fails closed.
+        if not equals and rest and not rest[0].startswith("--"):
             value = rest.pop(0)
-        problem = _take_option(job, name, value) or problem
+        problem = _take_option(job, name, value) if value else f"--{name} needs a value"
+        if problem:
+            problems.append(problem)
+            if name == "fail":  # nobody writes --fail to get the default
+                job.given["fail"] = "closed"
     # The good options are in place before a bad one is reported, so that --fail closed holds for the report itself.
-    if problem:
-        raise UsageError(f"{problem}\nusage: {USAGE}")
+    if problems:
+        raise UsageError(f"{problems[0]}\nusage: {USAGE}")
 
 
 def _take_option(job: Job, name: str, value: str) -> str:
     if name == "host":
-        job.host = value
+        job.hosts.append(value)
     elif name == "event":
         job.event_name = value
+    elif name == "probe" and value in ("allow", "deny"):
+        job.probe = value
     else:
         option = name.replace("-", "_")
         try:
@@ -97,14 +111,23 @@ def _take_option(job: Job, name: str, value: str) -> str:
     return ""
 
 
-def read_stdin() -> bytes:
-    """Everything on stdin. A hook that exits before its host has written all is reported as failed, so too much is read and thrown away."""
+def read_stdin(seconds: float = 0) -> bytes:
+    """Everything on stdin, within this time (0: no limit).
+
+    A hook that exits before its host has written all is reported as failed, so what is too much is read and thrown away.
+    """
+    disarm = _alarm(seconds) if seconds else None
     chunks: list[bytes] = []
     size = 0
     while True:
         try:
             chunk = os.read(0, 1 << 16)
-        except OSError:
+        except BlockingIOError:  # some hosts hand their own non-blocking pipe down
+            os.set_blocking(0, True)
+            continue
+        except OSError as error:
+            if isinstance(error, TimeoutError):
+                raise PayloadError(f"stdin was not closed within {seconds:g} s") from None
             break
         if not chunk:
             break
@@ -113,19 +136,34 @@ def read_stdin() -> bytes:
             chunks.append(chunk)
         else:
             chunks.clear()
+    if disarm is not None:
+        disarm()
     if size > MAX_PAYLOAD:
         raise PayloadError(f"the payload is larger than {MAX_PAYLOAD >> 20} MB")
     return b"".join(chunks)
 
 
+def _alarm(seconds: float) -> Callable[[], object] | None:
+    """Have TimeoutError raised in a system call that takes longer; returns what calls it off. None where there are no timers (Windows)."""
+    if not hasattr(_signal, "setitimer"):
+        return None
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM, _signal.SIGCHLD))  # a mask is inherited from the host
+    _signal.signal(_signal.SIGALRM, late)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    return lambda: _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
 def take_payload(job: Job, data: bytes) -> Event:
     """The event of a payload; job.wire is set as soon as it is known."""
-    if job.host:
-        job.wire = wire_of(job.host)
     payload = loads(text_of(data))
     if not isinstance(payload, dict):
         raise PayloadError("the payload is not a JSON object")
-    job.wire = resolve(job.host, payload)
+    job.hints = [value for value in payload.values() if isinstance(value, str)]
+    job.wire = resolve(job.hosts, payload)
     job.event = job.wire.parse(payload, job.event_name)
     return job.event
 
@@ -133,6 +171,8 @@ def take_payload(job: Job, data: bytes) -> Event:
 def conclude(job: Job, response: Response, noise: str = "") -> Output:
     """The host's words for the policy's answer."""
     assert job.wire is not None and job.event is not None
+    if job.probe:
+        response = Response("deny", PROBE_REASON) if job.probe == "deny" else Response()
     if job.event.event in ("Stop", "SubagentStop"):
         from onehook.stopguard import guarded
 
@@ -141,9 +181,12 @@ def conclude(job: Job, response: Response, noise: str = "") -> Output:
         drops = []
     answer, lost = compile_response(job.wire, job.event, response, job.options)
     drops += lost
-    output = _with_chatter(job.wire.render(job.event, answer, bool(drops or noise)), drops, noise)
+    try:
+        output = job.wire.render(job.event, answer, bool(drops or noise))
+    except (TypeError, ValueError) as error:  # a number of the payload's own input may have no JSON form (1e999)
+        raise HandlerError(f"the answer cannot be written as JSON: {error}") from None
     output.answer = answer
-    return output
+    return _with_chatter(output, drops, noise)
 
 
 def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
@@ -156,26 +199,39 @@ def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
 
 def fail(job: Job, message: str, noise: str = "", unreadable: bool = False) -> Output:
     """The answer to an error: the host's proven deny under fail closed, else no opinion, the error on stderr, exit 1."""
-    if job.closed:
-        reason = f"onehook: {message} (blocked: fail=closed)"
-        if job.event is None or job.wire is None:
-            if job.wire is None or _could_gate(job.wire, job.event_name):
-                # Exit 2 with the reason on stderr is the one form of deny that needs no event; every host here obeys it.
-                return Output("", 2, reason, alone=True)
-        elif gates(job.wire, job.event):
-            job.options.on_unsupported = "warn"
-            return conclude(job, Response("deny", reason), noise)
+    denial = _denial(job, f"onehook: {message} (blocked: fail=closed)", noise) if job.closed else None
+    if denial is not None:
+        return denial
     parts = [noise.rstrip("\n"), f"[onehook] error: {message}"]
     stdout, exit_code = job.wire.UNREADABLE if unreadable and job.wire is not None else ("", 1)
     return Output(stdout, exit_code, "\n".join(part for part in parts if part))
 
 
-def _could_gate(wire: Wire, event_name: str) -> bool:
-    """Whether an event that could not be read may be one that a deny prevents. Unknown counts as yes."""
-    for name, row in wire.EVENTS.items():
-        if event_name in (name, row.event):
-            return row.gates
-    return True
+def _denial(job: Job, reason: str, noise: str) -> Output | None:
+    """The host's proven deny, or None on an event where a deny prevents nothing."""
+    if job.event is None:
+        rows = _possible_events(job)
+        gating = [(name, row) for name, row in rows if row.gates]
+        if rows and not gating:
+            return None
+        if job.wire is None or not gating:
+            # Exit 2 with the reason on stderr is the one form of deny that needs no event; every host here obeys it.
+            return Output("", 2, reason, alone=True)
+        name, row = gating[0]
+        job.event = Event(row.event, job.wire.ID)
+        job.event.native_event = name
+    assert job.wire is not None
+    if not gates(job.wire, job.event):
+        return None
+    job.options.on_unsupported = "warn"
+    return conclude(job, Response("deny", reason), noise)
+
+
+def _possible_events(job: Job) -> list[tuple[str, Row]]:
+    """What an event that could not be read may be, by --event and by the texts in the payload; empty if nothing is known."""
+    names = [*job.hints, job.event_name]
+    wires = [job.wire] if job.wire is not None else [wire_of(host) for host in HOSTS]
+    return [(name, row) for wire in wires for name, row in wire.EVENTS.items() if name in names or row.event in names]
 
 
 def load_policy(path: str) -> Hooks:
@@ -210,24 +266,39 @@ def hooks_in(namespace: dict[str, Any], path: str) -> Hooks:
 def source_says_closed(path: str) -> bool:
     """Whether a policy that cannot be loaded was written to fail closed."""
     try:
+        if not os.path.isfile(path):  # a FIFO would be waited for
+            return False
         with open(path, "rb") as file:
-            return b'fail="closed"' in file.read().replace(b" ", b"").replace(b"'", b'"')
-    except OSError:
+            source = file.read(MAX_POLICY)
+    except (OSError, ValueError):
         return False
+    plain = b"".join(source.replace(b"\0", b"").split()).replace(b"'", b'"')  # without the zeros, UTF-16 reads like ASCII
+    return b'fail="closed"' in plain or b'"fail":"closed"' in plain
 
 
 def answer(job: Job, data: bytes, hooks: Callable[[], Hooks]) -> Output:
     """The whole way in this process, without a deadline: for tests and for `onehook fire`."""
     try:
         event = take_payload(job, data)
-    except OnehookError as error:
-        return fail(job, str(error), unreadable=isinstance(error, PayloadError))
+    except Exception as error:
+        return fail(job, told(error), unreadable=isinstance(error, PayloadError))
     try:
         policy = hooks()
         job.settle(policy.options)
         return conclude(job, checked(policy.dispatch(event)))
-    except OnehookError as error:
-        return fail(job, str(error))
+    except Exception as error:
+        return fail(job, told(error))
+
+
+def told(error: BaseException) -> str:
+    """What a person is told about an error that came up in onehook or while a policy was loaded."""
+    try:
+        text = str(error)
+    except Exception:  # __str__ is the policy's code too
+        text = ""
+    if isinstance(error, OnehookError):
+        return text
+    return type(error).__name__ + (f": {text}" if text else "")
 
 
 def checked(response: Response) -> Response:
@@ -242,55 +313,71 @@ def checked(response: Response) -> Response:
     return response
 
 
-def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any]) -> Output:
-    """Answer the event on stdin, with the policy in a process of its own."""
+def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None = None) -> Output:
+    """Answer the event on stdin, with the policy in a process of its own. Whatever goes wrong, stdin is read and an answer given."""
     job = Job()
+    problem = _prepare(job, argv, hooks, overrides, host)
+    unreadable = False
     try:
-        Options.check(overrides)
-        job.given.update(overrides)
-        parse_arguments(argv, job)
-        if hooks is not None:
-            job.settle(hooks.options)
-        elif not job.policy:
-            raise UsageError(f"no policy given\nusage: {USAGE}")
-    except OnehookError as error:
-        _drain()
-        return fail(job, str(error))
-    try:
-        take_payload(job, read_stdin())
-    except OnehookError as error:
-        job.source_says_closed = job.source_says_closed or source_says_closed(job.policy)
-        return fail(job, str(error), unreadable=isinstance(error, PayloadError))
-    from onehook.isolate import run_policy
+        take_payload(job, read_stdin(job.options.timeout))
+        if not problem:
+            from onehook.isolate import run_policy
 
-    return run_policy(job, hooks)
+            return run_policy(job, hooks)
+    except Exception as error:  # not only OnehookError: a defect of ours must not become an allow either
+        unreadable = isinstance(error, PayloadError) and not problem
+        problem = problem or told(error)
+    job.source_says_closed = any(source_says_closed(word) for word in argv)
+    return fail(job, problem, unreadable=unreadable)
 
 
-def _drain() -> None:
-    try:
-        read_stdin()
-    except PayloadError:
-        pass
+def _guess_wire(job: Job) -> None:
+    """Before the payload is read: the named host, so that an unreadable payload is answered in its words."""
+    known = [name for name in job.hosts if name in HOSTS]
+    if known:
+        job.wire = wire_of(known[0])
 
 
-def write(output: Output) -> None:
-    for descriptor, text in ((2, output.stderr), (1, output.stdout)):
-        data = f"{text}\n".encode("utf-8", "backslashreplace") if text else b""
+def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None) -> str:
+    """Settle the options; returns what is wrong with them."""
+    problems: list[str] = []
+    for name, value in overrides.items():
         try:
-            while data:
+            Options.check({name: value})
+            job.given[name] = value
+        except UsageError as error:
+            problems.append(str(error))
+    try:
+        parse_arguments(argv, job)
+        if hooks is None and not job.policy:
+            problems.append(f"no policy given\nusage: {USAGE}")
+    except UsageError as error:
+        problems.append(str(error))
+    job.settle(hooks.options if hooks is not None else {})
+    if host:
+        job.hosts = [host]
+    _guess_wire(job)
+    return problems[0] if problems else ""
+
+
+def write(output: Output, stdout: int = 1, stderr: int = 2) -> None:
+    for descriptor, text in ((stderr, output.stderr), (stdout, output.stdout)):
+        data = f"{text}\n".encode("utf-8", "backslashreplace") if text else b""
+        while data:
+            try:
                 data = data[os.write(descriptor, data) :]
-        except OSError:
-            pass  # the host has gone or closed this end; the exit code still says it
+            except BlockingIOError:  # some hosts hand their own non-blocking pipe down
+                os.set_blocking(descriptor, True)
+            except OSError:
+                break  # the host has gone or closed this end; the exit code still says it
 
 
 def run(hooks: Hooks, host: str | None = None, **options: Any) -> NoReturn:
     """Answer the event on stdin with this policy and exit. Options given here win over those of the Hooks object."""
-    argv = sys.argv[1:]
-    if host:
-        argv = [*argv, "--host", host]
-    output = respond(argv, hooks, options)
+    output = respond(sys.argv[1:], hooks, options, host)
     write(output)
-    sys.stdout.flush()
+    # What the policy printed before run() was called is still in the buffer of sys.stdout, and has been shown on stderr.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(output.exit_code)
 
 
@@ -298,8 +385,8 @@ def main(argv: list[str]) -> NoReturn:
     """The launcher's way: no interpreter shutdown, since nothing is left to clean up."""
     try:
         output = respond(argv, None, {})
-    except BaseException as error:  # the last line of defence: our own defect must not become an allow either
-        closed = "closed" in argv
+    except BaseException as error:  # the last line of defence, and KeyboardInterrupt
+        closed = any("closed" in word or source_says_closed(word) for word in argv)
         output = Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
     write(output)
     os._exit(output.exit_code)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from onehook.core import Event, Options
 
 
+_UNCOUNTABLE = 1_000_000
+
+
 def guarded(event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
     """The answer, or no answer once the agent was sent back to work too often."""
     if response.decision == "allow" or not (response.decision or response.reason or response.additional_context):
@@ -24,7 +27,8 @@ def guarded(event: Event, response: Response, options: Options) -> tuple[Respons
     if before < options.stop_limit:
         return response, []
     limit = f"stop_limit={options.stop_limit:g}"
-    text = f"{event.host} {event.native_event}: sent back to work {before} times in a row; letting it stop ({limit})"
+    often = "again, and nothing can be counted in " + state_folder() if before == _UNCOUNTABLE else f"{before} times in a row"
+    text = f"{event.host} {event.native_event}: sent back to work {often}; letting it stop ({limit})"
     return Response(user_message=response.user_message), [Drop(event.host, event.native_event, "decision", "stop_limit reached", text)]
 
 
@@ -32,6 +36,8 @@ def _count(event: Event) -> int:
     """How often in a row this session's stop was denied before; counts this time too."""
     path = os.path.join(state_folder(), "stops", _file_name(event))
     try:
+        if path.startswith("~"):  # no home is known; a folder called ~ in the user's project helps nobody
+            raise OSError
         before = _read(path) if event.stop_hook_active else 0
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         temporary = f"{path}.{os.getpid()}"
@@ -41,7 +47,7 @@ def _count(event: Event) -> int:
         return before
     except OSError:
         # Nowhere to count: one round is safe, since the host says whether it is the first.
-        return 1_000_000 if event.stop_hook_active else 0
+        return _UNCOUNTABLE if event.stop_hook_active else 0
 
 
 def _read(path: str) -> int:

@@ -36,8 +36,8 @@ def command(
 ) -> None:  # fmt: skip
     """Wire POLICY into the agents of this project (or of this user, or machine).
 
-    Other hooks and settings stay as they are, byte for byte. Installing twice changes nothing; `onehook uninstall` gives back the bytes that
-    were there.
+    Other hooks and settings stay as they are, byte for byte. Installing twice changes nothing; `onehook uninstall` gives
+    back the bytes that were there.
 
     \b
     Examples:

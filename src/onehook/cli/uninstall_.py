@@ -20,8 +20,8 @@ from onehook.setup.plan import absolute_policy, configurable, plan_uninstall
 def command(policy: str | None, hosts: str, scope: str | None, project: str | None, dry_run: bool) -> None:
     """Take POLICY (or every onehook entry) out of the agents' configs.
 
-    A file that nobody has changed since gets back the exact bytes that install found; in any other, only onehook's entries go. Files and folders
-    that install made are removed.
+    A file that nobody has changed since gets back the exact bytes that install found; in any other, only onehook's
+    entries go. Files and folders that install made are removed.
     """
     from onehook.cli.choices import chosen_hosts
     from onehook.setup.carry_out import carry_out

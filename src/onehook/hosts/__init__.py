@@ -9,7 +9,7 @@ from onehook.core import PayloadError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Protocol
 
     from onehook.core import Event, Output, Response
@@ -53,21 +53,25 @@ def wire_of(name: str) -> Wire:
 
 def detect(payload: dict[str, Any]) -> Wire:
     """The host that sent a payload, by what is in it. A payload that fits no host, or two equally well, is an error."""
-    scored = sorted(((wire.score(payload), index, wire) for index, wire in enumerate(map(wire_of, HOSTS))), key=lambda row: -row[0])
-    best, second = scored[0], scored[1]
-    if best[0] <= 0:
+    first, second = _ranked(HOSTS, payload)[:2]
+    if first[0] <= 0:
         raise PayloadError(f"this payload is of no host that onehook knows ({', '.join(HOSTS)}); say which with --host ID")
-    if best[0] == second[0]:
-        raise PayloadError(f"this payload could be of {best[2].ID} or {second[2].ID}; say which with --host ID")
-    return best[2]
+    if first[0] == second[0]:
+        raise PayloadError(f"this payload could be of {first[1].ID} or {second[1].ID}; say which with --host ID")
+    return first[1]
 
 
-def resolve(named: str | None, payload: dict[str, Any]) -> Wire:
-    """The host of a payload: the named one, unless the payload shows that another host is running the named one's config."""
+def _ranked(names: Sequence[str], payload: dict[str, Any]) -> list[tuple[int, Wire]]:
+    """The hosts with how well the payload fits each, the best first; of equals the one that was named first."""
+    return sorted(((wire.score(payload), wire) for wire in map(wire_of, names)), key=lambda row: -row[0])
+
+
+def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
+    """The host of a payload: of the named ones the best fit, unless the payload shows that another host runs the named one's config."""
     if not named:
         return detect(payload)
-    wire = wire_of(named)
-    for borrower, key in wire.BORROWED_BY:
+    wires = [wire_of(name) for name in named]
+    for borrower, key in (pair for wire in wires for pair in wire.BORROWED_BY):
         if key in payload and borrower in HOSTS:
             return wire_of(borrower)
-    return wire
+    return wires[0] if len(wires) == 1 else _ranked(named, payload)[0][1]

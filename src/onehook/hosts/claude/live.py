@@ -1,0 +1,68 @@
+"""How Claude Code is started for a proof. Seen working with 2.1.325."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+
+MODES = ("",)
+TOOLS = ("Bash", "Write", "Read", "Edit", "Agent")
+MCP_FILE = ".mcp.json"
+
+
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+    config = sandbox.project / MCP_FILE
+    servers = read_json(config).get("mcpServers", {})
+    # An allow rule must name the server: "mcp__*" is refused by 2.1.325.
+    allowed = [*TOOLS, *(f"mcp__{name}__*" for name in servers)]
+    argv = [str(sandbox.binary), "-p", sandbox.prompt, "--allowedTools", ",".join(allowed)]
+    if servers:
+        # A project's .mcp.json waits for approval; named on the command line it does not.
+        argv += ["--mcp-config", str(config)]
+    env = {
+        "ANTHROPIC_BASE_URL": sandbox.model_url,
+        "ANTHROPIC_API_KEY": "scripted",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        # Otherwise MCP tools are deferred behind a search tool and not offered by themselves.
+        "ENABLE_TOOL_SEARCH": "false",
+    }
+    return Launch(argv, env, sandbox.project, sandbox.home)
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    server = {"type": "stdio", "command": argv[0], "args": list(argv[1:])}
+    config = sandbox.project / MCP_FILE
+    servers = read_json(config).get("mcpServers", {})
+    merge_json(config, {"mcpServers": {**servers, name: server}})
+
+
+def shell(command: str, mode: str = "") -> Step:
+    return {"call": "Bash", "input": {"command": command, "description": "run a command"}}
+
+
+def write(path: str, content: str, mode: str = "") -> Step:
+    return {"call": "Write", "input": {"file_path": path, "content": content}}
+
+
+def read(path: str, mode: str = "") -> Step:
+    return {"call": "Read", "input": {"file_path": path}}
+
+
+def edit(path: str, old: str, new: str, mode: str = "") -> Step:
+    return {"call": "Edit", "input": {"file_path": path, "old_string": old, "new_string": new}}
+
+
+def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+    return {"call": f"mcp__{server}__{tool}", "input": dict(args)}
+
+
+def subagent(prompt: str, mode: str = "") -> Step:
+    kind = {"description": "a small task", "prompt": prompt, "subagent_type": "general-purpose"}
+    return {"call": "Agent", "input": {**kind, "run_in_background": False}}
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    return {"say": text}

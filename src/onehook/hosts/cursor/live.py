@@ -1,0 +1,133 @@
+"""Start Cursor's own hook runtime, tools and session runner for a proof.
+
+Cursor's agent loop lives on Cursor's server, so no model on loopback can drive it. Its npm package
+@cursor/sdk holds everything that runs on the user's machine; `driver/driver.mjs` runs that, and plays the
+server from a list of steps. `Sandbox.binary` is the folder of the package (node_modules/@cursor/sdk).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+
+MODES = ("",)
+DRIVER = Path(__file__).with_name("driver") / "driver.mjs"
+JOB_FILE = "onehook-cursor-job.json"
+
+
+def prepare(sandbox: Sandbox, mode: str = "", steps: Sequence[Step] = (), options: Mapping[str, Any] | None = None) -> Launch:
+    """Write the job file and return the command that runs it.
+
+    There is no model to ask, so the script is given here. As with a model, a "say" ends a turn: the steps
+    after it wait for the turn that a stop hook starts. `options` are more keys of the job (see driver.mjs).
+    """
+    if mode not in MODES:
+        raise ValueError(f"cursor has no mode {mode!r}; known: {', '.join(map(repr, MODES))}")
+    node = shutil.which("node")
+    if node is None:
+        raise FileNotFoundError("node is not on PATH; Cursor's runtime needs Node 20 or later")
+    first, *followups = _turns(_nested(steps))
+    job = {
+        "workspace": str(sandbox.project),
+        "home": str(sandbox.home),
+        "package": str(sandbox.binary),
+        "prompt": sandbox.prompt,
+        "steps": first,
+        "followups": followups,
+        **(options or {}),
+    }
+    job_file = sandbox.home / JOB_FILE
+    job_file.write_text(json.dumps(job), encoding="utf-8")
+    return Launch([node, str(DRIVER), str(job_file)], {}, sandbox.project, sandbox.home)
+
+
+def _nested(steps: Sequence[Step]) -> list[Step]:
+    """Move what stands between subagent() and subagent_end() into the Task call."""
+    nested: list[Step] = []
+    for step in steps:
+        if "subagent_end" not in step:
+            nested.append(step)
+            continue
+        open_tasks = [index for index, done in enumerate(nested) if done.get("call") == "Task" and "steps" not in done["input"]]
+        if not open_tasks:
+            raise ValueError("subagent_end() without a subagent() before it")
+        start = open_tasks[-1]
+        task, own = nested[start], nested[start + 1 :]
+        nested[start:] = [{**task, "input": {**task["input"], "steps": own, "summary": step["subagent_end"]}}]
+    return nested
+
+
+def _turns(steps: Sequence[Step]) -> list[list[Step]]:
+    turns: list[list[Step]] = [[]]
+    for step in steps:
+        turns[-1].append(step)
+        if "say" in step:
+            turns.append([])
+    return turns
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    config = sandbox.project / ".cursor" / "mcp.json"
+    servers = read_json(config).get("mcpServers", {})
+    merge_json(config, {"mcpServers": {**servers, name: {"command": argv[0], "args": list(argv[1:])}}})
+
+
+def shell(command: str, mode: str = "") -> Step:
+    return {"call": "Shell", "input": {"command": command}}
+
+
+def write(path: str, content: str, mode: str = "") -> Step:
+    return {"call": "Write", "input": {"file_path": path, "content": content}}
+
+
+def read(path: str, mode: str = "") -> Step:
+    return {"call": "Read", "input": {"file_path": path}}
+
+
+def edit(path: str, old: str, new: str, mode: str = "") -> Step:
+    """Cursor sends an edit to the machine as a Write of the whole new text; the driver does the same."""
+    return {"call": "Edit", "input": {"file_path": path, "old_string": old, "new_string": new}}
+
+
+def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+    return {"call": "MCP", "input": {"server": server, "tool": tool, "args": dict(args)}}
+
+
+def subagent(prompt: str, mode: str = "") -> Step:
+    """A Task call: preToolUse, subagentStart, the subagent's own steps, subagentStop, postToolUse."""
+    return {"call": "Task", "input": {"prompt": prompt}}
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    return {"subagent_end": text}
+
+
+def event(name: str, fields: Mapping[str, Any] | None = None) -> Step:
+    """An event that Cursor's server fires by itself; missing fields have defaults."""
+    return {"event": name, "fields": dict(fields or {})}
+
+
+def outcome(stdout: str) -> dict[str, Any]:
+    """The driver's whole result."""
+    result: dict[str, Any] = json.loads(stdout)
+    return result
+
+
+def told(stdout: str) -> list[str]:
+    """What the model's side was given, in order: prompts, tool results, refusals, contexts, follow-ups."""
+    return [entry["text"] for entry in outcome(stdout)["told"]]
+
+
+def blocked(stdout: str) -> list[tuple[str, str]]:
+    """What hooks stopped: (tool | prompt | subagent | session, its name)."""
+    return [(entry["what"], entry["name"]) for entry in outcome(stdout)["blocked"]]
+
+
+def ended(stdout: str) -> bool:
+    """Whether the session came to its own end (not out of time, out of turns or broken)."""
+    return outcome(stdout)["ended"] in ("completed", "prompt-blocked", "session-blocked")

@@ -1,0 +1,1 @@
+"""Proofs on real agents: the scripted model, how agents are started, and what they did."""

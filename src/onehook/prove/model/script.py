@@ -1,0 +1,134 @@
+"""The script of a scripted model: a list of steps, each of which is one turn of the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+STEP_FORMS = '{"call": TOOL, "input": {...} or "text"}, {"calls": [...]} or {"say": "text"}'
+
+
+class ScriptError(ValueError):
+    """A script that cannot be played; the message names the step and what to write instead."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool call: arguments as an object, or raw text for a custom (freeform) tool."""
+
+    tool: str
+    input: dict[str, Any] | str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the model answers to one request: tool calls, or a text that ends the turn.
+
+    `when` and `wait` are for agents at work at the same time: a step with `when` is kept for a request
+    that was told that text, a step with `wait` is answered only when all steps before it were taken.
+    `deferred` is for tools that the host takes though it lists them only on a search.
+    """
+
+    calls: tuple[Call, ...] = ()
+    text: str = ""
+    when: str = ""
+    wait: bool = False
+    deferred: bool = False
+
+    def fits(self, told: str) -> bool:
+        """Whether a request that was told this text may take the step."""
+        return self.when in told
+
+
+DONE = Turn(text="done")
+ASIDE = Turn(text="ok")
+
+
+def load_script(path: str | Path) -> list[Turn]:
+    """Read a script from a JSON file: a list of steps, or an object with the list under "steps"."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ScriptError(f"cannot read the script {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ScriptError(f"{path} is not JSON: {error}. A script is a list of steps: {STEP_FORMS}.") from error
+    if isinstance(data, dict) and "steps" in data:
+        data = cast("dict[str, Any]", data)["steps"]
+    return parse_script(data)
+
+
+def parse_script(steps: object) -> list[Turn]:
+    """Check the steps and give the turns they stand for. A Turn may stand among them as it is."""
+    if not isinstance(steps, Sequence) or isinstance(steps, (str, bytes)):
+        raise ScriptError(f"a script is a list of steps ({STEP_FORMS}), not {type(steps).__name__}.")
+    return [
+        step if isinstance(step, Turn) else _turn(step, f"step {number}")
+        for number, step in enumerate(cast("Sequence[object]", steps), start=1)
+    ]
+
+
+def _turn(step: object, where: str) -> Turn:
+    if not isinstance(step, Mapping):
+        raise ScriptError(f"{where} is {type(step).__name__}, not an object. Write {STEP_FORMS}.")
+    fields = cast("Mapping[str, object]", step)
+    kinds = [kind for kind in ("call", "calls", "say") if kind in fields]
+    if len(kinds) != 1:
+        raise ScriptError(f"{where} needs exactly one of call, calls, say. Write {STEP_FORMS}.")
+    extra = {"call": {"input", "deferred"}, "calls": {"deferred"}, "say": set[str]()}[kinds[0]]
+    _reject_unknown(fields, {kinds[0], "when", "wait", *extra}, where)
+    when = fields.get("when", "")
+    if not isinstance(when, str):
+        raise ScriptError(f'{where}: "when" is a text that the request must have been told.')
+    wait, deferred = _flag(fields, "wait", where), _flag(fields, "deferred", where)
+    if kinds == ["say"]:
+        return Turn(text=_text(fields["say"], where, "say"), when=when, wait=wait)
+    return Turn(calls=_calls(fields, where), when=when, wait=wait, deferred=deferred)
+
+
+def _calls(fields: Mapping[str, object], where: str) -> tuple[Call, ...]:
+    if "call" in fields:
+        return (_call(fields, where),)
+    listed = fields["calls"]
+    if not isinstance(listed, list) or not listed:
+        raise ScriptError(f'{where}: "calls" is a list of at least one {{"call": TOOL, "input": {{...}}}}.')
+    calls: list[Call] = []
+    for number, entry in enumerate(cast("list[object]", listed), start=1):
+        place = f"{where}, call {number}"
+        if not isinstance(entry, Mapping) or "call" not in entry:
+            raise ScriptError(f'{place} needs the form {{"call": TOOL, "input": {{...}}}}.')
+        inner = cast("Mapping[str, object]", entry)
+        _reject_unknown(inner, {"call", "input"}, place)
+        calls.append(_call(inner, place))
+    return tuple(calls)
+
+
+def _call(fields: Mapping[str, object], where: str) -> Call:
+    tool = _text(fields["call"], where, "call")
+    given = fields.get("input", {})
+    if isinstance(given, Mapping):
+        return Call(tool, dict(cast("Mapping[str, Any]", given)))
+    if isinstance(given, str):
+        return Call(tool, given)
+    raise ScriptError(f'{where}: "input" of {tool} is an object, or a text for a custom tool.')
+
+
+def _flag(fields: Mapping[str, object], key: str, where: str) -> bool:
+    value = fields.get(key, False)
+    if not isinstance(value, bool):
+        raise ScriptError(f'{where}: "{key}" is true or false.')
+    return value
+
+
+def _text(value: object, where: str, key: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ScriptError(f'{where}: "{key}" is a text that is not empty.')
+    return value
+
+
+def _reject_unknown(fields: Mapping[str, object], known: set[str], where: str) -> None:
+    unknown = sorted(set(fields) - known)
+    if unknown:
+        raise ScriptError(f"{where} has the unknown key {unknown[0]!r}; known here: {', '.join(sorted(known))}.")

@@ -1,0 +1,220 @@
+"""The scripted model: a model API on loopback that plays a script and keeps what it was asked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from types import ModuleType, TracebackType
+from typing import TextIO, cast
+from urllib.parse import urlsplit
+
+from onehook.prove.model import anthropic, chat, gemini, responses
+from onehook.prove.model.http import BadBody, LoopbackServer
+from onehook.prove.model.record import Request, safe_headers, safe_path
+from onehook.prove.model.script import ASIDE, DONE, Turn, parse_script
+from onehook.prove.model.shape import NOMINAL_TOKENS, Ask, Dialect, Reply, error_reply, json_reply, obj
+
+MODULES: tuple[ModuleType, ...] = (anthropic, responses, chat, gemini)
+DIALECTS = cast("tuple[Dialect, ...]", MODULES)
+MAX_BODY = 32 * 1024 * 1024
+HOLD_SECONDS = 20.0
+MODEL_NAME = "scripted"
+
+OnRequest = Callable[[Request], None]
+
+
+class ScriptedModel:
+    """Serves a script on 127.0.0.1 between `with` and its end, or between start() and close()."""
+
+    def __init__(
+        self,
+        script: Sequence[object],
+        port: int = 0,
+        *,
+        on_request: OnRequest | None = None,
+        max_body: int = MAX_BODY,
+    ) -> None:
+        self.script = parse_script(script)
+        self.requests: list[Request] = []
+        self.problems: list[str] = []
+        self._taken = [False] * len(self.script)
+        self._on_request = on_request
+        self._changed = threading.Condition()
+        self._server = LoopbackServer(port, self._answer, max_body, self.problems.append)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._closed = False
+
+    def start(self) -> ScriptedModel:
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Stop serving and end open connections. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._thread.is_alive():
+            self._server.close()
+            self._thread.join(timeout=5)
+        else:
+            self._server.server_close()
+
+    def __enter__(self) -> ScriptedModel:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The address without a path; a dialect's prefix such as /v1 is for the agent's config to add."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def turns(self) -> list[Request]:
+        """The requests of the agent's own loop: those that offered tools and were answered."""
+        return [request for request in self.requests if request.is_turn]
+
+    @property
+    def overrun(self) -> int:
+        """How many requests offered tools when the script had nothing left for them."""
+        return sum(request.overrun for request in self.requests)
+
+    @property
+    def untaken(self) -> list[int]:
+        """The steps, counted from 1, that no request has taken."""
+        return [number for number, taken in enumerate(self._taken, start=1) if not taken]
+
+    def told(self) -> str:
+        """All text that the model was told in the agent's own loop, each once, in order of first sight."""
+        seen = {text: None for request in self.turns for text in request.told()}
+        return "\n".join(seen)
+
+    def tool_results(self) -> list[str]:
+        """The texts of all tool results, each once, in order of first sight."""
+        return list({text: None for request in self.turns for text in request.tool_results()})
+
+    def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes | BadBody) -> Reply:
+        with self._changed:
+            request = Request(len(self.requests) + 1, method, safe_path(path), safe_headers(headers))
+            self.requests.append(request)
+            try:
+                reply = self._reply(request, path, body)
+            except RecursionError:
+                request.dialect = None
+                reply = self._refuse(request, 400, "the body is nested too deeply")
+            request.status = reply.status
+        if self._on_request:
+            with contextlib.suppress(Exception):
+                self._on_request(request)
+        return reply
+
+    def _reply(self, request: Request, path: str, body: bytes | BadBody) -> Reply:
+        if isinstance(body, BadBody):
+            return self._refuse(request, body.status, str(body))
+        place = urlsplit(path).path.rstrip("/")
+        extra = _extra(request.method, place)
+        if extra:
+            request.kind, request.side = extra[0], True
+            request.body = _parse(body)
+            return json_reply(extra[1])
+        dialect = next((one for one in DIALECTS if one.accepts(place)), None)
+        if dialect is None or request.method != "POST":
+            return self._refuse(request, 404, f"nothing is served at {request.method} {place or '/'}")
+        request.kind, request.body = dialect.NAME, _parse(body)
+        if not isinstance(request.body, dict):
+            return self._refuse(request, 400, "the body is not a JSON object")
+        wrong = dialect.wrong(obj(request.body))
+        if wrong:
+            return self._refuse(request, 400, wrong)
+        request.dialect = dialect
+        request.tools = tuple(dialect.offered(obj(request.body)))
+        return dialect.reply(self._next(request), Ask(request.number, path, obj(request.body)))
+
+    def _refuse(self, request: Request, status: int, message: str) -> Reply:
+        request.error = message
+        return error_reply(status, message)
+
+    def _next(self, request: Request) -> Turn:
+        """The turn for a request. Titles and summaries offer no tools and must not use up a step."""
+        if not request.tools:
+            request.side = True
+            return ASIDE
+        told = request.text()
+        for index, turn in enumerate(self.script):
+            if not self._taken[index] and turn.fits(told):
+                self._taken[index] = True
+                self._changed.notify_all()
+                request.step = index + 1
+                if turn.wait:
+                    self._hold(index)
+                self._check_offered(turn, request)
+                return turn
+        request.overrun = True
+        return DONE
+
+    def _hold(self, index: int) -> None:
+        """Keep the request waiting, for a bounded time, until all steps before this one were taken."""
+        if not self._changed.wait_for(lambda: all(self._taken[:index]), HOLD_SECONDS):
+            self.problems.append(f"step {index + 1} waited {HOLD_SECONDS:g} s for the steps before it")
+
+    def _check_offered(self, turn: Turn, request: Request) -> None:
+        for call in turn.calls:
+            if call.tool not in request.tools and not turn.deferred:
+                offered = ", ".join(sorted(request.tools))
+                self.problems.append(f"step {request.step}: {call.tool} is not among the offered tools ({offered})")
+
+
+def _parse(body: bytes) -> object:
+    """The body as JSON; a body that is not JSON is kept as text."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")
+
+
+def _extra(method: str, place: str) -> tuple[str, object] | None:
+    """What agents ask beside turns: the list of models, and counts of tokens."""
+    if method in ("GET", "HEAD") and place.endswith("/models"):
+        gemini_form = {"name": f"models/{MODEL_NAME}", "supportedGenerationMethods": ["generateContent"]}
+        openai_form = {
+            "id": MODEL_NAME,
+            "object": "model",
+            "type": "model",
+            "created": 1,
+            "owned_by": "onehook",
+        }
+        models = [gemini_form] if "/v1beta" in place else []
+        return "models", {"object": "list", "data": [openai_form], "has_more": False, "models": models}
+    if method == "POST" and place.endswith("/count_tokens"):
+        return "count", {"input_tokens": NOMINAL_TOKENS}
+    if method == "POST" and place.endswith(":countTokens"):
+        return "count", {"totalTokens": NOMINAL_TOKENS}
+    return None
+
+
+def wait_for_ever() -> None:
+    threading.Event().wait()
+
+
+def serve(script: Sequence[object], port: int = 0, log: TextIO | None = None) -> int:
+    """Serve until interrupted, with one line per request on the log (stderr if none is given)."""
+    out = log or sys.stderr
+
+    def show(request: Request) -> None:
+        print(request.line(), file=out, flush=True)
+
+    with ScriptedModel(script, port, on_request=show) as model:
+        print(f"serving {len(model.script)} steps on {model.url}", file=out, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            wait_for_ever()
+        for problem in model.problems:
+            print(f"problem: {problem}", file=out, flush=True)
+    return 0

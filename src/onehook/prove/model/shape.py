@@ -1,0 +1,131 @@
+"""Reading JSON of any shape without trusting it, and the forms that several dialects share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from onehook.prove.model.script import Call, Turn
+
+Json = dict[str, Any]
+
+MODEL_ROLES = ("assistant", "model")
+NOMINAL_TOKENS = 7
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request as a dialect sees it: a number that is unique per server, the path, the body."""
+
+    number: int
+    path: str
+    body: Json
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The bytes of an answer."""
+
+    content: bytes
+    content_type: str = "application/json"
+    status: int = 200
+
+
+class Dialect(Protocol):
+    """One model API. A module of this package is the implementation."""
+
+    @property
+    def NAME(self) -> str: ...
+
+    def accepts(self, path: str) -> bool:
+        """Whether this path, without its query, belongs to the dialect."""
+        ...
+
+    def wrong(self, body: Json) -> str:
+        """What makes the body unusable, or an empty text."""
+        ...
+
+    def offered(self, body: Json) -> list[str]:
+        """Names of the tools that the request offers."""
+        ...
+
+    def told(self, body: Json) -> list[str]:
+        """All text given to the model: system, developer, user, tool results; not its own words."""
+        ...
+
+    def tool_results(self, body: Json) -> list[str]:
+        """The text of each tool result, in order."""
+        ...
+
+    def reply(self, turn: Turn, ask: Ask) -> Reply:
+        """The turn in this dialect's wire form, streamed if the request asks for it."""
+        ...
+
+
+def obj(value: object) -> Json:
+    """The value if it is an object, else an empty one."""
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def objects(value: object) -> list[Json]:
+    """The objects of a list; anything else in it is left out."""
+    return [cast("Json", entry) for entry in items(value) if isinstance(entry, dict)]
+
+
+def name_of(value: object) -> str:
+    """A usable name, or an empty text."""
+    return value if isinstance(value, str) else ""
+
+
+def leaves(value: object) -> list[str]:
+    """Every text inside a value, in order."""
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, dict):
+        return [text for entry in cast("Json", value).values() for text in leaves(entry)]
+    return [text for entry in items(value) for text in leaves(entry)]
+
+
+def content_text(content: object) -> list[str]:
+    """The texts of a message content: a text, or a list of parts that carry one under "text"."""
+    if isinstance(content, str):
+        return [content] if content else []
+    return [part["text"] for part in objects(content) if isinstance(part.get("text"), str)]
+
+
+def arguments(call: Call) -> Json:
+    """Arguments as an object; raw text is wrapped for dialects that have no freeform tools."""
+    return {"input": call.input} if isinstance(call.input, str) else call.input
+
+
+def arguments_text(call: Call) -> str:
+    """Arguments as the text of a JSON object; raw text goes as it is, so that it may be malformed."""
+    return call.input if isinstance(call.input, str) else json.dumps(call.input)
+
+
+def call_id(ask: Ask, index: int) -> str:
+    """An id that says which request and which call of its turn it belongs to."""
+    return f"call_{ask.number}_{index}"
+
+
+def json_reply(value: object, status: int = 200) -> Reply:
+    return Reply(json.dumps(value).encode(), status=status)
+
+
+def error_reply(status: int, message: str) -> Reply:
+    """An error that the clients of every dialect can read."""
+    kind = "not_found_error" if status == 404 else "invalid_request_error"
+    return json_reply({"type": "error", "error": {"type": kind, "code": status, "message": message}}, status)
+
+
+def sse_reply(events: Iterable[Json], *, named: bool = False, end: str = "") -> Reply:
+    """Server-sent events: with the type of each as its name, and an end line, where the dialect has them."""
+    lines = [(f"event: {event['type']}\n" if named else "") + f"data: {json.dumps(event)}\n\n" for event in events]
+    return Reply("".join([*lines, end]).encode(), "text/event-stream; charset=utf-8")

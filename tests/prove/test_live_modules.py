@@ -1,0 +1,123 @@
+"""What every host's live module promises, without starting the agent."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from onehook.hosts.living import Live, Sandbox
+from onehook.prove import launch as launch_module
+from onehook.prove.model import parse_script
+
+HOSTS = ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+AGENTS = json.loads((Path(launch_module.__file__).parent / "agents.json").read_text())
+each_host = pytest.mark.parametrize("host", HOSTS)
+
+
+def live(host: str) -> Live:
+    return cast("Live", importlib.import_module(f"onehook.hosts.{host}.live"))
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    home, project = tmp_path / "home", tmp_path / "my.project"
+    home.mkdir()
+    project.mkdir()
+    return Sandbox(home, project, "http://127.0.0.1:1234", "the prompt", Path("/bin/agent"))
+
+
+def files(sandbox: Sandbox) -> dict[Path, str]:
+    return {path: path.read_text() for path in sandbox.home.parent.rglob("*") if path.is_file()}
+
+
+@each_host
+def test_every_mode_is_started_in_the_sandbox_and_pointed_at_the_model(host: str, sandbox: Sandbox) -> None:
+    for mode in live(host).MODES:
+        launch = live(host).prepare(sandbox, mode)
+        assert launch.argv[0] == "/bin/agent"
+        assert "the prompt" in launch.argv
+        assert (launch.cwd, launch.home) == (sandbox.project, sandbox.home)
+        written = [*launch.env.values(), *files(sandbox).values()]
+        assert any("http://127.0.0.1:1234" in text for text in written)
+
+
+@each_host
+def test_every_step_is_a_step_of_a_script(host: str) -> None:
+    module = live(host)
+    for mode in module.MODES:
+        steps = [
+            module.shell("ls", mode),
+            module.write("/p/a", "text\n", mode),
+            module.read("/p/a", mode),
+            module.edit("/p/a", "old", "new", mode),
+            module.mcp("server", "tool", {"a": 1}, mode),
+            module.subagent("a prompt", mode),
+            module.subagent_end("the end", mode),
+        ]
+        assert len(parse_script([step for step in steps if step])) >= 6
+
+
+@each_host
+def test_preparing_twice_is_preparing_once(host: str, sandbox: Sandbox) -> None:
+    module = live(host)
+    module.mcp_server(sandbox, "notes", ["/bin/server", "a file"])
+    first = module.prepare(sandbox, module.MODES[-1])
+    after_one = files(sandbox)
+    assert module.prepare(sandbox, module.MODES[-1]) == first
+    assert files(sandbox) == after_one
+
+
+@each_host
+def test_two_mcp_servers_stand_side_by_side(host: str, sandbox: Sandbox) -> None:
+    module = live(host)
+    module.mcp_server(sandbox, "one", ["/bin/first", "x"])
+    module.mcp_server(sandbox, "two", ["/bin/second", "y"])
+    module.prepare(sandbox, module.MODES[0])
+    text = "".join(files(sandbox).values())
+    assert all(word in text for word in ("one", "/bin/first", "two", "/bin/second"))
+
+
+@each_host
+def test_hooks_that_share_a_file_with_our_settings_stay(host: str, sandbox: Sandbox) -> None:
+    module = live(host)
+    module.mcp_server(sandbox, "notes", ["/bin/server"])
+    module.prepare(sandbox, module.MODES[0])
+    for path in [path for path in files(sandbox) if path.suffix == ".json"]:
+        content = {**json.loads(path.read_text()), "hooks": {"Stop": [1]}}
+        path.write_text(json.dumps(content))
+    module.prepare(sandbox, module.MODES[0])
+    for path, text in files(sandbox).items():
+        assert path.suffix != ".json" or json.loads(text)["hooks"] == {"Stop": [1]}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
+def test_the_config_of_codex_is_valid_and_keeps_what_was_there(sandbox: Sandbox) -> None:
+    import tomllib
+
+    config = sandbox.home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[hooks]\nx = 1\n[projects."/other"]\ntrust_level = "untrusted"\n')
+    module = live("codex")
+    module.mcp_server(sandbox, "no.tes", ['/bin/ser"ver', "back\\slash"])
+    for mode in module.MODES:
+        module.prepare(sandbox, mode)
+        found = tomllib.loads(config.read_text())
+        assert found["hooks"] == {"x": 1}
+        assert found["projects"]["/other"] == {"trust_level": "untrusted"}
+        assert found["projects"][str(sandbox.project)] == {"trust_level": "trusted"}
+        assert found["mcp_servers"]["no.tes"] == {"command": '/bin/ser"ver', "args": ["back\\slash"]}
+        assert found["model_providers"]["scripted"]["base_url"] == "http://127.0.0.1:1234/v1"
+    assert config.read_text().count("model_provider =") == 1
+
+
+@pytest.mark.parametrize("host", sorted(AGENTS))
+def test_every_agent_is_pinned(host: str) -> None:
+    entry = AGENTS[host]
+    assert set(entry) == {"package", "version", "binary", "disk_mb"}
+    assert all(part.isdigit() for part in entry["version"].split("."))
+    assert (host in HOSTS) is (entry["binary"] is not None)
