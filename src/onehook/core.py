@@ -171,6 +171,7 @@ class Event:
         "changes",
         "command",
         "cwd",
+        "echo",
         "error",
         "event",
         "host",
@@ -215,6 +216,7 @@ class Event:
         self.last_assistant_message = ""
         self.error = ""
         self.agent_id = ""
+        self.echo = False  # the host repeats what it has already sent: no handler sees it, and the answer is no opinion
         self.command = ""
         self.paths: list[str] = []
         self.changes: list[Change] = []
@@ -563,7 +565,7 @@ class Hooks:
         return self
 
     def wanting(self, event: Event) -> Iterator[Registration]:
-        return (registration for registration in self.registrations if registration.wants(event))
+        return (registration for registration in self.registrations if not event.echo and registration.wants(event))
 
     def dispatch(self, event: Event) -> Response:
         """Run the handlers that want this event, in order, and merge their answers.
