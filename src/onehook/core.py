@@ -187,6 +187,7 @@ class Event:
         "prompt",
         "session_id",
         "source",
+        "stop_chain",
         "stop_hook_active",
         "tool",
         "tool_input",
@@ -212,6 +213,7 @@ class Event:
         self.prompt = ""
         self.source = ""
         self.stop_hook_active = False
+        self.stop_chain = ""  # where stop_hook_active is not true on every round: a text that stays the same until the next prompt
         self.loop_count: int | None = None
         self.last_assistant_message = ""
         self.error = ""
