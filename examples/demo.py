@@ -15,7 +15,7 @@ from rich.table import Table
 import onehook
 from onehook.hosts import HOSTS
 from onehook.hosts.effects import gates
-from onehook.run import Job, answer, load_policy
+from onehook.runner import Job, answer, load_policy
 from onehook.testing.effect import effect
 
 ROOT = Path(__file__).resolve().parent.parent

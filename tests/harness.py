@@ -65,6 +65,11 @@ class Result:
         return f"exit {self.exit_code}\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
 
 
+def clean_environment(env=None):
+    """The environment without what would change an interpreter; CI sets PYTHONUNBUFFERED and the like."""
+    return {**{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}, **(env or {})}
+
+
 def process(argv, payload=b"", env=None, cwd=None):
     done = subprocess.run(
         [str(word) for word in argv],
@@ -72,7 +77,7 @@ def process(argv, payload=b"", env=None, cwd=None):
         capture_output=True,
         timeout=PATIENCE,
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env=clean_environment(env),
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onehook.core import Change, Event, PayloadError
-from onehook.hosts import HOSTS, detect, resolve
+from onehook.hosts import HOSTS, detect, resolve, wire_of
 
 CAPTURES = Path(__file__).parent / "data" / "captures"
 HOST_OF_FILE = {
@@ -219,6 +219,13 @@ def test_detection_survives_relocated_homes_and_missing_transcripts(host: str, n
 def test_an_event_name_of_a_wrong_type_is_nobodys(name: object) -> None:
     with pytest.raises(PayloadError):
         detect({"session_id": "s", "cwd": "/p", "hook_event_name": name, "conversation_id": "c"})
+
+
+def test_a_payload_that_fits_two_hosts_equally_well_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in ("claude", "codex"):
+        monkeypatch.setattr(wire_of(host), "score", lambda payload: 5)
+    with pytest.raises(PayloadError, match="could be of claude or codex; say which with --host ID"):
+        detect({})
 
 
 def test_the_open_contract_is_told_by_its_two_keys_alone() -> None:

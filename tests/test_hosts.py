@@ -16,8 +16,8 @@ import pytest
 
 from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Event, Hooks, Output, Response
 from onehook.hosts import HOSTS, wire_of
-from onehook.run import Job
-from onehook.run import answer as answer_event
+from onehook.runner import Job
+from onehook.runner import answer as answer_event
 
 FOLDER = Path(__file__).parent / "hosts"
 Case = dict[str, Any]

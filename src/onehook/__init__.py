@@ -7,7 +7,7 @@ from onehook.core import Change, Event, Hooks, Mcp, Response, allow, ask, define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.run import run as run
+    from onehook.runner import run as run
 
     __version__: str
 
@@ -17,7 +17,7 @@ __all__ = ["Change", "Event", "Hooks", "Mcp", "Response", "__version__", "allow"
 def __getattr__(name: str) -> object:
     # Late, because every hook event is a new process: the CLI and a policy test need no runner, a hook needs no version.
     if name == "run":
-        from onehook.run import run
+        from onehook.runner import run
 
         globals()["run"] = run
         return run

@@ -4,7 +4,7 @@ import sys
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["run"]:
-        from onehook.run import main
+        from onehook.runner import main
 
         main(sys.argv[2:])
     from onehook.cli import main as cli

@@ -167,6 +167,7 @@ class Event:
     __slots__ = (
         "_fold",
         "_names",
+        "_spell",
         "agent_id",
         "changes",
         "command",
@@ -226,14 +227,27 @@ class Event:
         self.mcp: Mcp | None = None
         self._names: tuple[str, ...] = ()
         self._fold: Callable[[Event], Facts] | None = None
+        self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None
 
-    def take_tool(self, names: tuple[str, ...], native_tool: str, tool_input: dict[str, Any], fold: Callable[[Event], Facts]) -> None:
-        """Set the tool of this event. names[0] is the unified name; a handler for any of the names gets the event."""
+    def take_tool(
+        self,
+        names: tuple[str, ...],
+        native_tool: str,
+        tool_input: dict[str, Any],
+        fold: Callable[[Event], Facts],
+        spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None,
+    ) -> None:
+        """Set the tool of this event.
+
+        names[0] is the unified name; a handler for any of the names gets the event. fold reads the facts out of the input; spell turns
+        unified input keys into the host's own.
+        """
         self.tool = names[0]
         self._names = (*names, native_tool)
         self.native_tool = native_tool
         self.tool_input = tool_input
         self._fold = fold
+        self._spell = spell
         self._read_facts()
 
     def _read_facts(self) -> None:
@@ -242,12 +256,16 @@ class Event:
             self.command, self.paths, self.changes = facts.command, facts.paths, facts.changes
             self.url, self.mcp = facts.url, facts.mcp
 
+    def spelled(self, modified_input: Mapping[str, Any]) -> dict[str, Any]:
+        """A rewrite in the host's own spelling of the input."""
+        return dict(modified_input) if self._spell is None else self._spell(self, modified_input)
+
     def rewritten(self, modified_input: Mapping[str, Any]) -> Event:
         """The same event with its input rewritten, as the handlers after the rewriting one see it."""
         copy = Event(self.event, self.host, self.native)
         for slot in Event.__slots__:
             setattr(copy, slot, getattr(self, slot))
-        copy.tool_input = {**self.tool_input, **modified_input}
+        copy.tool_input = {**self.tool_input, **self.spelled(modified_input)}
         copy._read_facts()
         return copy
 

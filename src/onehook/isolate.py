@@ -13,14 +13,14 @@ import sys
 
 from onehook.codec import dumps, loads
 from onehook.core import Hooks, OnehookError, Output, PayloadError, Response
-from onehook.run import checked, conclude, fail, load_policy, source_says_closed, told, write
+from onehook.runner import checked, conclude, fail, load_policy, probed, source_says_closed, told, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
     from typing import Any, NoReturn
 
-    from onehook.run import Job
+    from onehook.runner import Job
 else:
     import _signal  # signal itself brings in enum: 3 ms on every event
 
@@ -168,7 +168,7 @@ def _concluded(job: Job, message: dict[str, Any], problem: str, noise: str) -> O
         job.source_says_closed = source_says_closed(job.policy)
     if not problem and isinstance(message.get("response"), dict):
         try:
-            return conclude(job, Response(**message["response"]), noise)
+            return conclude(job, probed(job, Response(**message["response"])), noise)
         except Exception as error:
             problem = told(error)
     return fail(job, problem or str(message.get("error")), noise)

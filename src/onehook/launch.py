@@ -32,6 +32,6 @@ if __name__ == "__main__":
         sys.path.append(_PACKAGE_PARENT)
     if sys.flags.no_site:
         sys.meta_path.append(_SiteOnDemand)
-    from onehook.run import main
+    from onehook.runner import main
 
     main(sys.argv[1:])

@@ -22,7 +22,7 @@ from harness import (
     tool_payload,
 )
 
-from onehook.run import MAX_PAYLOAD
+from onehook.runner import MAX_PAYLOAD
 
 DENY_RM = "return deny('no rm') if 'rm' in event.command else None"
 

@@ -10,6 +10,11 @@ import click
 VERBS = {
     "install": "Wire a policy into every agent.",
     "uninstall": "Take it out again, without a trace.",
+    "status": "Show what is installed where.",
+    "doctor": "Check that a deny would take effect, host by host.",
+    "init": "Write a small policy and its test to start from.",
+    "prove": "Run the real agents against a scripted model and see what takes effect.",
+    "model": "Serve the scripted model on its own.",
     "run": "Answer one event on stdin: what hosts start.",
 }
 

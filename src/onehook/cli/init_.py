@@ -37,7 +37,7 @@ TEST = '''"""Tests of policy.py; run them with pytest. No agent is needed."""
 
 from pathlib import Path
 
-from onehook.run import load_policy
+from onehook.runner import load_policy
 from onehook.testing import simulate
 
 hooks = load_policy(str(Path(__file__).with_name("policy.py")))

@@ -127,7 +127,7 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
 
 def loaded(path: Path) -> Hooks:
     """The policy, loaded once now: one that does not load should not be installed."""
-    from onehook.run import load_policy
+    from onehook.runner import load_policy
 
     try:
         return load_policy(str(path))

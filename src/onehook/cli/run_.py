@@ -26,6 +26,6 @@ Example:
 @click.command("run", help=HELP, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    from onehook.run import main
+    from onehook.runner import main
 
     main(ctx.args)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         def score(self, payload: dict[str, Any]) -> int: ...  # how surely a payload is this host's; 0 = it is not
         def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...
         def caps(self, event: Event) -> Caps: ...  # what takes effect for this event on this version
-        def native_input(self, event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]: ...  # unified keys -> the host's own
         def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else must go to stderr too
 
 

@@ -56,7 +56,7 @@ class Beside:
 
 
 class Hollow:
-    """What the host does not act on: it is written in the documented words all the same, and its loss is said."""
+    """What the host was seen not to act on: it is written all the same, since other surfaces of the host may, and its loss is said."""
 
     __slots__ = ("why",)
 
@@ -72,19 +72,23 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
     caps = wire.caps(event)
     drops: list[Drop] = []
     answer = response.copy()
-    if answer.decision == "deny" and not answer.reason:
+    if answer.decision in ("deny", "ask") and answer.reason is not None and not answer.reason.strip():
+        answer.reason = None  # a blank reason is none: Codex takes a denial without one for a failed hook, and runs the tool
+    own_words = answer.reason is not None or answer.decision not in ("deny", "ask")
+    if answer.decision == "deny" and answer.reason is None:
         answer.reason = "denied by policy"
     if not _passes_ask(answer, caps, options, event.host):
-        _settle_ask(event, answer, caps, options, drops)
+        if _can_deny(wire, event, caps):
+            _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
-    _settle_reason(event, answer, caps, drops)
+    _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is no loss
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
         cap = caps.get(field)
         if isinstance(cap, Beside):
             cap = cap.decision == answer.decision or cap.why
         if getattr(answer, field) is not None and cap is not True:
             _lose(event, answer, field, cap, drops)
-    _settle_rewrite(wire, event, answer, caps, drops)
+    _settle_rewrite(event, answer, caps, drops)
     if caps.get("silent") is True and drops:
         drops[:] = [Drop(event.host, event.native_event, ", ".join(d.field for d in drops), "this event takes no answer")]
     if drops and options.on_unsupported == "deny" and answer.decision != "deny" and wire.EVENTS[event.native_event].gates:
@@ -119,8 +123,14 @@ def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bo
     return answer.decision == "ask" and caps.get("ask_can_pass") is True and _ask_fallback(options, host) == "ask"
 
 
+def _can_deny(wire: Wire, event: Event, caps: Caps) -> bool:
+    """Whether a denial is worth writing: one that some surface of the host may obey is, where it prevents something."""
+    deny = caps.get("deny")
+    return deny is True or (isinstance(deny, Hollow) and wire.EVENTS[event.native_event].gates)
+
+
 def _settle_ask(event: Event, answer: Response, caps: Caps, options: Options, drops: list[Drop]) -> None:
-    if answer.decision != "ask" or caps.get("ask") is True or caps.get("deny") is not True:
+    if answer.decision != "ask" or caps.get("ask") is True:
         return
     fallback = _ask_fallback(options, event.host)
     if fallback == "ask":
@@ -162,14 +172,14 @@ def _settle_reason(event: Event, answer: Response, caps: Caps, drops: list[Drop]
         _lose(event, answer, "reason", cap, drops)
 
 
-def _settle_rewrite(wire: Wire, event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
+def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
     """modified_input becomes the whole input, since hosts replace it whole, in the host's own spelling."""
     if answer.modified_input is None:
         return
     if answer.decision == "deny":
         answer.modified_input = None
         return
-    changed = wire.native_input(event, answer.modified_input)
+    changed = event.spelled(answer.modified_input)
     rewritable = caps.get("rewrites")
     if isinstance(rewritable, frozenset):
         for key in [key for key in changed if key not in rewritable]:

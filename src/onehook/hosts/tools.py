@@ -110,7 +110,9 @@ def take_tool(event: Event, tools: Mapping[str, Tool], name: object, tool_input:
         event.take_tool(("MCP",), name, tool_input, lambda _: Facts(mcp=mcp))
         return
     tool = tools.get(name) or Tool(name)
-    event.take_tool(tool.names, name, tool_input, lambda current: fold(current, tool))
+    event.take_tool(
+        tool.names, name, tool_input, lambda current: fold(current, tool), lambda current, keys: native_keys(current, tool, keys)
+    )
 
 
 def mcp_of(name: str) -> Mcp | None:
@@ -121,11 +123,8 @@ def mcp_of(name: str) -> Mcp | None:
     return Mcp(server, tool)
 
 
-def native_keys(event: Event, tools: Mapping[str, Tool], modified_input: Mapping[str, Any]) -> dict[str, Any]:
+def native_keys(event: Event, tool: Tool, modified_input: Mapping[str, Any]) -> dict[str, Any]:
     """modified_input in the host's own spelling; a key that is the host's own already stays."""
-    tool = tools.get(event.native_tool)
-    if tool is None:
-        return dict(modified_input)
     return {key if key in event.tool_input else tool.key(key): value for key, value in modified_input.items()}
 
 

@@ -147,7 +147,7 @@ def _fire(spot: Spot, found: Found, machine: Machine, probe: str) -> subprocess.
 
 def _expected_deny(host: str, native_event: str) -> tuple[str, int]:
     from onehook.core import Options
-    from onehook.run import PROBE_REASON
+    from onehook.runner import PROBE_REASON
 
     wire = wire_of(host)
     event = wire.parse(load(host, "reverse").payload(sample("PreToolUse", "Bash", command="true")), native_event)

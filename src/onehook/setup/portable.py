@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parent.parent
 # What the launcher needs on its way to a decision. tests/setup/test_portable.py runs the copy and sees that nothing is missing.
 MODULES = (
-    "__init__.py", "codec.py", "core.py", "isolate.py", "launch.py", "run.py", "stopguard.py", "version.py",
+    "__init__.py", "codec.py", "core.py", "isolate.py", "launch.py", "runner.py", "stopguard.py", "version.py",
     "hosts/__init__.py", "hosts/effects.py", "hosts/patch.py", "hosts/tools.py",
 )  # fmt: skip
 README = """This folder was written by `onehook install --portable`. It holds the part of onehook that runs a policy,

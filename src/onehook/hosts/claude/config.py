@@ -44,7 +44,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     if windows:
         handler["shell"] = "powershell"
     handler["timeout"] = wish.host_timeout
-    if wish.fail_closed:
+    if wish.fail_closed and wire.EVENTS[EVENTS[event]].gates:
         handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
     group: dict[str, Any] = {}
     if event in TOOL_EVENTS:

@@ -8,16 +8,21 @@ from typing import Any
 from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
+CAN = ("strict", "shows_user")
 TOOLS = ("Bash", "Write", "Read", "Edit", "Agent")
 MCP_FILE = ".mcp.json"
 
 
-def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+def prepare(sandbox: Sandbox, mode: str = "", strict: bool = False) -> Launch:
+    """strict: no tool is allowed beforehand, so that only an allow of a hook lets one run."""
     config = sandbox.project / MCP_FILE
     servers = read_json(config).get("mcpServers", {})
     # An allow rule must name the server: "mcp__*" is refused by 2.1.325.
     allowed = [*TOOLS, *(f"mcp__{name}__*" for name in servers)]
-    argv = [str(sandbox.binary), "-p", sandbox.prompt, "--allowedTools", ",".join(allowed)]
+    # The stream shows what a person at the terminal would see; the plain output is the last message alone.
+    argv = [str(sandbox.binary), "-p", sandbox.prompt, "--output-format", "stream-json", "--verbose"]
+    if not strict:
+        argv += ["--allowedTools", ",".join(allowed)]
     if servers:
         # A project's .mcp.json waits for approval; named on the command line it does not.
         argv += ["--mcp-config", str(config)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
 from onehook.hosts.effects import Becomes, Beside, Hollow, Row
-from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -154,10 +153,6 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 
 def caps(event: Event) -> Caps:
     return CAPS[EVENTS[event.native_event].shape]
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

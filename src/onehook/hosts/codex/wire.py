@@ -9,11 +9,10 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
 from onehook.hosts.effects import Becomes, Row
-from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -41,6 +40,7 @@ EVENTS = {
 }
 
 _NO_ASK = "Codex rejects it as unsupported and runs the tool"
+_NEVER_ASKS = "Codex cannot ask on this event"
 _ONLY_BEFORE = "Codex takes a rewrite only on PreToolUse"
 _NO_NOTE = "Codex takes a reason only with a denial"
 _REQUEST_REWRITE = "Codex rejects a rewrite in the answer to a permission request"
@@ -54,16 +54,16 @@ CAPS: dict[str, Caps] = {
         "user_message": True, "modified_input": _REQUEST_REWRITE,
     },
     "block": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE,
         "additional_context": Becomes("user_message", "Codex takes no context on a stop; it is shown to the user instead"),
     },
     "halt_context": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
         "modified_input": _ONLY_BEFORE, "additional_context": True,
     },
     "context": {
@@ -71,7 +71,7 @@ CAPS: dict[str, Caps] = {
         "additional_context": True,
     },
     "halt": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
         "user_message": True, "modified_input": _ONLY_BEFORE,
     },
     "message": {"allow": True, "user_message": True},
@@ -83,6 +83,7 @@ TOOLS = {
     # Every file change is a patch, so handlers for Edit and for Write both see it, as Codex's own matchers do.
     "apply_patch": Tool("Edit|Write", patch="command"),
     "spawn_agent": Tool("Agent", prompt="message"),
+    "collaborationspawn_agent": Tool("Agent", prompt="message"),  # the same in code mode (0.166.0)
     "view_image": Tool("Read", file_path="path"),
 }
 
@@ -126,10 +127,6 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 
 def caps(event: Event) -> Caps:
     return CAPS[EVENTS[event.native_event].shape]
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

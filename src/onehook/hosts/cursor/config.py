@@ -44,7 +44,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     if matcher and event in TOOL_EVENTS:
         entry["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "MCP:.*"))
     entry["timeout"] = wish.host_timeout
-    if wish.fail_closed:
+    if wish.fail_closed and wire.EVENTS[native].gates:  # elsewhere a failure would end the whole session
         entry["failClosed"] = True
     if native in ("stop", "subagentStop"):
         entry["loop_limit"] = wish.stop_limit

@@ -16,6 +16,7 @@ from typing import Any
 from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
+REPORTED_VERSION = "1.0.0"  # what the SDK tells hooks, whatever its own version is
 DRIVER = Path(__file__).with_name("driver") / "driver.mjs"
 JOB_FILE = "onehook-cursor-job.json"
 
@@ -131,3 +132,13 @@ def blocked(stdout: str) -> list[tuple[str, str]]:
 def ended(stdout: str) -> bool:
     """Whether the session came to its own end (not out of time, out of turns or broken)."""
     return outcome(stdout)["ended"] in ("completed", "prompt-blocked", "session-blocked")
+
+
+def turns(stdout: str) -> int:
+    """How many turns the session had."""
+    return len(outcome(stdout)["turns"])
+
+
+def shown(stdout: str) -> str:
+    """What a person was given to see."""
+    return json.dumps(outcome(stdout)["shown"])

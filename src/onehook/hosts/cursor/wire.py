@@ -11,11 +11,10 @@ from __future__ import annotations
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Hollow, Row
-from onehook.hosts.tools import Tool, absolute, listed_edits, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, absolute, listed_edits, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -128,8 +127,13 @@ _CURRENT: dict[str, Caps] = {
     },
     "observe": {"allow": True, "silent": True},
 }  # fmt: skip
-# The SDK's own session runner throws the context of sessionStart away (1.0.32).
-_SDK_SESSION: Caps = {**_CURRENT["session"], "additional_context": "the SDK's session runner drops it"}
+# Seen on 1.0.32: the SDK's session runner throws the context of sessionStart away, and the whole answer to the beforeSubmitPrompt
+# that it fires itself. Cursor's server fires that event too, and reads the answer, so it is given all the same.
+_SDK_PROMPT = Hollow("the SDK throws the answer to the prompt event that it fires itself away")
+_SDK: dict[str, Caps] = {
+    "session": {**_CURRENT["session"], "additional_context": "the SDK's session runner drops it"},
+    "prompt": {**_CURRENT["prompt"], "deny": _SDK_PROMPT, "additional_context": _SDK_PROMPT},
+}
 _ASK_WARNING = (
     "cursor {version}: 'permission: \"ask\"' is not honored (silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; "
     "last verified on 3.2.16); downgrading to '{fallback}'. Pass cursor_ask_fallback=\"ask\" to opt out."
@@ -280,8 +284,8 @@ def _edit_facts(event: Event) -> Facts:
 def caps(event: Event) -> Caps:
     shape = EVENTS[event.native_event].shape
     current = era(event)
-    if current == "sdk" and shape == "session":
-        return _SDK_SESSION
+    if current == "sdk" and shape in _SDK:
+        return _SDK[shape]
     table = _DOCUMENTED if current == "documented" and shape in _DOCUMENTED else _CURRENT
     honoured = table[shape]
     if "ask_can_pass" in honoured and (current != "documented" or version_of(event.host_version) >= ASK_BROKEN_SINCE):
@@ -290,10 +294,6 @@ def caps(event: Event) -> Caps:
     if shape == "tool" and event.native_tool in REWRITES:
         honoured = {**honoured, "rewrites": REWRITES[event.native_tool]}
     return honoured
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
@@ -316,7 +316,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     else:
         body = _permission(shape, response, documented)
     if response.user_message is not None:
-        body["user_message"] = response.user_message
+        body.setdefault("user_message", response.user_message)
     if response.additional_context is not None:
         body["additional_context"] = response.additional_context
     # Always an object, {} at least: with failClosed an empty stdout blocks.
@@ -329,9 +329,9 @@ def _permission(shape: str, response: Response, documented: bool) -> dict[str, A
         body["permission"] = response.decision
     if response.reason is not None and shape != "subagent":
         body["agent_message"] = response.reason
-        if not documented and response.user_message is None:
-            # Local tools read user_message alone; a denial with agent_message only reaches the model without its reason.
-            body["user_message"] = response.reason
+        if not documented:
+            # Local tools give the model user_message alone: without the reason in it, the model is not told why.
+            body["user_message"] = response.reason if response.user_message is None else f"{response.user_message}\n\n{response.reason}"
     if response.modified_input is not None:
         body["updated_input"] = response.modified_input
     return body

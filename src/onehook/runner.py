@@ -159,6 +159,7 @@ def _alarm(seconds: float) -> Callable[[], object] | None:
 
 def take_payload(job: Job, data: bytes) -> Event:
     """The event of a payload; job.wire is set as soon as it is known."""
+    _guess_wire(job)
     payload = loads(text_of(data))
     if not isinstance(payload, dict):
         raise PayloadError("the payload is not a JSON object")
@@ -171,8 +172,6 @@ def take_payload(job: Job, data: bytes) -> Event:
 def conclude(job: Job, response: Response, noise: str = "") -> Output:
     """The host's words for the policy's answer."""
     assert job.wire is not None and job.event is not None
-    if job.probe:
-        response = Response("deny", PROBE_REASON) if job.probe == "deny" else Response()
     if job.event.event in ("Stop", "SubagentStop"):
         from onehook.stopguard import guarded
 
@@ -187,6 +186,13 @@ def conclude(job: Job, response: Response, noise: str = "") -> Output:
         raise HandlerError(f"the answer cannot be written as JSON: {error}") from None
     output.answer = answer
     return _with_chatter(output, drops, noise)
+
+
+def probed(job: Job, response: Response) -> Response:
+    """The policy's answer, or what doctor asked to hear instead. Only an answer is replaced, never an error."""
+    if not job.probe:
+        return response
+    return Response("deny", PROBE_REASON) if job.probe == "deny" else Response()
 
 
 def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
@@ -224,7 +230,10 @@ def _denial(job: Job, reason: str, noise: str) -> Output | None:
     if not gates(job.wire, job.event):
         return None
     job.options.on_unsupported = "warn"
-    return conclude(job, Response("deny", reason), noise)
+    output = conclude(job, Response("deny", reason), noise)
+    if not output.alone and reason not in output.stderr:
+        output.stderr = f"{output.stderr}\n{reason}".lstrip("\n")  # not every event of every host has a channel for the reason
+    return output
 
 
 def _possible_events(job: Job) -> list[tuple[str, Row]]:
@@ -358,7 +367,7 @@ def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str
     job.settle(hooks.options if hooks is not None else {})
     if host:
         job.hosts = [host]
-    _guess_wire(job)
+    _guess_wire(job)  # an error before the payload is read is answered in its words too
     return problems[0] if problems else ""
 
 

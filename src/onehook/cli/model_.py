@@ -1,0 +1,32 @@
+"""onehook model: the scripted model on its own, for anybody who develops hooks or agents."""
+
+from __future__ import annotations
+
+import click
+
+HELP = """Serve a scripted model on loopback: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini generateContent.
+
+\b
+A script is a JSON list of steps; each request that offers tools takes the next one:
+  [{"call": "Bash", "input": {"command": "touch x"}}, {"say": "done"}]
+Point the agent at the printed address, for example:
+  onehook model script.json --port 8123 &
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8123 ANTHROPIC_API_KEY=any claude -p "do it" --allowedTools Bash
+Each request is one line on stderr; ^C ends it.
+"""
+
+
+@click.command("model", help=HELP)
+@click.argument("script", type=click.Path(exists=True, dir_okay=False))
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0: any free port.")
+def command(script: str, port: int) -> None:
+    from pathlib import Path
+
+    from onehook.prove.model import load_script
+    from onehook.prove.model.server import serve
+
+    try:
+        steps = load_script(Path(script))
+    except (ValueError, OSError) as error:
+        raise click.ClickException(f"{script}: {error}") from None
+    serve(steps, port)

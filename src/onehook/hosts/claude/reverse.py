@@ -1,0 +1,269 @@
+"""Claude Code the other way round: the payload it would send for an event, and its reading of a hook's answer (2.1.325)."""
+
+from __future__ import annotations
+
+from onehook.core import STOPS, Event, HandlerError, Response
+from onehook.hosts import reversing
+from onehook.hosts.claude.wire import EVENTS, ID, TOOLS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.hosts.reversing import Spec
+
+LABEL = "Claude Code"
+_MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+_WITH_MODE = (
+    *reversing.TOOL_EVENTS, "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SubagentStart",
+)  # fmt: skip
+# Claude Code names the prompt on every event of a turn; no other host does, so it also tells whose payload this is.
+_PROMPT_ID = "00000000-0000-4000-8000-000000000000"
+_MODEL_SWITCH = {
+    "from_model": "", "to_model": "", "requested_model": None, "source": "command", "context_tokens": 0, "prompt_cache_warm": False,
+}  # fmt: skip
+FIELDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup"},
+    "Setup": {"trigger": "init"},
+    "InstructionsLoaded": {"file_path": "", "memory_type": "Project", "load_reason": "session_start"},
+    "UserPromptSubmit": {"prompt": ""},
+    "UserPromptExpansion": {"expansion_type": "slash_command", "command_name": "", "command_args": "", "prompt": ""},
+    "PostToolUse": {"duration_ms": 0},
+    "PostToolUseFailure": {"error": "", "is_interrupt": False, "duration_ms": 0},
+    "PermissionDenied": {"reason": ""},
+    "PostToolBatch": {"tool_calls": []},
+    "Stop": {"stop_hook_active": False, "last_assistant_message": "", "background_tasks": [], "session_crons": []},
+    "StopFailure": {"error": "unknown", "last_assistant_message": ""},
+    "SubagentStart": {"agent_id": "", "agent_type": ""},
+    "SubagentStop": {
+        "stop_hook_active": False, "agent_id": "", "agent_transcript_path": "", "agent_type": "", "last_assistant_message": "",
+    },
+    "TaskCreated": {"task_id": "", "task_subject": ""},
+    "TaskCompleted": {"task_id": "", "task_subject": ""},
+    "TeammateIdle": {"teammate_name": "", "team_name": ""},
+    "PreCompact": {"trigger": "auto", "custom_instructions": None},
+    "PostCompact": {"trigger": "auto", "compact_summary": ""},
+    "PreModelSwitch": _MODEL_SWITCH,
+    "PostModelSwitch": _MODEL_SWITCH,
+    "Notification": {"message": "", "notification_type": "idle_prompt"},
+    "Elicitation": {"mcp_server_name": "", "message": ""},
+    "ElicitationResult": {"mcp_server_name": "", "action": "accept"},
+    "ConfigChange": {"source": "project_settings"},
+    "CwdChanged": {"old_cwd": "", "new_cwd": ""},
+    "FileChanged": {"file_path": "", "event": "change"},
+    "DirectoryAdded": {"directory": "", "source": "slash_command"},
+    "WorktreeCreate": {"name": ""},
+    "WorktreeRemove": {"worktree_path": ""},
+    "MessageDisplay": {"turn_id": "", "message_id": "", "index": 0, "final": True, "delta": ""},
+    "SessionEnd": {"reason": "other"},
+}  # fmt: skip
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file, since Claude Code's tools change one file each."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What Claude Code would send for this event."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    if event.host == ID and event.native and name == event.native_event:
+        body = dict(event.native)
+        if event.tool:
+            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
+        return body
+    reversing.require_tool(LABEL, event)
+    body = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
+    if name not in ("SessionStart", "Setup"):
+        body["prompt_id"] = _PROMPT_ID
+    if name in _WITH_MODE:
+        mode = event.native.get("permission_mode")
+        body["permission_mode"] = mode if mode in _MODES else "default"
+    if event.agent_id:
+        body.update(agent_id=event.agent_id, agent_type=reversing.sent_text(event, "agent_type", "general-purpose"))
+    body["hook_event_name"] = name
+    if name == "SessionStart" and event.model:
+        body["model"] = event.model
+    if name in reversing.TOOL_EVENTS:
+        body.update(_tool(event, name))
+    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    return body
+
+
+def _transcript(event: Event) -> str:
+    """Another host's transcript has another format; Claude Code itself sends "" where it has none to show."""
+    where = event.transcript_path.replace("\\", "/")
+    foreign = "/.codex/" in where or "/.factory/" in where or where.rpartition("/")[2].startswith("rollout-")
+    return event.transcript_path if event.host in ("", ID) and not foreign else ""
+
+
+def _tool(event: Event, name: str) -> dict[str, Any]:
+    tool, given = reversing.call_of(event)
+    native = event.mcp.name if event.mcp is not None else tool
+    body: dict[str, Any] = {"tool_name": native, "tool_input": reversing.spelled(TOOLS.get(native), given)}
+    if name == "PostToolUse":
+        body["tool_response"] = _tool_response(event, tool, given)
+    if name != "PermissionRequest":
+        body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "toolu_onehook")
+    return body
+
+
+def _tool_response(event: Event, tool: str, given: dict[str, Any]) -> Any:
+    response = event.tool_response
+    if tool == "Bash":
+        return {"stdout": reversing.output_text(response), "stderr": "", "interrupted": False, "isImage": False}
+    path = given.get("file_path")
+    if tool == "Write":
+        return {"type": "create", "filePath": path, "content": given["content"], "structuredPatch": [], "originalFile": None}
+    if tool == "Edit" and "old_string" in given:
+        changed = {"filePath": path, "oldString": given["old_string"], "newString": given["new_string"]}
+        return {**changed, "originalFile": None, "structuredPatch": [], "userModified": False, "replaceAll": False}
+    return {} if response is None else response
+
+
+# ---- answers ----
+
+_TOP: Spec = {
+    "continue": bool, "stopReason": str, "suppressOutput": bool, "systemMessage": str, "decision": ("approve", "block"), "reason": str,
+    "hookSpecificOutput": dict,
+}  # fmt: skip
+_SPECIFIC: dict[str, Spec] = {
+    "permission": {
+        "permissionDecision": ("allow", "deny", "ask", "defer"), "permissionDecisionReason": str, "updatedInput": dict,
+        "additionalContext": str,
+    },
+    "switch": {"permissionDecision": ("allow", "deny", "ask"), "permissionDecisionReason": str},
+    "request": {"decision": dict},
+}  # fmt: skip
+_CONTEXT: Spec = {"additionalContext": str}
+_TAKES_CONTEXT = ("permission", "block", "feedback", "continue", "context")
+_PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch", "PreCompact")
+# To deny one of these is to go on, so `continue: false`, which ends the turn, is no denial there.
+_GOES_ON = (*STOPS, "TaskCompleted", "TeammateIdle")
+_DECISIONS = {"approve": "allow", "block": "deny", "allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Claude Code makes of a hook's answer. HandlerError for what it calls a failed hook."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    if shape == "nothing":
+        return Response()
+    text = stdout.strip()
+    body = reversing.json_object(text) if text.startswith("{") else None
+    if body is not None and body.get("async") is True:
+        body = {}
+    problem = "invalid JSON" if body is None and _looks_like_json(text) else _problem(name, shape, body or {})
+    if exit_code == 2:
+        if problem or body is None:
+            return _blocked(name, shape, Response(), text, stderr.strip())
+        heard = _heard(event, name, shape, body)
+        said_it_all = heard.decision == "deny" or body.get("decision") == "block"
+        return heard if said_it_all else _blocked(name, shape, heard, text, stderr.strip())
+    if problem:
+        raise HandlerError(f"Claude Code hook: {problem} on {name}, so the answer is not used")
+    if body is not None:  # whatever the exit code: JSON is read first
+        return _heard(event, name, shape, body)
+    if exit_code != 0:
+        raise reversing.exit_problem(LABEL, exit_code, stderr)
+    return Response(additional_context=text) if text and name in _PLAIN_IS_CONTEXT else Response()
+
+
+def _looks_like_json(text: str) -> bool:
+    """A text in braces that is no JSON is an error; several one-line documents with no known field are plain text."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return False
+    lines = [reversing.json_object(line) for line in text.splitlines() if line.strip()]
+    return not all(line is not None and not any(key in _TOP for key in line) for line in lines)
+
+
+def _problem(name: str, shape: str, body: dict[str, Any]) -> str:
+    problem = reversing.problem_in(body, _TOP)
+    specific = body.get("hookSpecificOutput")
+    if problem or specific is None:
+        return problem
+    if specific.get("hookEventName") != name:
+        return f"hookSpecificOutput.hookEventName is {specific.get('hookEventName')!r}, not {name!r}"
+    problem = reversing.problem_in(specific, _SPECIFIC.get(shape, _CONTEXT if shape in _TAKES_CONTEXT else {}))
+    dialog = specific.get("decision")
+    if not problem and shape == "request" and dialog is not None:
+        problem = reversing.problem_in(dialog, {"behavior": ("allow", "deny"), "message": str, "updatedInput": dict})
+        problem = problem or ("" if "behavior" in dialog else "decision without a behavior")
+    return problem
+
+
+def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
+    """The answer of a valid JSON document."""
+    specific = body.get("hookSpecificOutput") or {}
+    heard = Response(user_message=body.get("systemMessage"))
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = specific.get("additionalContext")
+    if shape == "request":
+        _take_dialog(event, name, heard, specific.get("decision") or {})
+    else:
+        _take_decision(event, name, shape, heard, body, specific)
+    if body.get("continue") is False:
+        _take_halt(name, heard, body.get("stopReason"))
+    if heard.decision == "deny":
+        heard.modified_input = None
+        heard.reason = "Blocked by hook" if heard.reason is None else heard.reason
+    return heard
+
+
+def _take_decision(event: Event, name: str, shape: str, heard: Response, body: dict[str, Any], specific: dict[str, Any]) -> None:
+    permission = specific.get("permissionDecision") if shape in ("permission", "switch") else None
+    heard.decision = _DECISIONS.get(permission or body.get("decision") or "")
+    if shape in ("permission", "switch"):
+        heard.reason = specific.get("permissionDecisionReason", body.get("reason") if heard.decision else None)
+        if shape == "permission" and specific.get("updatedInput") is not None:
+            heard.modified_input = _rewrite(event, name, specific["updatedInput"])
+    elif heard.decision == "deny" and shape in ("context", "message"):
+        heard.decision = None
+        heard.user_message = _both(heard.user_message, body.get("reason"))
+    elif heard.decision == "deny":
+        heard.reason = body.get("reason")
+    elif name in ("Elicitation", "ElicitationResult") and specific.get("action") in ("decline", "cancel"):
+        heard.decision, heard.reason = "deny", f"the hook answered {specific['action']}"
+
+
+def _take_dialog(event: Event, name: str, heard: Response, dialog: dict[str, Any]) -> None:
+    heard.decision = dialog.get("behavior")
+    if heard.decision == "deny":
+        heard.reason = dialog.get("message")
+    elif heard.decision == "allow" and dialog.get("updatedInput") is not None:
+        heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
+
+
+def _take_halt(name: str, heard: Response, stop_reason: str | None) -> None:
+    """continue: false ends the turn."""
+    if name in _GOES_ON:
+        heard.decision, heard.reason, heard.additional_context = None, None, None
+        heard.user_message = _both(heard.user_message, stop_reason)
+    elif heard.decision == "deny":
+        heard.user_message = _both(heard.user_message, stop_reason)
+    else:
+        heard.decision, heard.reason = "deny", stop_reason or "Stopped by hook"
+
+
+def _blocked(name: str, shape: str, heard: Response, text: str, said: str) -> Response:
+    """Exit 2 where the JSON, if there is any, does not block: a block with stderr as its reason."""
+    missing = any(words in said.lower() for words in ("no such file", "can't open"))
+    if name in _GOES_ON and not text and missing:
+        raise HandlerError(f"Claude Code hook: {said} (taken for a missing script, so it does not block)")
+    if shape == "request":  # PermissionRequest reads the JSON decision and nothing else
+        return heard
+    if shape in ("context", "message"):  # cannot be blocked: stderr is shown to the user
+        heard.user_message = _both(heard.user_message, said)
+        return heard
+    return Response("deny", said or "No stderr output", heard.user_message, None, heard.additional_context)
+
+
+def _both(first: str | None, second: str | None) -> str | None:
+    return f"{first}\n\n{second}" if first and second else first or second or None
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

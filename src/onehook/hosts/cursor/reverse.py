@@ -1,0 +1,293 @@
+"""Cursor the other way round: the payload it would send for an event, and its reading of a hook's answer.
+
+Answers are read as the hook runtime of @cursor/sdk 1.0.32 reads them; for an event of a Cursor up to 3.2.16, whose runtime was not seen,
+as the public documents say (JSON counts beside exit 2, and afterAgentResponse can be denied).
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps, loads
+from onehook.core import STOPS, Event, HandlerError, PayloadError, Response, UsageError
+from onehook.hosts import reversing
+from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, era
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.hosts.reversing import Spec
+
+LABEL = "Cursor"
+VERSION = "3.3.0"  # of an event that is another host's: newer than the documents, so answers in today's form are right
+_NAMES = {"Bash": "Shell", "Edit": "Write", "WebFetch": "Fetch", "Agent": "Task"}
+_SUBAGENT = {"subagent_type": "", "parent_conversation_id": "", "task": ""}
+_USAGE = {"context_usage_percent": 0, "context_tokens": 0, "context_window_size": 0, "message_count": 0, "messages_to_compact": 0}
+FIELDS: dict[str, dict[str, Any]] = {
+    "sessionStart": {"is_background_agent": False},
+    "sessionEnd": {"reason": "completed", "duration_ms": 0, "is_background_agent": False, "final_status": "completed"},
+    "beforeSubmitPrompt": {"prompt": "", "attachments": []},
+    "stop": {"status": "completed"},
+    "subagentStart": {**_SUBAGENT, "tool_call_id": "", "subagent_model": "", "is_parallel_worker": False},
+    "subagentStop": {
+        **_SUBAGENT, "status": "completed", "duration_ms": 0, "summary": "", "message_count": 0, "tool_call_count": 0,
+        "modified_files": [], "description": "", "agent_transcript_path": None,
+    },
+    "preCompact": {"trigger": "auto", **_USAGE, "is_first_compaction": True},
+    "postToolUse": {"duration": 0},
+    "postToolUseFailure": {"failure_type": "error", "duration": 0, "is_interrupt": False},
+    "afterShellExecution": {"duration": 0, "sandbox": False},
+    "beforeShellExecution": {"sandbox": False},
+    "afterMCPExecution": {"duration": 0},
+    "afterAgentThought": {"duration_ms": 0},
+}  # fmt: skip
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file, since Cursor's tools change one file each."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What Cursor would send for this event: the generic tool events, unless a specific one is named."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    row = EVENTS[name]
+    if event.host == ID and event.native and name == event.native_event:
+        return _again(event, row.tool)
+    reversing.require_tool(LABEL, event)
+    body: dict[str, Any] = {}
+    if row.tool:
+        body.update(_implied(event, name, row.tool))
+    elif row.event in reversing.TOOL_EVENTS:
+        body.update(_named(event, name))
+    elif row.event in ("AgentResponse", "AgentThought"):
+        body["text"] = event.last_assistant_message
+    elif row.event in ("SubagentStart", "SubagentStop"):
+        body["subagent_id"] = event.agent_id
+    if row.event in STOPS:
+        body["loop_count"] = int(event.stop_hook_active) if event.loop_count is None else event.loop_count
+    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    return {**body, **_common(event, name)}
+
+
+def _common(event: Event, name: str) -> dict[str, Any]:
+    ours = event.host in ("", ID)
+    body: dict[str, Any] = {"hook_event_name": name}
+    if name != "workspaceOpen":
+        session = event.session_id
+        generation = reversing.sent_text(event, "generation_id", session)
+        body = {"conversation_id": session, "generation_id": generation, "model": event.model or "unknown", "session_id": session, **body}
+    body["cursor_version"] = event.host_version if ours and event.host_version else VERSION
+    body["workspace_roots"] = [event.cwd] if event.cwd else []
+    body["user_email"] = None
+    if name != "workspaceOpen":
+        # Another host's transcript has another format; Cursor sends null until its own exists.
+        body["transcript_path"] = event.transcript_path or None if ours else None
+    return body
+
+
+def _again(event: Event, implied: str) -> dict[str, Any]:
+    """The payload as it came, with the input as it is now."""
+    body = dict(event.native)
+    if implied in ("Bash", "Read", "Edit"):
+        body.update(event.tool_input)
+    elif event.tool:
+        came = body.get("tool_input")
+        read = _decoded(came)
+        now = reversing.sent_again(read, event.tool_input)
+        if now != read:
+            body["tool_input"] = dumps(now) if isinstance(came, str) else now
+    return body
+
+
+def _decoded(value: object) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads(value)
+    except PayloadError:
+        return value
+
+
+def _named(event: Event, name: str) -> dict[str, Any]:
+    native, given = _call(event)
+    body: dict[str, Any] = {"tool_name": native, "tool_input": given}
+    if name == "postToolUse":
+        body["tool_output"] = _json_text(_tool_output(event, native, given))
+    if name == "postToolUseFailure":
+        body["error_message"] = event.error
+    body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "call-onehook")
+    if native == "Shell":
+        body["cwd"] = event.cwd
+    return body
+
+
+def _call(event: Event) -> tuple[str, dict[str, Any]]:
+    tool, given = reversing.call_of(event)
+    if event.mcp is not None:
+        return f"MCP:{event.mcp.tool}", given
+    if tool == "Edit":  # every edit is a Write here; of the new text there is what the edit says
+        content = given.get("content", given.get("new_string", ""))
+        given = {"file_path": given["file_path"], "content": content} if "file_path" in given else {}
+    native = _NAMES.get(tool, tool)
+    spelled = reversing.spelled(TOOLS.get(native), given, ("command", "timeout") if tool == "Bash" else None)
+    return native, {**spelled, "cwd": event.cwd} if tool == "Bash" else spelled
+
+
+def _tool_output(event: Event, native: str, given: dict[str, Any]) -> Any:
+    path = given.get("file_path")
+    if native == "Shell":
+        return {"output": reversing.output_text(event.tool_response), "exitCode": 0}
+    if native in ("Write", "Delete"):
+        return {"file_path": path, "success" if native == "Write" else "deleted": True}
+    return {} if event.tool_response is None else event.tool_response
+
+
+def _json_text(value: object) -> str:
+    try:
+        return dumps(value)
+    except (TypeError, ValueError):
+        raise HandlerError("the tool's result cannot be written as JSON") from None
+
+
+def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
+    """The fields of the events that are about one kind of tool."""
+    fits = {
+        "Bash": event.tool == "Bash",
+        "MCP": event.mcp is not None,
+        "Read": event.tool == "Read" and bool(event.paths),
+        "Edit": bool(event.changes) and all(c.kind in ("write", "edit") and c.path == event.changes[0].path for c in event.changes),
+    }
+    if not fits[tool]:
+        raise UsageError(f"Cursor's {name} is about {tool}, not about {event.native_tool or event.tool}")
+    if tool == "Bash":
+        body: dict[str, Any] = {"command": event.command, "cwd": event.cwd}
+        return {**body, "output": reversing.output_text(event.tool_response)} if name == "afterShellExecution" else body
+    if tool == "MCP" and event.mcp is not None:
+        called = {"tool_name": event.mcp.tool, "tool_input": _json_text(event.tool_input), "mcp_server_name": event.mcp.server}
+        if name == "afterMCPExecution":
+            return {**called, "result_json": _json_text({} if event.tool_response is None else event.tool_response)}
+        return {**called, "command": event.mcp.server}
+    if tool == "Read":
+        content = event.tool_input.get("content")
+        return {"content": content if isinstance(content, str) else "", "file_path": event.paths[0], "attachments": []}
+    edits = [{"old_string": change.old or "", "new_string": change.new or ""} for change in event.changes]
+    return {"file_path": event.changes[0].path, "edits": edits}
+
+
+# ---- answers ----
+
+_ASKING = ("allow", "deny", "ask")
+_ACTION: Spec = {"permission": _ASKING, "user_message": str, "agent_message": str}
+_CHECKED: dict[str, Spec] = {
+    "tool": {**_ACTION, "updated_input": dict, "additional_context": str},
+    "action": _ACTION,
+    "read": {"permission": ("allow", "deny"), "user_message": str},
+    "subagent": {"permission": _ASKING, "user_message": str, "additional_context": str},
+    "prompt": {"continue": bool, "user_message": str, "additional_context": str},
+    "session": {"continue": bool, "user_message": str, "additional_context": str, "env": dict},
+    "context": {"additional_context": str},
+    "stop": {"followup_message": str},
+    "compact": {"user_message": str},
+}
+_DENYING = ("tool", "action", "read", "subagent")
+_HALTING = ("prompt", "session")
+_ALIASED = ("tool", "context", "prompt", "session")
+_SAFETY = "the hook's answer is invalid ({why}); Cursor blocks that for safety"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Cursor makes of a hook's answer. HandlerError for what it calls a failed hook."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    documented = event.host == ID and era(event) == "documented"
+    if shape == "observe" or (shape == "response" and not documented):
+        return Response()
+    text = stdout.strip()
+    body = _last_object(text)
+    if exit_code == 2:
+        return _exit_2(event, name, body if documented else None, text, stderr.strip())
+    if exit_code != 0:
+        raise reversing.exit_problem(LABEL, exit_code, stderr)
+    if not text:
+        return Response()
+    problem = "not a JSON object" if body is None else reversing.problem_in(_unaliased(shape, body), _CHECKED.get(shape, {}))
+    if body is None or problem:
+        if shape in _DENYING:
+            return Response("deny", _SAFETY.replace("{why}", problem))
+        raise HandlerError(f"Cursor hook: {problem} on {name}, so the answer is not used")
+    return _heard(event, name, body, documented)
+
+
+def _last_object(text: str) -> dict[str, Any] | None:
+    """The object that stdout is, or that it ends with: log lines before it are tolerated, text after it is not."""
+    whole = reversing.json_object(text)
+    at = len(text)
+    while whole is None and text.endswith("}") and at > 0:
+        at = text.rfind("{", 0, at)
+        if at < 0:
+            break
+        whole = reversing.json_object(text[at:])
+    return whole
+
+
+def _unaliased(shape: str, body: dict[str, Any]) -> dict[str, Any]:
+    if shape in _ALIASED and "additionalContext" in body and "additional_context" not in body:
+        return {**body, "additional_context": body["additionalContext"]}
+    reason = body.get("reason")
+    if shape == "stop" and "followup_message" not in body and body.get("decision") == "block" and isinstance(reason, str) and reason:
+        return {**body, "followup_message": reason}
+    return body
+
+
+def _exit_2(event: Event, name: str, body: dict[str, Any] | None, text: str, said: str) -> Response:
+    """Exit 2 denies where something can be denied; what was printed is then the message, as it stands."""
+    shape = EVENTS[name].shape
+    if shape not in (*_DENYING, *_HALTING, "response"):
+        return Response()
+    heard = Response()
+    if body is not None and not reversing.problem_in(_unaliased(shape, body), _CHECKED.get(shape, {})):
+        heard = _heard(event, name, body, True)
+    elif text or said:
+        heard.reason = text or said
+    reason = heard.reason or heard.user_message or "blocked by a hook"
+    message = None if heard.user_message == reason else heard.user_message
+    return Response("deny", reason, message, None, heard.additional_context)
+
+
+def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> Response:
+    """The answer of a valid object."""
+    shape = EVENTS[name].shape
+    body = _unaliased(shape, given)
+    if shape == "stop":
+        followup = (body.get("followup_message") or "").strip()
+        return Response("deny", followup) if followup else Response()
+    heard = Response()
+    checked = _CHECKED.get(shape, {})
+    if "additional_context" in checked:
+        heard.additional_context = body.get("additional_context")
+    if "user_message" in checked:
+        heard.user_message = body.get("user_message")
+    if shape in _DENYING:
+        heard.decision = body.get("permission")
+        agent_message = body.get("agent_message")
+        if shape != "subagent" and isinstance(agent_message, str) and (heard.decision in ("deny", "ask") or documented):
+            heard.reason = agent_message
+        if shape == "tool" and heard.decision != "deny" and body.get("updated_input") is not None:
+            heard.modified_input = _rewrite(event, name, body["updated_input"])
+    elif shape in _HALTING:
+        heard.decision = "deny" if body.get("continue") is False else None
+    elif shape == "response":
+        heard.decision = body["permission"] if body.get("permission") in ("allow", "deny") else None
+        heard.user_message = body["userMessage"] if isinstance(body.get("userMessage"), str) else None
+    if heard.decision == "deny":
+        heard.reason = heard.reason or heard.user_message or "blocked by a hook"
+    if heard.decision in ("deny", "ask") and heard.user_message == heard.reason:
+        heard.user_message = None  # one text for both readers
+    return heard
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

@@ -1,0 +1,111 @@
+"""Where the agents come from: pinned versions from the npm registry in a cache folder, or what is on PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from onehook.hosts import HOSTS
+from onehook.hosts.configuring import Machine
+from onehook.prove.stage import Agent, live_of
+from onehook.setup.plan import config_of
+
+PINS = Path(__file__).with_name("agents.json")
+INSTALL_SECONDS = 1500
+
+
+class AgentError(RuntimeError):
+    """An agent cannot be had or started; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    host: str
+    package: str
+    version: str
+    binary: str
+    disk_mb: int
+
+    def folder(self, cache: Path) -> Path:
+        return cache / f"{self.host}-{self.version}"
+
+    def program(self, cache: Path) -> Path:
+        return self.folder(cache) / "node_modules" / self.binary
+
+    def ready(self, cache: Path) -> bool:
+        """Whole: the marker is written last, so that an install that was cut off is done again."""
+        return (self.folder(cache) / ".complete").exists() and self.program(cache).exists()
+
+
+def pins() -> dict[str, Pin]:
+    given = json.loads(PINS.read_text(encoding="utf-8"))
+    return {host: Pin(host, **facts) for host, facts in given.items() if host in HOSTS}
+
+
+def cache_folder() -> Path:
+    named = os.environ.get("ONEHOOK_AGENTS")
+    return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onehook" / "agents"
+
+
+def missing(hosts: Iterable[str], cache: Path) -> list[Pin]:
+    return [pin for host, pin in pins().items() if host in hosts and not pin.ready(cache)]
+
+
+def install(pin: Pin, cache: Path, say: Callable[[str], None]) -> None:
+    """Bring one agent into the cache folder. npm keeps what it has fetched, so a second try goes on where the first ended."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise AgentError("npm is not on PATH; install Node.js 20 or later, or use the agents on PATH (without --install)")
+    folder = pin.folder(cache)
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"{pin.package}@{pin.version}")
+    argv = [
+        npm,
+        "install",
+        "--ignore-scripts",
+        "--no-fund",
+        "--no-audit",
+        "--no-save",
+        "--prefix",
+        str(folder),
+        f"{pin.package}@{pin.version}",
+    ]
+    (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode or not pin.program(cache).exists():
+        tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
+        raise AgentError(f"{pin.package}@{pin.version} could not be installed into {folder}:\n{tail}")
+    (folder / ".complete").write_text(pin.version + "\n", encoding="utf-8")
+
+
+def pinned_agents(hosts: Iterable[str], cache: Path) -> list[Agent]:
+    ready = [pin for host, pin in pins().items() if host in hosts and pin.ready(cache)]
+    return [Agent(pin.host, pin.program(cache), pin.version, mode) for pin in ready for mode in live_of(pin.host).MODES]
+
+
+def agents_on_path(hosts: Iterable[str], machine: Machine) -> list[Agent]:
+    """The agents that this machine has, at whatever version they are. (Cursor has no program that can be driven: its package is needed.)"""
+    found: list[Agent] = []
+    for host in hosts:
+        live = live_of(host)
+        if hasattr(live, "told"):
+            continue
+        binary = next((path for name in config_of(host).BINARIES if (path := machine.which(name))), None)
+        if binary:
+            found += [Agent(host, Path(binary), version_of(binary), mode) for mode in live.MODES]
+    return found
+
+
+def version_of(binary: str) -> str:
+    try:
+        done = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    numbers = re.search(r"\d+(?:\.\d+)+\S*", done.stdout + done.stderr)
+    return numbers.group() if numbers else "unknown"

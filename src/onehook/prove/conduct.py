@@ -1,0 +1,31 @@
+"""A whole run: every agent, every scenario, two at once, with progress."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from onehook.prove.scenarios import Scenario
+from onehook.prove.stage import Agent
+from onehook.prove.verdicts import Prover, Verdict
+
+AT_ONCE = 2
+
+
+def conduct(
+    agents: Sequence[Agent], scenarios: Sequence[Scenario], done: Callable[[Verdict], None], folder: Path | None = None
+) -> list[Verdict]:
+    """Every verdict, in the order of agents and scenarios; `done` is told of each as it comes."""
+    base = folder or Path(tempfile.mkdtemp(prefix="onehook-prove-"))
+    base.mkdir(parents=True, exist_ok=True)
+    prover = Prover(base)
+    jobs = [(agent, scenario) for scenario in scenarios for agent in agents]
+    verdicts: dict[tuple[str, str], Verdict] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running = {pool.submit(prover.prove, agent, scenario): (agent.name, scenario.id) for agent, scenario in jobs}
+        for future in as_completed(running):
+            verdicts[running[future]] = future.result()
+            done(future.result())
+    return [verdicts[agent.name, scenario.id] for agent in agents for scenario in scenarios]

@@ -1,0 +1,43 @@
+"""What a scenario should show on a host, taken from the host's capability table and from nowhere else."""
+
+from __future__ import annotations
+
+from onehook.core import Drop, Options
+from onehook.hosts import load, wire_of
+from onehook.hosts.effects import compile_response
+from onehook.hosts.reversing import sample
+from onehook.prove.scenarios import Scenario
+
+WORKS, NOT_HONOURED, NO_EVENT = "works", "not honoured", "no such event"
+
+
+def expectation(host: str, scenario: Scenario) -> tuple[str, str]:
+    """(what to expect, why) of a scenario on a host."""
+    wire = wire_of(host)
+    if not any(row.event == scenario.event for row in wire.EVENTS.values()):
+        return NO_EVENT, f"{host} has no {scenario.event}"
+    if scenario.response is None or not scenario.effect:
+        return WORKS, ""
+    tool = scenario.tool.partition("|")[0] if not scenario.tool.startswith("mcp__") else "MCP"
+    fields = {"server": "proof", "tool": "note"} if tool == "MCP" else _FACTS.get(tool, {})
+    payload = load(host, "reverse").payload(sample(scenario.event, tool, **fields))
+    event = wire.parse(payload, "")
+    event.host_version = getattr(load(host, "live"), "REPORTED_VERSION", event.host_version)
+    answer, drops = compile_response(wire, event, scenario.response, Options())
+    if scenario.effect == "ask":
+        # Asked with nobody there, or turned into a deny: either way nothing runs. Passed on as an allow it would.
+        return (WORKS, "") if answer.decision in ("ask", "deny") else (NOT_HONOURED, _why(drops))
+    field = "decision" if scenario.effect in ("allow", "deny") else scenario.effect
+    lost = [drop for drop in drops if drop.field.partition(".")[0] == field]
+    return (NOT_HONOURED, _why(lost)) if lost else (WORKS, "")
+
+
+_FACTS: dict[str, dict[str, str]] = {
+    "Bash": {"command": "echo ran > ran.txt"},
+    "Write": {"file_path": "guarded.env", "content": "x"},
+    "Read": {"file_path": "secret.txt"},
+}
+
+
+def _why(drops: list[Drop]) -> str:
+    return "; ".join(drop.why for drop in drops)

@@ -1,0 +1,51 @@
+"""What a person sees: progress while it runs, then a table host by effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from onehook.prove.results import cells
+from onehook.prove.scenarios import SCENARIOS
+from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
+
+STYLES = {PROVEN: "green", DECLARED: "yellow", CLAIMED: "cyan", ABSENT: "dim", MISS: "bold white on red"}
+SHORT = {PROVEN: "proven", DECLARED: "not honoured", CLAIMED: "claimed", ABSENT: "-", MISS: "MISS"}
+
+
+def columns(results: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The agents of a run, in order: (host, mode)."""
+    return list(dict.fromkeys((row["host"], row.get("mode", "")) for row in results))
+
+
+def print_table(document: dict[str, Any], console: Console) -> None:
+    results = document["results"]
+    by_cell = cells(results)
+    agents = columns(results)
+    table = Table(title=f"onehook {document['onehook']}, {document['date']}", title_justify="left")
+    table.add_column("effect", overflow="fold")
+    for host, mode in agents:
+        table.add_column(f"{host}{' ' + mode if mode else ''}\n{document['agents'][host]}", justify="center")
+    for scenario in SCENARIOS:
+        row = [by_cell.get((host, mode, scenario.id)) for host, mode in agents]
+        if any(row):
+            table.add_row(scenario.title, *(_cell(cell) for cell in row))
+    console.print(table)
+    for cell in results:
+        if cell["verdict"] == MISS:
+            name = f"{cell['host']} {cell.get('mode', '')}".strip()
+            console.print(Text(f"MISS {name} {cell['scenario']}: {cell.get('detail', '')}", style="red"))
+
+
+def _cell(cell: dict[str, Any] | None) -> Text:
+    return Text("") if cell is None else Text(SHORT[cell["verdict"]], style=STYLES[cell["verdict"]])
+
+
+def summary(results: Sequence[dict[str, Any]]) -> str:
+    """One line: `N proven, N not honoured, ...`."""
+    counts = {verdict: sum(row["verdict"] == verdict for row in results) for verdict in (PROVEN, DECLARED, CLAIMED, ABSENT, MISS)}
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)

@@ -1,0 +1,200 @@
+"""What is proven: for each event and effect a policy, a script for the model, and what the world must look like afterwards.
+
+A scenario says nothing about hosts. Whether its effect is expected on a host comes from the host's capability table (expectations.py), and
+every scenario has a negative control: the same script without the policy must show the opposite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onehook.core import Response
+from onehook.hosts.living import Live, Step
+from onehook.prove.evidence import Evidence
+
+REASON = "the-policy-said-no-7461"
+CONTEXT = "the-policy-added-context-2893"
+USER = "the-policy-tells-the-user-5127"
+SECRET = "the-secret-text-9034"
+PROMPT = "Please do the task."
+LIMIT = 2  # the stop limit of the guard's scenario, low so that the proof is quick
+
+Script = Callable[[Live, str], "list[Step | None]"]
+
+
+def _ends(steps: Sequence[Step | None]) -> list[Step | None]:
+    return [*steps, {"say": "all done"}]
+
+
+def shell_script(live: Live, mode: str) -> list[Step | None]:
+    return _ends([live.shell("echo ran > ran.txt", mode)])
+
+
+def failing_script(live: Live, mode: str) -> list[Step | None]:
+    return _ends([live.shell("ls no-such-file-here", mode)])
+
+
+def write_script(live: Live, mode: str) -> list[Step | None]:
+    return _ends([live.write("guarded.env", "x", mode)])
+
+
+def edit_script(live: Live, mode: str) -> list[Step | None]:
+    read = live.read("a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
+    return _ends([*([read] if read else []), live.edit("a.txt", "hello", "changed", mode)])
+
+
+def read_script(live: Live, mode: str) -> list[Step | None]:
+    return _ends([live.read("secret.txt", mode)])
+
+
+def mcp_script(live: Live, mode: str) -> list[Step | None]:
+    return _ends([live.mcp("proof", "note", {"text": "noted"}, mode)])
+
+
+def subagent_script(live: Live, mode: str) -> list[Step | None]:
+    task = "subtask-alpha: run one command"
+    inner = live.shell("echo ran > ran.txt", mode)
+    child = None if inner is None else {**inner, "when": "subtask-alpha"}
+    end = live.subagent_end("the subtask is done", mode)
+    last = {**end, "when": "subtask-alpha"} if end and "say" in end else end
+    # The main agent may go on while the subagent works; its last word waits for the subagent's steps.
+    return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
+
+
+def talk_script(live: Live, mode: str) -> list[Step | None]:
+    return [{"say": f"turn {number}"} for number in range(1, LIMIT + 4)]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One cell of the matrix. `seen` looks at the world and says whether the effect took place."""
+
+    id: str
+    title: str
+    event: str
+    tool: str
+    response: Response | None  # what the handler answers; None where it breaks instead
+    policy: str
+    script: Script
+    seen: Callable[[Evidence], bool]
+    fail_closed: bool = False
+    effect: str = ""  # the capability that this proves; "" for one of onehook's own promises
+    control_is_open: bool = False  # the opposite is shown by the fail-closed twin, since going on is also what happens without a policy
+    needs: tuple[str, ...] = ()  # what the live module must be able to do
+    files: dict[str, str] = field(default_factory=dict)
+    mcp: bool = False
+
+
+HEAD = "from onehook import Hooks, Response, allow, ask, deny\nhooks = Hooks({options})\n"
+
+
+def _policy(body: str, options: str = "") -> str:
+    return HEAD.format(options=options) + body
+
+
+def answering(event: str, response: Response, tool: str = "", options: str = "", condition: str = "") -> str:
+    """A policy whose one handler gives one answer."""
+    fields: dict[str, Any] = response.to_dict()
+    wanted = f'"{event}"' + (f', tool="{tool}"' if tool else "")
+    lines = [f"@hooks.on({wanted})", "def handler(event):"]
+    if condition:
+        lines.append(f"    if not ({condition}): return None")
+    lines.append(f"    return {fields!r}")
+    return _policy("\n".join(lines) + "\n", options)
+
+
+def breaking(body: str, options: str) -> str:
+    """A policy whose handler for shell commands does something bad."""
+    return _policy(f'@hooks.on("PreToolUse", tool="Bash")\ndef handler(event):\n    {body}\n', options)
+
+
+def _ran(evidence: Evidence) -> bool:
+    return evidence.text("ran.txt") is not None
+
+
+def _not_ran(evidence: Evidence) -> bool:
+    return evidence.acted and not _ran(evidence)
+
+
+def _blocked_and_told(evidence: Evidence) -> bool:
+    return _not_ran(evidence) and evidence.model_was_told(REASON)
+
+
+def _simple(id: str, title: str, event: str, response: Response, script: Script, seen: Callable[[Evidence], bool], **more: Any) -> Scenario:
+    tool = more.pop("tool", "")
+    condition = more.pop("condition", "")
+    options = more.pop("options", "")
+    policy = answering(event, response, tool, options, condition)
+    return Scenario(id, title, event, tool, response, policy, script, seen, **more)
+
+
+NO = Response("deny", REASON)
+
+SCENARIOS: tuple[Scenario, ...] = (
+    _simple("deny", "a command denied, the model told why", "PreToolUse", NO, shell_script, _blocked_and_told, tool="Bash", effect="deny"),
+    _simple("ask", "ask with nobody there: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
+            tool="Bash", effect="ask"),
+    _simple("allow", "an allow skips the permission prompt", "PreToolUse", Response("allow"), shell_script, _ran,
+            tool="Bash", effect="allow", needs=("strict",)),
+    _simple("rewrite", "a command rewritten", "PreToolUse", Response(modified_input={"command": "echo rewritten > ran.txt"}), shell_script,
+            lambda e: (e.text("ran.txt") or "").strip() == "rewritten", tool="Bash", effect="modified_input"),
+    _simple("context-before", "context before a tool", "PreToolUse", Response(additional_context=CONTEXT), shell_script,
+            lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
+    _simple("user-message", "the user is told, beside a denial", "PreToolUse", Response("deny", REASON, USER), shell_script,
+            lambda e: _not_ran(e) and e.user_was_told(USER), tool="Bash", effect="user_message", needs=("shows_user",)),
+    _simple("deny-write", "a new file denied by its path", "PreToolUse", NO, write_script,
+            lambda e: e.acted and e.text("guarded.env") is None and e.model_was_told(REASON), tool="Write|Edit",
+            condition='any(path.endswith(".env") for path in event.paths)', effect="deny"),
+    _simple("deny-edit", "an edit denied by its path", "PreToolUse", NO, edit_script,
+            lambda e: e.acted and (e.text("a.txt") or "").strip() == "hello" and e.model_was_told(REASON), tool="Write|Edit",
+            condition='any(path.endswith("a.txt") for path in event.paths)', effect="deny", files={"a.txt": "hello\n"}),
+    _simple("deny-read", "a read denied by its path", "PreToolUse", NO, read_script,
+            lambda e: e.acted and not e.model_was_told(SECRET) and e.model_was_told(REASON), tool="Read",
+            condition='any(path.endswith("secret.txt") for path in event.paths)', effect="deny", files={"secret.txt": SECRET + "\n"}),
+    _simple("deny-mcp", "an MCP tool denied", "PreToolUse", NO, mcp_script,
+            lambda e: e.acted and not e.notes() and e.model_was_told(REASON), tool="mcp__proof__*", effect="deny", mcp=True),
+    _simple("deny-subagent", "a subagent's command denied", "PreToolUse", NO, subagent_script, _not_ran, tool="Bash", effect="deny"),
+    _simple("context-start", "context at the start of a session", "SessionStart", Response(additional_context=CONTEXT), shell_script,
+            lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
+    _simple("context-prompt", "context at a prompt", "UserPromptSubmit", Response(additional_context=CONTEXT), shell_script,
+            lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
+    _simple("prompt-blocked", "a prompt blocked before the model sees it", "UserPromptSubmit", NO, shell_script,
+            lambda e: e.started and not e.acted and not _ran(e), effect="deny"),
+    _simple("context-after", "context after a tool", "PostToolUse", Response(additional_context=CONTEXT), shell_script,
+            lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
+    _simple("feedback-after", "a tool's result answered with feedback", "PostToolUse", NO, shell_script,
+            lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
+    _simple("context-failure", "context after a tool that failed", "PostToolUseFailure", Response(additional_context=CONTEXT),
+            failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
+    _simple("stop-continued", "a stop denied once: the agent goes on, for the reason", "Stop", NO, talk_script,
+            lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
+    _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,
+            lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
+    Scenario("crash-closed", "a handler that raises, fail closed", "PreToolUse", "Bash", None,
+             breaking('raise RuntimeError("broken")', 'fail="closed"'), shell_script, _not_ran, fail_closed=True),
+    Scenario("crash-open", "a handler that raises, fail open", "PreToolUse", "Bash", None,
+             breaking('raise RuntimeError("broken")', 'fail="open"'), shell_script, _ran, control_is_open=True),
+    Scenario("timeout-closed", "a handler that hangs, fail closed", "PreToolUse", "Bash", None,
+             breaking("import time; time.sleep(60)", 'fail="closed", timeout=1'), shell_script, _not_ran, fail_closed=True),
+    Scenario("timeout-open", "a handler that hangs, fail open", "PreToolUse", "Bash", None,
+             breaking("import time; time.sleep(60)", 'fail="open", timeout=1'), shell_script, _ran, control_is_open=True),
+    Scenario("unparsable-closed", "a policy that does not parse, fail closed", "PreToolUse", "Bash", None,
+             _policy("", 'fail="closed"'), shell_script, lambda e: e.started and not _ran(e), fail_closed=True, needs=("broken_later",)),
+    Scenario("noise", "a handler that prints an allow on stdout", "PreToolUse", "Bash", NO,
+             breaking("import os; print('{\"decision\": \"allow\", \"permission\": \"allow\"}'); os.system('echo {}'); "
+                      f"return deny({REASON!r})", ""), shell_script, _blocked_and_told, effect="deny"),
+    Scenario("shadowing", "json.py and onehook.py in the project", "PreToolUse", "Bash", NO,
+             answering("PreToolUse", NO, "Bash"), shell_script,
+             lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
+             files={name: "open('shadowed.txt', 'w').write('x')\n" for name in ("json.py", "onehook.py", "os.py")}),
+)  # fmt: skip
+
+
+def by_id(wanted: Sequence[str]) -> list[Scenario]:
+    known = {scenario.id: scenario for scenario in SCENARIOS}
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        raise KeyError(f"no scenario {missing[0]!r}; there are {', '.join(known)}")
+    return [known[name] for name in wanted]

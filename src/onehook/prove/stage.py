@@ -1,0 +1,152 @@
+"""One scenario on one agent: a fresh home and project, the policy installed as a user would, the agent run, the world looked at."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts import load
+from onehook.hosts.living import Live, Sandbox, Step
+from onehook.prove import mcp_server
+from onehook.prove.evidence import NOTES, Evidence
+from onehook.prove.model import ScriptedModel
+from onehook.prove.runner import Outcome, run_agent
+from onehook.prove.scenarios import PROMPT, Scenario
+
+SECONDS = 90.0
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent that can be started: which host it is, its program and its version."""
+
+    host: str
+    binary: Path
+    version: str
+    mode: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.host} {self.mode}".strip()
+
+
+class CannotPlay(Exception):
+    """The agent lacks what the scenario needs (no such tool, no way to start it so)."""
+
+
+def live_of(host: str) -> Live:
+    live: Live = load(host, "live")
+    return live
+
+
+def abilities(live: Live) -> frozenset[str]:
+    """What a host's live module can do beyond the interface."""
+    return frozenset({"broken_later", *getattr(live, "CAN", ())})
+
+
+def script_of(agent: Agent, scenario: Scenario) -> list[Step]:
+    live = live_of(agent.host)
+    steps = scenario.script(live, agent.mode)
+    if any(step is None for step in steps):
+        raise CannotPlay("the host has no such tool")
+    missing = [need for need in scenario.needs if need not in abilities(live)]
+    if missing:
+        raise CannotPlay(f"the host cannot show it in a headless run ({missing[0]})")
+    return [step for step in steps if step is not None]
+
+
+Tamper = Callable[[Path], None]
+
+
+def play(
+    agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None, tamper: Tamper | None = None
+) -> Evidence:
+    """Run one scenario (or, without the policy, its control) in a folder of its own. A hanging agent is tried once more."""
+    evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed, tamper)
+    if evidence.outcome.timed_out:
+        evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed, tamper), hung=True)
+    return evidence
+
+
+def _play_once(
+    agent: Agent, scenario: Scenario, folder: Path, with_policy: bool, fail_closed: bool | None, tamper: Tamper | None
+) -> Evidence:
+    home, project = folder / "home", folder / "project"
+    for path in (home, project / ".hooks"):
+        path.mkdir(parents=True)
+    for name, text in scenario.files.items():
+        (project / name).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=project, check=False, env={"PATH": os.environ["PATH"], "HOME": str(home)})
+    live = live_of(agent.host)
+    steps = script_of(agent, scenario)
+    with ScriptedModel([] if hasattr(live, "told") else steps) as model:
+        sandbox = Sandbox(home, project, model.url, PROMPT, agent.binary)
+        if scenario.mcp:
+            live.mcp_server(sandbox, "proof", [sys.executable, "-I", mcp_server.__file__, str(home / NOTES)])
+        launch = _launch(live, sandbox, agent, scenario, steps)
+        if with_policy:
+            _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed, tamper)
+        outcome = run_agent(launch, SECONDS)
+        evidence = _evidence(live, sandbox, outcome, model)
+    _keep(folder, outcome)
+    return evidence
+
+
+def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, steps: list[Step]) -> Any:
+    more: dict[str, Any] = {}
+    if hasattr(live, "told"):  # no model of ours drives it: the script goes in at the start
+        more["steps"] = steps
+    if "strict" in scenario.needs:
+        more["strict"] = True
+    return live.prepare(sandbox, agent.mode, **more)
+
+
+def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
+    """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
+    policy = sandbox.project / ".hooks" / "policy.py"
+    policy.write_text(scenario.policy, encoding="utf-8")
+    argv = [
+        sys.executable,
+        "-I",
+        "-m",
+        "onehook",
+        "install",
+        str(policy),
+        "--hosts",
+        agent.host,
+        "--project",
+        str(sandbox.project),
+        "--yes",
+    ]
+    if fail_closed:
+        argv.append("--fail-closed")
+    if tamper:
+        argv.append("--portable")
+    environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise RuntimeError(f"onehook install failed: {done.stderr.strip() or done.stdout.strip()}")
+    if tamper:
+        tamper(sandbox.project)
+    if "broken_later" in scenario.needs:
+        policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
+
+
+def _evidence(live: Any, sandbox: Sandbox, outcome: Outcome, model: ScriptedModel) -> Evidence:
+    if hasattr(live, "told"):
+        told, turns = (tuple(live.told(outcome.stdout)), live.turns(outcome.stdout)) if outcome.stdout.strip() else ((), 0)
+        shown = live.shown(outcome.stdout) if outcome.stdout.strip() else ""
+        return Evidence(sandbox.project, sandbox.home, outcome, turns, told, shown)
+    shown = f"{outcome.stdout}\n{outcome.stderr}"
+    return Evidence(sandbox.project, sandbox.home, outcome, len(model.turns), (model.told(),), shown, problems=tuple(model.problems))
+
+
+def _keep(folder: Path, outcome: Outcome) -> None:
+    """The agent's output, for whoever has to find out why."""
+    (folder / "stdout.txt").write_text(outcome.stdout, encoding="utf-8")
+    (folder / "stderr.txt").write_text(outcome.stderr, encoding="utf-8")

@@ -1,0 +1,106 @@
+"""From what was expected and what was seen to a verdict, one cell at a time."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from onehook.prove.evidence import Evidence
+from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
+from onehook.prove.scenarios import Scenario
+from onehook.prove.stage import Agent, CannotPlay, Tamper, play, script_of
+
+PROVEN, DECLARED, CLAIMED, ABSENT, MISS = "proven", "not honoured", "claimed", "absent", "MISS"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One cell. `verdict`: proven; not honoured (as declared); claimed (not provable here); absent (no such event or tool); MISS."""
+
+    host: str
+    mode: str
+    version: str
+    scenario: str
+    event: str
+    effect: str
+    verdict: str
+    detail: str = ""
+    seconds: float = 0.0
+    kept: str = ""  # where the agent's output is, if it was kept
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value not in ("", 0.0)}
+
+
+class Prover:
+    """Proves cells; controls are run once per agent and script and shared."""
+
+    def __init__(self, folder: Path, tamper: Tamper | None = None) -> None:
+        self.folder = folder
+        self.tamper = tamper  # breaks the runtime before the agent starts: the way to see that a broken adapter is caught
+        self._controls: dict[tuple[str, str], Evidence] = {}
+        self._locks: dict[tuple[str, str], Lock] = {}
+        self._lock = Lock()
+
+    def prove(self, agent: Agent, scenario: Scenario) -> Verdict:
+        begun = time.monotonic()
+        where = self.folder / agent.name.replace(" ", "-") / scenario.id
+        try:
+            verdict, detail = self._judge(agent, scenario, where)
+        except CannotPlay as reason:
+            expected, _ = expectation(agent.host, scenario)
+            verdict, detail = (CLAIMED if scenario.needs and expected == WORKS else ABSENT), str(reason)
+        except Exception as error:  # a proof that breaks is a miss, with its reason, and the others go on
+            verdict, detail = MISS, f"{type(error).__name__}: {error}"
+        kept = str(where) if verdict == MISS else ""
+        if not kept:
+            shutil.rmtree(where, ignore_errors=True)
+        took = round(time.monotonic() - begun, 1)
+        return Verdict(agent.host, agent.mode, agent.version, scenario.id, scenario.event, scenario.effect, verdict, detail, took, kept)
+
+    def _judge(self, agent: Agent, scenario: Scenario, where: Path) -> tuple[str, str]:
+        expected, why = expectation(agent.host, scenario)
+        if expected == NO_EVENT:
+            return ABSENT, why
+        script_of(agent, scenario)
+        evidence = play(agent, scenario, where / "policy", with_policy=True, tamper=self.tamper)
+        if evidence.outcome.timed_out:
+            return MISS, f"the agent hung twice; its output is in {where}"
+        seen = scenario.seen(evidence)
+        opposite = not self._control_shows(agent, scenario, where)
+        if not opposite and expected == WORKS:
+            return MISS, "the control, without the policy, shows the same: this proves nothing"
+        if expected == WORKS:
+            return (PROVEN, "") if seen else (MISS, f"the effect did not take place; {_hint(evidence)}")
+        assert expected == NOT_HONOURED
+        return (MISS, "declared as not honoured, but it took effect: the table is out of date") if seen else (DECLARED, why)
+
+    def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
+        """Whether the effect is seen without the policy, too."""
+        if scenario.control_is_open:
+            return (
+                scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
+                if scenario.fail_closed
+                else False
+            )
+        return scenario.seen(self._control(agent, scenario))
+
+    def _control(self, agent: Agent, scenario: Scenario) -> Evidence:
+        strict = "strict" in scenario.needs
+        key = (agent.name, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}")
+        with self._lock:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:
+            if key not in self._controls:
+                folder = self.folder / agent.name.replace(" ", "-") / f"control-{scenario.id}"
+                self._controls[key] = play(agent, scenario, folder, with_policy=False)
+            return self._controls[key]
+
+
+def _hint(evidence: Evidence) -> str:
+    last = (evidence.outcome.stderr.strip() or evidence.outcome.stdout.strip()).splitlines()[-1:] or ["no output"]
+    return f"turns {evidence.turns}, exit {evidence.outcome.exit_code}, last line: {last[0][:200]}"

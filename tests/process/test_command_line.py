@@ -1,0 +1,205 @@
+"""Which host, which policy, which options: and what a wrong command line means."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from harness import (
+    HOSTS,
+    assert_blocked,
+    assert_blocked_blindly,
+    assert_error,
+    fire,
+    launcher,
+    policy_text,
+    process,
+    reason_of,
+    stop_payload,
+    tool_payload,
+)
+
+DENY = "return deny(event.host)"
+SCRIPT_END = "\nif __name__ == '__main__':\n    from onehook import run\n    run(hooks{arguments})\n"
+
+
+@pytest.fixture
+def script(policy):
+    """A policy that is its own program."""
+
+    def write(handler, arguments="", **parts):
+        path = policy(handler, **parts)
+        path.write_text(path.read_text() + SCRIPT_END.format(arguments=arguments))
+        return path
+
+    return write
+
+
+def entries(path):
+    return {
+        "launcher": launcher(path),
+        "module": [sys.executable, "-I", "-m", "onehook", "run", path],
+        "verb": [sys.executable, "-I", "-c", "from onehook.cli import main; main()", "run", path],
+        "program": [sys.executable, path],
+    }
+
+
+@pytest.mark.parametrize("entry", ["launcher", "module", "verb", "program"])
+@pytest.mark.parametrize("way", [["--host", "{}"], ["--host={}"], []], ids=["--host ID", "--host=ID", "detected"])
+def test_every_way_to_start_a_policy_finds_the_host(script, host, entry, way):
+    words = [*entries(script(DENY))[entry], *(word.format(host) for word in way)]
+    result = process(words, tool_payload(host))
+    assert reason_of(result, host) == host
+
+
+@pytest.mark.parametrize("entry", ["launcher", "module", "verb", "program"])
+def test_every_way_to_start_a_policy_fails_closed(script, host, entry):
+    path = script("raise ValueError('bang')", options="fail='closed'")
+    result = process([*entries(path)[entry], "--host", host], tool_payload(host))
+    assert_blocked(result, host, "bang")
+
+
+@pytest.mark.parametrize("entry", ["launcher", "module", "verb", "program"])
+def test_every_way_to_start_a_policy_fails_open(script, entry):
+    assert_error(process(entries(script("raise ValueError('bang')"))[entry], tool_payload("claude")), "bang")
+
+
+def test_run_with_a_host_needs_no_option_and_wins_over_it(script, host):
+    path = script(DENY, f", host={host!r}")
+    other = "claude" if host != "claude" else "codex"
+    assert reason_of(process([sys.executable, path], tool_payload(host)), host) == host
+    assert reason_of(process([sys.executable, path, "--host", other], tool_payload(host)), host) == host
+
+
+def test_options_of_run_win_over_those_of_hooks(script, host):
+    path = script("raise ValueError('bang')", ", fail='closed'", options="fail='open'")
+    assert_blocked(process([sys.executable, path, "--host", host], tool_payload(host)), host, "bang")
+
+
+@pytest.mark.parametrize("arguments", [", timeout='soon'", ", timeouts=3", ", fail='closed', timeout=0"])
+def test_a_wrong_option_of_run_is_an_error_that_keeps_fail_closed(script, host, arguments):
+    closed = script(DENY, arguments, options="fail='closed'")
+    assert_blocked(process([sys.executable, closed, "--host", host], tool_payload(host)), host, "timeout")
+    if "closed" not in arguments:
+        assert_error(process([sys.executable, script(DENY, arguments), "--host", host], tool_payload(host)), "timeout")
+
+
+def test_a_program_whose_stdout_is_closed_still_exits_with_2(script):
+    words = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, script(DENY), "--host", "claude"]
+    assert process(words, tool_payload("claude")).exit_code == 2
+
+
+def test_an_unknown_host_is_an_error_that_names_the_hosts(policy):
+    result = fire(policy(DENY), tool_payload("claude"), "--host", "emacs")
+    assert_error(result, "unknown host 'emacs'", ", ".join(sorted(HOSTS, key=["claude", "cursor", "codex", "contract"].index)))
+
+
+def test_an_unknown_host_blocks_a_tool_call_and_not_a_stop_when_closed(policy):
+    arguments = ("--host", "emacs", "--fail", "closed")
+    assert_blocked_blindly(fire(policy(DENY), tool_payload("claude"), *arguments), "unknown host")
+    assert_error(fire(policy(DENY), stop_payload("claude", active=True), *arguments), "unknown host")
+
+
+@pytest.mark.parametrize("payload", [{}, {"a": 1}, {"hook_event_name": "PreToolUse"}], ids=repr)
+def test_a_payload_of_no_known_host_is_an_error_and_there_is_no_default(policy, payload):
+    assert_error(fire(policy(DENY), payload), "say which with --host ID")
+    assert_blocked_blindly(fire(policy(DENY), payload, "--fail", "closed"), "say which with --host ID")
+
+
+def test_a_host_that_borrows_anothers_config_is_answered_in_its_own_words(policy):
+    result = fire(policy(DENY), tool_payload("cursor"), "--host", "claude")
+    assert reason_of(result, "cursor") == "cursor"
+
+
+WRONG = {
+    "an unknown option": (["POLICY", "--bogus", "1"], "--bogus: unknown option 'bogus'"),
+    "an unknown option without a value": (["POLICY", "--bogus"], "--bogus needs a value"),
+    "an unknown option first": (["--bogus", "POLICY"], "--bogus: unknown option"),
+    "a missing value": (["POLICY", "--timeout"], "--timeout needs a value"),
+    "a missing value before an option": (["POLICY", "--event", "--timeout", "3"], "--event needs a value"),
+    "an empty value": (["POLICY", "--event="], "--event needs a value"),
+    "no number": (["POLICY", "--timeout", "soon"], "--timeout:"),
+    "not a number": (["POLICY", "--timeout", "nan"], "--timeout:"),
+    "zero": (["POLICY", "--timeout", "0"], "--timeout:"),
+    "infinity": (["POLICY", "--stop-limit=inf"], "--stop-limit:"),
+    "an unknown choice": (["POLICY", "--isolation", "none"], "choose one of process, thread"),
+    "two policies": (["POLICY", "other.py"], "unexpected argument 'other.py'"),
+    "no policy": ([], "no policy given"),
+    "help": (["--help"], "usage: onehook run POLICY"),
+}
+
+
+def words_of(arguments, path):
+    return [str(path) if word == "POLICY" else word for word in arguments]
+
+
+@pytest.mark.parametrize("arguments, text", WRONG.values(), ids=WRONG)
+def test_a_wrong_command_line_is_an_error(policy, arguments, text):
+    result = process(launcher(*words_of(arguments, policy(DENY)), "--host", "claude"), tool_payload("claude"))
+    assert_error(result, text, "usage: onehook run POLICY")
+
+
+@pytest.mark.parametrize("place", ["first", "last", "first with =", "last with ="])
+@pytest.mark.parametrize("arguments, text", WRONG.values(), ids=WRONG)
+def test_a_wrong_command_line_denies_where_fail_closed_is_on_it(policy, host, arguments, text, place):
+    closed = ["--fail=closed"] if place.endswith("=") else ["--fail", "closed"]
+    words = [*words_of(arguments, policy(DENY)), "--host", host]
+    words = [*closed, *words] if place.startswith("first") else [*words, *closed]
+    assert_blocked(process(launcher(*words), tool_payload(host)), host, text)
+
+
+WRONG_WITH_A_POLICY = {name: row for name, row in WRONG.items() if "POLICY" in row[0]}
+
+
+@pytest.mark.parametrize("arguments, text", WRONG_WITH_A_POLICY.values(), ids=WRONG_WITH_A_POLICY)
+def test_a_wrong_command_line_denies_where_the_policy_fails_closed(policy, host, arguments, text):
+    path = policy(DENY, options="fail='closed'")
+    assert_blocked(process(launcher(*words_of(arguments, path), "--host", host), tool_payload(host)), host, text)
+
+
+@pytest.mark.parametrize("fail", [["--fail", "close"], ["--fail=OPEN"], ["--fail"], ["--fail="]], ids=" ".join)
+def test_a_fail_that_cannot_be_understood_is_closed(policy, host, fail):
+    assert_blocked(fire(policy(DENY), tool_payload(host), "--host", host, *fail), host, "fail")
+
+
+def test_a_wrong_command_line_on_a_stop_never_sends_the_agent_back_to_work(policy, host):
+    result = fire(policy(DENY), stop_payload(host, active=True), "--host", host, "--fail", "closed", "--bogus", "1")
+    assert_error(result, "unknown option")
+
+
+def test_a_policy_with_a_space_and_other_letters_in_its_path(policy, tmp_path):
+    path = tmp_path / "my p\u00f6licy; $(x) 'q'.py"
+    path.write_text(policy_text(DENY))
+    assert reason_of(fire(path, tool_payload("claude")), "claude") == "claude"
+
+
+FOUND = {
+    "the one named hooks": ("hooks = Hooks(); other = Hooks()", "hooks"),
+    "the only one": ("policy = Hooks()", "policy"),
+    "the only one under two names": ("policy = Hooks(); again = policy", "policy"),
+    "made by define_hook": ("from onehook import define_hook\nrules = define_hook({})", "rules"),
+    "named hooks is something else": ("hooks = [1]; rules = Hooks()", "rules"),
+}
+
+
+@pytest.mark.parametrize("source, name", FOUND.values(), ids=FOUND)
+def test_the_hooks_object_is_found(tmp_path, isolation, source, name):
+    path = tmp_path / "policy.py"
+    path.write_text(f"from onehook import Hooks, deny\n{source}\n{name}.on('PreToolUse')(lambda event: deny('found'))\n")
+    assert reason_of(fire(path, tool_payload("claude"), "--isolation", isolation), "claude") == "found"
+
+
+NOT_FOUND = {
+    "none": ("x = 1", "has no Hooks object; write `hooks = Hooks()` in it"),
+    "an empty file": ("", "has no Hooks object"),
+    "two": ("from onehook import Hooks\na = Hooks(); b = Hooks()", "has 2 Hooks objects and none named `hooks`"),
+}
+
+
+@pytest.mark.parametrize("source, text", NOT_FOUND.values(), ids=NOT_FOUND)
+def test_a_policy_without_its_hooks_object_is_an_error(tmp_path, host, isolation, source, text):
+    path = tmp_path / "policy.py"
+    path.write_text(source)
+    assert_error(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), text)
+    result = fire(path, tool_payload(host), "--host", host, "--isolation", isolation, "--fail", "closed")
+    assert_blocked(result, host, text)

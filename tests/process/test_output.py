@@ -1,0 +1,171 @@
+"""stdout is the host's alone, and no child keeps the host waiting."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from harness import PATIENCE, fire, launcher, process, reason_of, tool_payload
+
+NOISY = {
+    "print": "print('NOISE')",
+    "print without a newline": "print('NOISE', end='')",
+    "print to stderr": "import sys; print('NOISE', file=sys.stderr)",
+    "os.write": "import os; os.write(1, b'NOISE')",
+    "invalid UTF-8": "import os; os.write(1, b'NOISE\\xff\\xfe')",
+    "the shell": "import os; os.system('echo NOISE')",
+    "a child": "import subprocess; subprocess.run(['echo', 'NOISE'])",
+    "a child that was told fd 1": "import subprocess; subprocess.run(['echo', 'NOISE'], stdout=1)",
+    "the original stdout": "import sys; sys.__stdout__.write('NOISE')",
+    "a thread": "import threading; t = threading.Thread(target=print, args=('NOISE',)); t.start(); t.join()",
+    "print, then stdout closed": "import sys; print('NOISE'); sys.stdout.close()",
+    "print, then stdout replaced": "import io, sys; print('NOISE', flush=True); sys.stdout = io.StringIO(); print('lost')",
+    "print, then stdout deleted": "import sys; print('NOISE', flush=True); del sys.stdout",
+    "a logger": "import logging; logging.warning('NOISE')",
+    "a warning": "import warnings; warnings.warn('NOISE')",
+}
+
+
+@pytest.mark.parametrize("body", NOISY.values(), ids=NOISY)
+def test_what_a_handler_prints_goes_to_stderr_and_not_into_the_answer(policy, host, isolation, body):
+    result = fire(policy(f"{body}\nreturn deny('no')"), tool_payload(host), "--host", host, "--isolation", isolation)
+    assert reason_of(result, host) == "no"
+    assert "NOISE" in result.stderr and "NOISE" not in result.stdout
+
+
+@pytest.mark.parametrize("body", NOISY.values(), ids=NOISY)
+def test_what_a_policy_prints_while_it_is_loaded_goes_to_stderr(policy, isolation, body):
+    result = fire(policy("return deny('no')", top=body), tool_payload("codex"), "--isolation", isolation)
+    assert reason_of(result, "codex") == "no"
+    assert "NOISE" in result.stderr and "NOISE" not in result.stdout
+
+
+def test_a_silent_deny_on_codex_has_the_reason_alone_on_stderr(policy, isolation):
+    result = fire(policy("return deny('two\\nlines')"), tool_payload("codex"), "--isolation", isolation)
+    assert (result.exit_code, result.stderr) == (2, "two\nlines\n")
+
+
+def test_only_the_end_of_very_much_output_is_shown(policy, isolation):
+    body = "print('x' * 5_000_000)\nprint('END')\nreturn deny('no')"
+    result = fire(policy(body), tool_payload("claude"), "--isolation", isolation)
+    assert reason_of(result, "claude") == "no"
+    assert "END" in result.stderr and len(result.stderr) < 16 * 1024
+
+
+def test_a_host_that_reads_stdout_to_its_end_first_is_not_kept_waiting(policy, isolation):
+    words = launcher(policy("print('x' * 5_000_000)\nreturn deny('no')"), "--host", "claude", "--isolation", isolation)
+    hook = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert hook.stdin is not None and hook.stdout is not None and hook.stderr is not None
+    with hook.stdin, hook.stdout, hook.stderr:
+        hook.stdin.write(json.dumps(tool_payload("claude")).encode())
+        hook.stdin.close()
+        assert json.loads(hook.stdout.read())
+        assert hook.wait(PATIENCE) == 2
+
+
+def test_an_atexit_function_runs_and_cannot_print_into_the_answer(policy, tmp_path):
+    marker = tmp_path / "ran"
+    body = f"import atexit\natexit.register(lambda: (print('NOISE'), open({str(marker)!r}, 'w').close()))\nreturn deny('no')"
+    result = fire(policy(body), tool_payload("claude"))
+    assert reason_of(result, "claude") == "no"
+    for _ in range(200):
+        if marker.exists():
+            break
+        time.sleep(0.05)
+    assert marker.exists()
+
+
+LEFT_BEHIND = {
+    "a child": "child = subprocess.Popen(['sleep', '30']).pid",
+    "a child in a session of its own": "child = subprocess.Popen(['sleep', '30'], start_new_session=True).pid",
+    "a child with all descriptors": "child = subprocess.Popen(['sleep', '30'], close_fds=False).pid",
+    "a forked copy": """
+        child = os.fork()
+        if child == 0:
+            time.sleep(30)
+            os._exit(0)
+    """,
+    "a daemon forked twice": """
+        read_end, write_end = os.pipe()
+        first = os.fork()
+        if first == 0:
+            os.setsid()
+            second = os.fork()
+            if second == 0:
+                time.sleep(30)
+                os._exit(0)
+            os.write(write_end, str(second).encode())
+            os._exit(0)
+        os.waitpid(first, 0)
+        child = int(os.read(read_end, 32))
+    """,
+}
+
+
+def alive(pid):
+    """Running; a zombie that nobody has waited for does not count."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def leave_behind(what, pid_file, then):
+    return f"import os, subprocess, time\n{textwrap.dedent(what).strip()}\nopen({str(pid_file)!r}, 'w').write(str(child))\n{then}"
+
+
+@pytest.mark.parametrize("what", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
+def test_a_child_left_behind_keeps_no_stream_of_the_host_open(policy, isolation, tmp_path, what):
+    pid_file = tmp_path / "pid"
+    path = policy(leave_behind(what, pid_file, "return deny('no')"))
+    # Reads both pipes to their ends; with one of them held this would take 30 seconds.
+    result = fire(path, tool_payload("claude"), "--isolation", isolation, "--timeout", "20")
+    child = int(pid_file.read_text())
+    try:
+        assert reason_of(result, "claude") == "no"
+        assert alive(child), "the child had ended before the streams did"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("what", [LEFT_BEHIND["a child"], LEFT_BEHIND["a forked copy"]], ids=["a child", "a forked copy"])
+@pytest.mark.parametrize("end", ["time.sleep(100)", "os._exit(0)"], ids=["deadline", "exit"])
+def test_the_children_of_a_handler_without_an_answer_are_ended_with_it(policy, tmp_path, what, end):
+    pid_file = tmp_path / "pid"
+    result = fire(policy(leave_behind(what, pid_file, end)), tool_payload("claude"), "--timeout", "1")
+    assert result.exit_code == 1
+    child = int(pid_file.read_text())
+    for _ in range(200):
+        if not alive(child):
+            break
+        time.sleep(0.05)
+    assert not alive(child)
+
+
+SCRIPT_END = "\nif __name__ == '__main__':\n    from onehook import run\n    run(hooks)\n"
+
+
+@pytest.mark.parametrize("body", NOISY.values(), ids=NOISY)
+def test_a_policy_that_is_its_own_program_keeps_stdout_clean_too(policy, host, isolation, body):
+    path = policy(f"{body}\nreturn deny('no')")
+    path.write_text(path.read_text() + SCRIPT_END)
+    result = process([sys.executable, path, "--host", host, "--isolation", isolation], tool_payload(host))
+    assert reason_of(result, host) == "no"
+    assert "NOISE" in result.stderr and "NOISE" not in result.stdout
+
+
+def test_what_such_a_program_printed_before_run_does_not_follow_the_answer(policy, host, isolation):
+    path = policy("return deny('no')", top="print('NOISE')")
+    path.write_text(path.read_text() + SCRIPT_END)
+    result = process([sys.executable, path, "--host", host, "--isolation", isolation], tool_payload(host))
+    assert reason_of(result, host) == "no"
+    assert "NOISE" in result.stderr and "NOISE" not in result.stdout

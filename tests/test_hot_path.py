@@ -1,0 +1,155 @@
+"""Every event is a new process: what it imports, and that it works on every interpreter that is here."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from harness import HOSTS, assert_blocked, fire, launcher, process, reason_of, stop_payload, tool_payload
+
+# Each of these costs a millisecond or more, or does work that a decision does not need.
+BANNED = (
+    "argparse", "ast", "asyncio", "click", "collections", "contextlib", "contextvars", "copy", "dataclasses",
+    "datetime", "difflib", "enum", "fnmatch", "functools", "hashlib", "heapq", "importlib.metadata", "importlib.util", "inspect", "json",
+    "json.decoder", "linecache", "locale", "logging", "operator", "pathlib", "platform", "random", "re", "rich", "selectors", "shutil",
+    "signal", "site", "socket", "string", "struct", "subprocess", "tempfile", "textwrap", "threading", "tokenize", "tomlkit", "traceback",
+    "types", "typing", "typing_extensions", "unittest", "urllib", "uuid", "warnings", "weakref", "zipfile",
+)  # fmt: skip
+SHOW = "import sys\nsys.stderr.write('MODULES ' + ' '.join(sorted(sys.modules)) + '\\n')\nreturn deny('no')"
+
+
+def modules_of(result):
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("MODULES ")]
+    return set(line.split()[1:])
+
+
+def imported(words, payload):
+    """The modules that a whole run imported, the answer included, by the interpreter's own account."""
+    result = process([words[0], "-X", "importtime", *words[1:]], payload)
+    account = [line for line in result.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in account} - {"imported package"}
+
+
+@pytest.mark.parametrize("isolation", ["process", "thread"])
+def test_a_deny_imports_nothing_from_the_ban_list(policy, host, isolation):
+    result = fire(policy(SHOW), tool_payload(host), "--host", host, "--isolation", isolation)
+    assert reason_of(result, host) == "no"
+    assert modules_of(result).isdisjoint(BANNED)
+
+
+def test_nothing_from_the_ban_list_is_imported_to_write_the_answer_either(policy, host):
+    modules = imported(launcher(policy("return deny('no')"), "--host", host), tool_payload(host))
+    assert "onehook.runner" in modules, "the account was not understood"
+    assert modules.isdisjoint(BANNED)
+
+
+@pytest.mark.parametrize("what", ["allow", "no opinion", "no handler", "rewrite", "file change"])
+def test_the_other_ways_import_nothing_from_the_ban_list(policy, host, what):
+    body = {"allow": "return allow()", "rewrite": "return allow(modified_input={'command': 'true'})", "file change": "event.changes"}
+    event = "SessionEnd" if what == "no handler" else "PreToolUse"
+    payload = tool_payload(host)
+    if what == "file change":
+        name, key = ("apply_patch", "command") if host == "codex" else ("Write", "path" if host == "contract" else "file_path")
+        payload.update(tool_name=name, tool_input={key: "*** Begin Patch\n*** End Patch" if host == "codex" else "/x"})
+    modules = imported(launcher(policy(body.get(what, ""), event=event), "--host", host), payload)
+    assert "onehook.runner" in modules
+    assert modules.isdisjoint(BANNED)
+
+
+def test_only_the_modules_that_one_host_needs_are_loaded(policy, host):
+    modules = modules_of(fire(policy(SHOW), tool_payload(host), "--host", host))
+    own = {name for name in modules if name.startswith("onehook")}
+    print(sorted(own))
+    assert own == {
+        "onehook", "onehook.codec", "onehook.core", "onehook.hosts", "onehook.hosts.effects", "onehook.hosts.tools",
+        f"onehook.hosts.{host}", f"onehook.hosts.{host}.wire", "onehook.isolate", "onehook.runner", "onehook_policy",
+    }  # fmt: skip
+
+
+def test_a_stop_adds_only_the_guard_and_a_hash(policy, host):
+    modules = modules_of(fire(policy(SHOW.replace("return deny('no')", ""), event="Stop"), stop_payload(host), "--host", host))
+    assert modules.isdisjoint(BANNED)
+    after = imported(launcher(policy("return deny('no')", event="Stop"), "--host", host), stop_payload(host))
+    assert "onehook.stopguard" in after
+    assert after.isdisjoint(set(BANNED) - {"hashlib"})
+
+
+def interpreters():
+    """Every CPython from 3.9 on that this machine has, one of each version, by asking it; the running one always."""
+    patterns = [os.path.expanduser("~/.pyenv/versions/*/bin/python3")]
+    patterns += [found for minor in range(9, 16) if (found := shutil.which(f"python3.{minor}"))]
+    versions = {}
+    for path in [sys.executable, *(path for pattern in patterns for path in sorted(glob.glob(pattern)))]:
+        ask = "import sys; print('%d.%d' % sys.version_info[:2], sys.implementation.name)"
+        asked = subprocess.run([path, "-I", "-S", "-c", ask], capture_output=True, text=True, timeout=60, check=False)
+        version, _, name = asked.stdout.strip().partition(" ")
+        if asked.returncode == 0 and name == "cpython" and version.startswith("3.") and int(version[2:]) >= 9:
+            versions.setdefault(version, path)
+    return versions
+
+
+INTERPRETERS = interpreters()
+
+
+@pytest.fixture(params=INTERPRETERS.values(), ids=[f"python{version}" for version in INTERPRETERS])
+def python(request):
+    return request.param
+
+
+@pytest.mark.parametrize("isolation", ["process", "thread"])
+def test_every_interpreter_denies(policy, host, python, isolation):
+    words = launcher(policy("print('noise')\nreturn deny('no \u00e9')"), "--host", host, "--isolation", isolation, python=python)
+    assert reason_of(process(words, tool_payload(host)), host) == "no \u00e9"
+
+
+def test_every_interpreter_detects_the_host_and_rewrites(policy, python):
+    path = policy("return allow(modified_input={'command': event.command + ' -n'})")
+    answers = {host: process(launcher(path, python=python), tool_payload(host, "rm")) for host in HOSTS if host != "contract"}
+    assert answers["claude"].answer["hookSpecificOutput"]["updatedInput"] == {"command": "rm -n"}
+    assert answers["codex"].answer["hookSpecificOutput"]["updatedInput"] == {"command": "rm -n"}
+    assert answers["cursor"].answer["updated_input"] == {"command": "rm -n"}
+
+
+FAILURES = {
+    "raises": ("raise ValueError('bang')", "bang"),
+    "exits": ("import os; os._exit(0)", "ended without an answer"),
+    "hangs": ("import time; time.sleep(100)", "longer than 0.3 s"),
+    "hangs in C": ("sum(range(10 ** 12))", "longer than 0.3 s"),
+}
+
+
+@pytest.mark.parametrize("body, text", FAILURES.values(), ids=FAILURES)
+def test_every_interpreter_fails_closed(policy, python, body, text):
+    words = launcher(policy(body, options="fail='closed', timeout=0.3"), "--host", "claude", python=python)
+    assert_blocked(process(words, tool_payload("claude")), "claude", text)
+
+
+UNREADABLE = (b"", b"{", b'{"a"', b'{"a": ' * 100_000, b'{"a": NaN}', b"{} {}", b"\xff")
+
+
+@pytest.mark.parametrize("data", UNREADABLE, ids=lambda data: repr(data[:12]))
+def test_every_interpreter_fails_closed_on_an_unreadable_payload(policy, python, data):
+    words = launcher(policy(), "--host", "claude", "--event", "PreToolUse", "--fail", "closed", python=python)
+    assert_blocked(process(words, data), "claude", "the payload")
+
+
+def test_every_interpreter_fails_closed_for_a_policy_that_does_not_parse(tmp_path, python):
+    path = tmp_path / "policy.py"
+    path.write_text("hooks = Hooks(fail='closed')\ndef (:\n")
+    assert_blocked(process(launcher(path, "--host", "claude", python=python), tool_payload("claude")), "claude", "SyntaxError")
+
+
+def test_every_interpreter_guards_against_endless_stops(policy, python):
+    words = launcher(policy("return deny('go on')", event="Stop", options="stop_limit=1"), "--host", "claude", python=python)
+    first, second = (process(words, stop_payload("claude", active=active)) for active in (False, True))
+    assert (first.exit_code, second.exit_code) == (2, 0)
+    assert "letting it stop" in second.stderr
+
+
+def test_every_interpreter_finds_packages_without_site(policy, python):
+    words = launcher(policy(top="import no_such_package"), "--host", "claude", python=python)
+    assert "No module named 'no_such_package'" in process(words, tool_payload("claude")).stderr

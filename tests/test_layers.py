@@ -1,0 +1,176 @@
+"""Imports point down only, and what belongs to one host stays in its folder."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+from harness import PACKAGE
+
+from onehook.hosts import HOSTS, wire_of
+
+# From the top down. A module may import from its own layer and from those below it.
+LAYERS = (
+    ("onehook.__main__", "onehook.launch"),
+    ("onehook.cli",),
+    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing"),
+    ("onehook.runner", "onehook.isolate", "onehook.stopguard"),
+    ("onehook.hosts",),
+    ("onehook.codec",),
+    ("onehook.core", "onehook.version", "onehook"),
+)
+HOT = ("launch", "runner", "isolate", "stopguard", "codec", "core", "__init__", "__main__", "version")
+
+
+def module_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+
+
+def layer_of(name):
+    """The number of a module's layer, 0 at the top; by the longest prefix, since onehook itself is the bottom."""
+    matches = [(len(prefix), number) for number, row in enumerate(LAYERS) for prefix in row if f"{name}.".startswith(f"{prefix}.")]
+    length, number = max(matches)
+    assert length > len("onehook") or name == "onehook", f"{name} is in no layer; name it in LAYERS"
+    return number
+
+
+def imports_of(name):
+    """What a module imports, wherever in it, types included: absolute names, down to the module where one is meant."""
+    package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join([*package.split(".")[: len(package.split(".")) - node.level + 1], *([base] if base else [])])
+            for alias in node.names:
+                yield f"{base}.{alias.name}" if f"{base}.{alias.name}" in SOURCES else base
+
+
+def own_imports(name):
+    return sorted({target for target in imports_of(name) if target.split(".")[0] == "onehook"})
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name != "onehook"])
+def test_imports_point_down(name):
+    upward = [target for target in own_imports(name) if layer_of(target) < layer_of(name)]
+    assert not upward, f"{name} imports {upward} from above"
+
+
+def test_core_imports_nothing():
+    at_run_time = [node for node in ast.walk(TREES["onehook.core"]) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    named = {alias.name if isinstance(node, ast.Import) else node.module for node in at_run_time for alias in node.names}
+    # asyncio for an async handler, difflib for a misspelt event; the rest is for type checkers.
+    assert named == {"__future__", "collections.abc", "typing", "asyncio", "difflib"}
+
+
+def test_the_package_itself_loads_only_core_until_it_is_asked_for_more():
+    at_once = [node.module for node in TREES["onehook"].body if isinstance(node, ast.ImportFrom)]
+    assert at_once == ["onehook.core"]
+
+
+def on_the_way_to_a_decision():
+    """The hosts' modules that an event loads: the wires, and what they import."""
+    found = {"onehook.hosts"}
+    waiting = [f"onehook.hosts.{host}.wire" for host in HOSTS]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [target for target in own_imports(name) if target.startswith("onehook.hosts.")]
+    return sorted(found)
+
+
+WIRES = on_the_way_to_a_decision()
+IN_HOST_FOLDERS = [name for name in SOURCES if name.startswith("onehook.hosts.") and name.split(".")[2] in HOSTS]
+
+
+@pytest.mark.parametrize("name", IN_HOST_FOLDERS)
+def test_a_host_imports_no_other_host(name):
+    folder = ".".join(name.split(".")[:3])
+    others = tuple(f"onehook.hosts.{host}." for host in HOSTS if f"onehook.hosts.{host}" != folder)
+    assert not [target for target in own_imports(name) if f"{target}.".startswith(others)]
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_wire_is_pure(name):
+    outside = {target for target in imports_of(name) if target.split(".")[0] != "onehook"} - {"__future__", "typing", "collections.abc"}
+    allowed = {"os.path"} if name == "onehook.hosts.tools" else set()
+    assert outside <= allowed, f"{name} imports {outside - allowed}"
+    calls = {node.func.id for node in ast.walk(TREES[name]) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert calls.isdisjoint({"open", "print", "input", "exec", "eval"})
+
+
+def native_names():
+    """What only hosts say: their own names, and event names that are not the unified ones."""
+    from onehook.core import EVENTS, EXTENDED_EVENTS
+
+    events = {event for host in HOSTS for event in wire_of(host).EVENTS}
+    return (events | set(HOSTS)) - {*EVENTS, *EXTENDED_EVENTS, "contract", "stop"}
+
+
+NEUTRAL = [f"onehook.{name}" for name in ("core", "runner", "isolate", "stopguard", "codec", "launch", "hosts.effects", "hosts.tools")]
+
+
+def words_in(tree):
+    """Every name and every word of every text in a module, docstrings apart, which may speak of hosts."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from "".join(c if c.isalnum() or c == "_" else " " for c in node.value).split()
+        for field in ("id", "attr", "name", "arg"):
+            if isinstance(getattr(node, field, None), str):
+                yield getattr(node, field)
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_neutral_code_names_no_host(name):
+    # cursor_ask_fallback is an option that the contract names so.
+    words = {word for word in words_in(TREES[name]) if word != "cursor_ask_fallback"}
+    hosts = [host for host in HOSTS if host != "contract"]
+    assert not words & native_names()
+    assert not {word for word in words if any(host in word.lower() for host in hosts)}
+
+
+def hot_sources():
+    names = [f"onehook.{name}".replace(".__init__", "") for name in HOT]
+    return sorted({*names, *WIRES})
+
+
+@pytest.mark.parametrize("name", hot_sources())
+def test_the_hot_path_is_written_for_python_3_9(name):
+    text = SOURCES[name].read_text(encoding="utf-8")
+    ast.parse(text, feature_version=(3, 9))
+    unions = [node for node in ast.walk(TREES[name]) if isinstance(node, ast.FunctionDef) and node.returns is not None]
+    if unions and name != "onehook.launch":
+        assert "from __future__ import annotations" in text or name == "onehook"
+
+
+def test_a_match_statement_would_be_found():
+    with pytest.raises(SyntaxError):
+        ast.parse("match x:\n    case 1: pass", feature_version=(3, 9))
+
+
+def test_the_hot_path_imports_only_what_every_supported_interpreter_has():
+    outside = {target.split(".")[0] for name in hot_sources() for target in imports_of(name) if target.split(".")[0] != "onehook"}
+    assert outside <= {*sys.stdlib_module_names, "_json", "_signal", "_thread"}
+
+
+def test_every_module_is_in_a_layer():
+    for name in SOURCES:
+        layer_of(name)
+    assert Path(PACKAGE, "core.py").exists()
