@@ -88,13 +88,24 @@ class UsageError(OnehookError):
 
 
 class Mcp:
-    """The MCP server and tool of a call. `server` is "" where the host does not say it."""
+    """The MCP server and tool of a call. `server` is "" where the host does not say it.
 
-    __slots__ = ("server", "tool")
+    `joint` is set where the host joins both to one name ("github-mcp-server-list_issues") that cannot always be split again; handlers
+    are then matched on the joined name.
+    """
 
-    def __init__(self, server: str, tool: str) -> None:
+    __slots__ = ("joint", "server", "tool")
+
+    def __init__(self, server: str, tool: str, joint: str = "") -> None:
         self.server = server
         self.tool = tool
+        self.joint = joint
+
+    @classmethod
+    def joined(cls, name: str, joint: str) -> Mcp:
+        """Of a joined name. It is split only if there is one way to do it."""
+        server, _, tool = name.partition(joint) if name.count(joint) == 1 else ("", "", name)
+        return cls(server, tool, joint)
 
     @property
     def name(self) -> str:
@@ -494,6 +505,8 @@ def tool_matches(pattern: str, event: Event) -> bool:
         return True
     if event.mcp is None or not pattern.startswith("mcp__"):
         return False
+    if event.mcp.joint:
+        return wildcard(pattern[len("mcp__") :].replace("__", event.mcp.joint, 1), event.native_tool)
     if event.mcp.server:
         return wildcard(pattern, event.mcp.name)
     # The host does not say which server it is. Not firing would be silent non-enforcement, so the tool's name decides.

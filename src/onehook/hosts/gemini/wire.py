@@ -9,11 +9,10 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Row
-from onehook.hosts.tools import Tool, absolute, native_keys, take_common, take_tool, tool_text
+from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -148,9 +147,9 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     if mcp is not None:
         event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
     elif name == "web_fetch":
-        event.take_tool(TOOLS[name].names, name, given, _fetch_facts)
+        take_tool(event, TOOLS, name, given, _fetch_facts)
     elif name == "read_many_files":
-        event.take_tool(TOOLS[name].names, name, given, _many_facts)
+        take_tool(event, TOOLS, name, given, _many_facts)
     else:
         take_tool(event, TOOLS, name, given)
 
@@ -191,10 +190,6 @@ def caps(event: Event) -> Caps:
     if rewritable is not None and "url" not in event.tool_input:
         honoured = {**honoured, "rewrites": rewritable}
     return honoured
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

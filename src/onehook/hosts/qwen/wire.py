@@ -10,11 +10,10 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
 from onehook.hosts.effects import Beside, Row
-from onehook.hosts.tools import Tool, absolute, native_keys, take_common, take_tool, tool_text
+from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -148,7 +147,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     event.tool_response = payload.get("tool_response")
     if name == "read_file" and isinstance(given, dict):
-        event.take_tool(TOOLS[name].names, name, given, _read_facts)
+        take_tool(event, TOOLS, name, given, _read_facts)
     else:
         take_tool(event, TOOLS, name, given)
 
@@ -163,10 +162,6 @@ def caps(event: Event) -> Caps:
     shape = EVENTS[event.native_event].shape
     # Todo events come twice: before the list is written, and after, when nothing can be refused any more.
     return CAPS["nothing" if shape == "refuse" and event.native.get("phase") == "postWrite" else shape]
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
