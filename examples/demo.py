@@ -95,7 +95,7 @@ def show_install(console: Console, scratch: Path) -> None:
         argv = [sys.executable, "-I", "-m", "onehook", *words]
         done = subprocess.run(argv, cwd=project, env=environment, capture_output=True, text=True, timeout=120, check=False)
         text = done.stdout + done.stderr
-        console.print(escape("\n".join(text.splitlines()[:12] + ["..."]) if quiet else text.strip()), highlight=False)
+        console.print(escape("\n".join([*text.splitlines()[:12], "..."]) if quiet else text.strip()), highlight=False)
 
     def tree() -> None:
         names = sorted(str(path.relative_to(project)) for path in project.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
