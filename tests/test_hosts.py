@@ -2,8 +2,8 @@
 
 A case: name; payload, or base (a name in payloads.json) with `set` over it, or stdin (raw text); host (--host), event_name (--event),
 options (of the policy), given (of the command line); response (what the handler returns); and what must come of it: event (a subset
-of the unified event), stdout (a JSON object, "" for nothing, or a list of objects, one a line), stderr (the exact lines, or "contains" and what must occur), exit_code,
-drops (field, and optionally why).
+of the unified event), stdout (a JSON object, "" for nothing, or a list of objects, one a line), stderr (the exact lines, or
+"contains" and what must occur), exit_code, drops (field, and optionally why).
 """
 
 from __future__ import annotations

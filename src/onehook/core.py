@@ -51,11 +51,14 @@ EXTENDED_EVENTS = (
     "PostToolBatch",
     "PreModelRequest",
     "PreModelSwitch",
+    "SessionDelete",
     "Setup",
     "StopFailure",
     "TaskCompleted",
     "TaskCreated",
     "TeammateIdle",
+    "TodoCompleted",
+    "TodoCreated",
     "UserPromptExpansion",
     "UserPromptTransformed",
     "WorkspaceOpen",
@@ -180,6 +183,7 @@ class Event:
         "changes",
         "command",
         "cwd",
+        "echo",
         "error",
         "event",
         "host",
@@ -195,6 +199,7 @@ class Event:
         "prompt",
         "session_id",
         "source",
+        "stop_chain",
         "stop_hook_active",
         "tool",
         "tool_input",
@@ -220,10 +225,12 @@ class Event:
         self.prompt = ""
         self.source = ""
         self.stop_hook_active = False
+        self.stop_chain = ""  # where stop_hook_active is not true on every round: a text that stays the same until the next prompt
         self.loop_count: int | None = None
         self.last_assistant_message = ""
         self.error = ""
         self.agent_id = ""
+        self.echo = False  # the host repeats what it has already sent: no handler sees it, and the answer is no opinion
         self.command = ""
         self.paths: list[str] = []
         self.changes: list[Change] = []
@@ -591,7 +598,7 @@ class Hooks:
         return self
 
     def wanting(self, event: Event) -> Iterator[Registration]:
-        return (registration for registration in self.registrations if registration.wants(event))
+        return (registration for registration in self.registrations if not event.echo and registration.wants(event))
 
     def dispatch(self, event: Event) -> Response:
         """Run the handlers that want this event, in order, and merge their answers.

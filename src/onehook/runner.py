@@ -330,7 +330,9 @@ def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], hos
     problem = _prepare(job, argv, hooks, overrides, host)
     unreadable = False
     try:
-        take_payload(job, read_stdin(job.options.timeout))
+        event = take_payload(job, read_stdin(job.options.timeout))
+        if event.echo and not problem:
+            return conclude(job, Response())  # without loading the policy
         if not problem:
             from onehook.isolate import run_policy
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else must go to stderr too
 
 
-HOSTS = ("claude", "cursor", "codex", "copilot", "opencode", "kilo", "contract")
+HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "contract")
 
 
 def load(name: str, part: str = "wire") -> Any:

@@ -12,7 +12,7 @@ from onehook.core import Change, Facts, Mcp, PayloadError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from onehook.core import Event
@@ -108,8 +108,10 @@ def _of_changes(changes: list[Change], cwd: str) -> Facts:
     return Facts(paths=paths, changes=changes)
 
 
-def take_tool(event: Event, tools: Mapping[str, Tool], name: object, tool_input: object) -> None:
-    """Set the tool of an event from a host's table. A tool that is not in it keeps its own name."""
+def take_tool(
+    event: Event, tools: Mapping[str, Tool], name: object, tool_input: object, facts: Callable[[Event], Facts] | None = None
+) -> None:
+    """Set the tool of an event from a host's table. A tool that is not in it keeps its own name; `facts` reads an unusual input."""
     if not isinstance(name, str) or not name:
         raise PayloadError(f"{event.native_event} without a tool name")
     if not isinstance(tool_input, dict):
@@ -119,9 +121,8 @@ def take_tool(event: Event, tools: Mapping[str, Tool], name: object, tool_input:
         event.take_tool(("MCP",), name, tool_input, lambda _: Facts(mcp=mcp))
         return
     tool = tools.get(name) or Tool(name)
-    event.take_tool(
-        tool.names, name, tool_input, lambda current: fold(current, tool), lambda current, keys: native_keys(current, tool, keys)
-    )
+    read = facts or (lambda current: fold(current, tool))
+    event.take_tool(tool.names, name, tool_input, read, lambda current, keys: native_keys(current, tool, keys))
 
 
 def mcp_of(name: str) -> Mcp | None:

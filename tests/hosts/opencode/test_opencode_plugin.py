@@ -89,12 +89,26 @@ def test_the_template_imports_nothing_but_nodes_own_modules_and_exports_one_thin
 
 def test_what_lies_in_the_project_is_named_from_there(tmp_path: Path) -> None:
     where, machine = place(tmp_path)
-    words = ("/usr/bin/python3", "-I", "-S", "/lib/onehook/launch.py", f"{tmp_path}/policy.py", "--host", "opencode", "--event", "Stop", "--fail", "closed")
+    words = (
+        "/usr/bin/python3",
+        "-I",
+        "-S",
+        "/lib/onehook/launch.py",
+        f"{tmp_path}/policy.py",
+        "--host",
+        "opencode",
+        "--event",
+        "Stop",
+        "--fail",
+        "closed",
+    )
     written = config.own_content(where, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode()
     assert config.options_in(written)["command"] == [*words[:4], "{project}/policy.py", "--host", "opencode", "--fail", "closed"]
     entry = next(iter(config.found(written)))
     assert entry.event == "session.idle"
-    assert entry.command == '/usr/bin/python3 -I -S /lib/onehook/launch.py "${CLAUDE_PROJECT_DIR:-.}"/policy.py --host opencode --fail closed'
+    assert (
+        entry.command == '/usr/bin/python3 -I -S /lib/onehook/launch.py "${CLAUDE_PROJECT_DIR:-.}"/policy.py --host opencode --fail closed'
+    )
 
 
 def test_a_users_plugin_names_everything_absolutely(tmp_path: Path) -> None:
@@ -102,7 +116,9 @@ def test_a_users_plugin_names_everything_absolutely(tmp_path: Path) -> None:
     user = next(place for place in config.places(machine) if place.scope == "user")
     assert user.path == tmp_path / "x" / "opencode" / "plugins" / "onehook.js"
     words = ("python3", f"{tmp_path}/p/policy.py")
-    assert config.options_in(config.own_content(user, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode())["command"] == list(words)
+    assert config.options_in(config.own_content(user, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode())["command"] == list(
+        words
+    )
 
 
 def test_kilo_gets_the_same_plugin_under_its_own_name(tmp_path: Path) -> None:

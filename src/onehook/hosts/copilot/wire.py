@@ -13,11 +13,10 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Beside, Row
-from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -151,7 +150,9 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     name = _native_event(payload, event_name)
     row = EVENTS.get(name)
     if row is None:
-        raise PayloadError(f"Copilot has no event {name!r}" if name else "this payload does not show which event it is; say it with --event")
+        raise PayloadError(
+            f"Copilot has no event {name!r}" if name else "this payload does not show which event it is; say it with --event"
+        )
     event = Event(row.event, ID, payload)
     event.native_event = name
     _take_common(event, payload)
@@ -246,12 +247,6 @@ def caps(event: Event) -> Caps:
     if shape == "permission" and isinstance(event.native.get("toolArgs", event.native.get("tool_input")), str):
         return _FREEFORM
     return CAPS[shape]
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    if event.native_tool == "str_replace_editor":
-        return native_keys(event, {event.native_tool: _EDITOR["create"] if "file_text" in event.tool_input else TOOLS["edit"]}, modified_input)
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

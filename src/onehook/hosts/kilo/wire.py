@@ -11,7 +11,6 @@ from onehook.hosts.opencode.wire import (
     TOOLS,
     UNREADABLE,
     caps,
-    native_input,
     parse,
     render,
 )
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
-    "BORROWED_BY", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "OTHERS", "TOOLS", "UNREADABLE", "caps", "native_input", "parse", "render", "score",
+    "BORROWED_BY", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "OTHERS", "TOOLS", "UNREADABLE", "caps", "parse", "render", "score",
 ]  # fmt: skip
 
 ID = "kilo"

@@ -10,11 +10,10 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hosts.effects import Becomes, Beside, Row
-from onehook.hosts.tools import Tool, native_keys, take_common, take_tool
+from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -145,10 +144,6 @@ def _mcp(name: object, told: object) -> Mcp | None:
 
 def caps(event: Event) -> Caps:
     return CAPS[EVENTS[event.native_event].shape]
-
-
-def native_input(event: Event, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    return native_keys(event, TOOLS, modified_input)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
