@@ -107,7 +107,12 @@ def test_what_copilot_would_skip_is_named(data: object, fault: str) -> None:
 
 
 def test_a_file_that_copilot_takes_has_no_problems() -> None:
-    assert config.problems({"version": 1, "hooks": {"PreToolUse": [{"hooks": [{"command": "x", "timeout": 5}]}], "agentStop": [{"bash": "x"}]}}) == []
+    assert (
+        config.problems(
+            {"version": 1, "hooks": {"PreToolUse": [{"hooks": [{"command": "x", "timeout": 5}]}], "agentStop": [{"bash": "x"}]}}
+        )
+        == []
+    )
 
 
 def findings(machine: Machine) -> list[str]:
@@ -157,7 +162,10 @@ def test_copilot_running_claudes_config_is_still_copilot() -> None:
     ("host", "fields"),
     [
         ("copilot", {"hook_event_name": "Stop", "transcript_path": "/srv/copilot/session-state/s/events.jsonl"}),
-        ("copilot", {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "tool_use_id": "t", "transcript_path": "/v/t.json"}),
+        (
+            "copilot",
+            {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "tool_use_id": "t", "transcript_path": "/v/t.json"},
+        ),
         ("copilot", {"hook_event_name": "SessionStart", "source": "new"}),
         ("copilot", {"hook_event_name": "SessionEnd", "reason": "complete"}),
         ("", {"hook_event_name": "SessionEnd", "reason": "exit", "transcript_path": "/home/dev/.gemini/tmp/x/chats/s.json"}),
