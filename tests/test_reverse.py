@@ -115,6 +115,8 @@ FIELD_LOSSES = {
     ("cursor", "stop", "last_assistant_message"): "Cursor says it in afterAgentResponse",
     ("cursor", "subagentStop", "last_assistant_message"): "Cursor says it in afterAgentResponse",
     ("cursor", "workspaceOpen", "session_id"): "fires outside any session",
+    **{("copilot", name, field): "asked for as an edit, with a diff" for name in ("permissionRequest",) for field in ("tool", "changes")},
+    **{("copilot", name, "last_assistant_message"): "Copilot says it of subagents alone" for name in ("agentStop", "Stop")},
     ("contract", "preToolUse", "session_id"): "a tool call of the contract is a name and an input",
     ("contract", "postToolUse", "session_id"): "a tool call of the contract is a name and an input",
     ("contract", "preToolUse", "cwd"): "a tool call of the contract is a name and an input",
@@ -157,6 +159,8 @@ def tool_as_told(host: str, name: str, event: Event) -> str:
 
 
 def mcp_as_told(host: str, name: str, mcp: Mcp | None) -> Mcp | None:
+    if host == "copilot" and name != "permissionRequest" and mcp is not None:  # one name, which cannot always be split
+        return Mcp.joined(f"{mcp.server or 'mcp'}-{mcp.tool}", "-")
     server_unsaid = host == "cursor" and "MCP" not in name
     return Mcp("", mcp.tool) if mcp is not None and server_unsaid else mcp
 
@@ -227,7 +231,7 @@ def test_a_real_payload_comes_back_as_it_was_on_its_own_host(host: str, captured
 def test_a_built_payload_has_the_keys_of_a_real_one(host: str, captured: dict[str, Any]) -> None:
     event = load(host).parse(captured, "")
     event.host = ""  # so that it is built, not repeated
-    built = reverse_of(host).payload(event)
+    built = reverse_of(host).payload(event, event.native_event)
     assert set(captured) - set(built) <= {"effort", "prompt_id"}
     assert set(built) - set(captured) <= {"prompt_id"}
     assert built.get("tool_name") == captured.get("tool_name")
@@ -313,7 +317,8 @@ def test_an_event_of_one_host_keeps_what_it_is_about_on_another(source: str, tar
     parsed = load(target).parse(body, second)
     for field in ("tool", "command", "paths", "changes", "url"):
         assert getattr(parsed, field) == wanted(target, second, event, field), field
-    assert (parsed.mcp and parsed.mcp.tool) == (event.mcp and event.mcp.tool)
+    told = event.mcp if source == target else mcp_as_told(target, second, event.mcp)
+    assert (parsed.mcp and parsed.mcp.tool) == (told and told.tool)
 
 
 def steps(made: list[Change]) -> list[Change]:
@@ -390,7 +395,8 @@ def test_what_a_command_printed_reaches_another_host(source: str, target: str) -
     seen = load(target).parse(reverse_of(target).payload(event), "postToolUse").tool_response
     printed = "" if source == "contract" else "out"
     shapes: dict[str, Callable[[], Any]] = {
-        "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed
+        "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed,
+        "copilot": lambda: seen["textResultForLlm"], "opencode": lambda: seen, "kilo": lambda: seen,
     }  # fmt: skip
     assert shapes[target]() == printed
 
@@ -404,6 +410,7 @@ _SAYS_ALLOW = {
     "claude": {"permission", "request", "switch"},
     "codex": {"request"},
     "cursor": {"tool", "action", "read", "subagent", "response"},
+    "copilot": {"permission", "request"},
 }
 DENY_BY_MESSAGE = "Cursor has one text there, and it is the reason"
 ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
@@ -415,6 +422,9 @@ ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
     ("codex", {"permission"}, lambda a: a.decision is None and a.modified_input is not None, lambda a: {"decision": "allow"},
      "a rewrite is taken only with allow"),
     ("codex", {"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing leaves it to Codex"),
+    ("copilot", {"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing shows the dialog"),
+    ("copilot", {"feedback", "continue"}, lambda a: a.decision == "deny" and a.additional_context is not None,
+     lambda a: {"reason": f"{a.reason}\n\n{a.additional_context}", "additional_context": None}, "a block has one text"),
     ("cursor", {"subagent", "prompt", "session", "response"}, lambda a: a.decision == "deny",
      lambda a: {"reason": a.user_message or "blocked by a hook", "user_message": None}, DENY_BY_MESSAGE),
     ("cursor", {"tool", "action", "read"}, lambda a: a.decision in ("deny", "ask") and a.user_message == a.reason,
@@ -532,6 +542,24 @@ READ: list[tuple[str, str, str, str, int, Any]] = [
     ("claude", "PermissionRequest", specific("PermissionRequest", decision={"message": "M"}), "", 0, FAILED),
     ("claude", "Elicitation", specific("Elicitation", action="decline"), "", 0, Response("deny", "the hook answered decline")),
     ("claude", "SessionEnd", "anything", "E", 2, Response()),
+    ("copilot", "preToolUse", '{"permissionDecision": "deny", "permissionDecisionReason": "J"}', "E", 0, DENY_J),
+    ("copilot", "preToolUse", '{"permissionDecision": "deny", "permissionDecisionReason": "J"}', "E", 2, DENY_J),
+    ("copilot", "preToolUse", "", "E", 2, Response("deny", "hook exited with code 2")),
+    ("copilot", "preToolUse", "", "E", 1, Response("deny", "hook exited with code 1")),
+    ("copilot", "preToolUse", DENY_JSON, "", 0, Response()),
+    ("copilot", "PreToolUse", DENY_JSON, "", 0, DENY_J),
+    ("copilot", "preToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("copilot", "preToolUse", "plain", "", 0, Response()),
+    ("copilot", "preToolUse", '{"type": "progress", "message": "M"}', "", 0, Response(user_message="M")),
+    ("copilot", "permissionRequest", "", "E", 1, Response("deny", "hook exited with code 1")),
+    ("copilot", "userPromptSubmitted", "", "E", 1, FAILED),
+    ("copilot", "agentStop", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("copilot", "sessionStart", "plain", "", 0, Response()),
+    ("opencode", "tool.execute.before", "", "E", 2, DENY_E),
+    ("opencode", "tool.execute.before", "", "E", 1, FAILED),
+    ("opencode", "tool.execute.before", "plain", "", 0, FAILED),
+    ("opencode", "tool.execute.before", '{"args": {"command": "ls"}}', "", 0, Response(modified_input={"command": "ls"})),
+    ("kilo", "session.idle", '{"decision": "deny", "reason": "R"}', "", 0, Response("deny", "R")),
     ("codex", "PreToolUse", DENY_JSON, "", 0, DENY_J),
     ("codex", "PreToolUse", DENY_JSON, "", 2, FAILED),
     ("codex", "PreToolUse", DENY_JSON, "E", 2, DENY_E),

@@ -36,6 +36,7 @@ TOOL_KEYS = {
     "Agent": ("prompt", "description", "subagent_type"),
 }
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
+_PRINTED = ("stdout", "output", "stderr", "textResultForLlm", "text_result_for_llm")
 _TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assistant_message", "error", "agent_id", "host_version")
 
 
@@ -181,7 +182,7 @@ def _narrowed(event: Event, change: Change) -> Event:
 def output_text(response: object) -> str:
     """What a command printed, whatever shape the host gives it."""
     if isinstance(response, dict):
-        texts = [response[key] for key in ("stdout", "output", "stderr") if isinstance(response.get(key), str)]
+        texts = [response[key] for key in _PRINTED if isinstance(response.get(key), str)]
         return "".join(texts)
     return response if isinstance(response, str) else ""
 
