@@ -272,7 +272,7 @@ class Bridge {
       const sent = await this.quietly(() => this.client.session[send]({ path: { id: state.id }, body }))
       if (!sent || sent.error) {
         state.continuing = false
-        this.warn("[onehook] error: OpenCode did not take the prompt that continues the session")
+        this.warn("[onehook] error: the prompt that continues the session was not taken, so it ends here")
         return
       }
       if (!HEADLESS) return // the next idle comes as an event
