@@ -109,7 +109,7 @@ TOOLS = {
     "agent": Tool("Agent"),
     "task": Tool("Agent"),  # its name in older versions
 }
-_MODES = ("default", "plan", "auto_edit", "auto", "yolo")
+MODES = ("default", "plan", "auto_edit", "auto", "yolo")
 
 
 def score(payload: dict[str, Any]) -> int:
@@ -125,7 +125,7 @@ def score(payload: dict[str, Any]) -> int:
         return 10
     if "/.copilot/" in where or "/.gemini/" in where or where.rpartition("/")[2].startswith(("session-", "events.")):
         return 0
-    return 9 if payload.get("permission_mode") in _MODES else 2
+    return 9 if payload.get("permission_mode") in MODES else 2
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:

@@ -1,0 +1,156 @@
+"""Copilot the other way round: the payload it would send for an event, and its reading of a hook's answer (CLI 1.0.102)."""
+
+from __future__ import annotations
+
+from onehook.core import Event
+from onehook.hosts import reversing
+from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, TOOLS
+from onehook.hosts.tools import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Change, Mcp
+
+LABEL = "Copilot"
+# Of an event that is another host's.
+TIME = "2026-01-01T00:00:00.000Z"
+_MILLISECONDS = 1767225600000
+_NAMES = {
+    "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "WebFetch": "web_fetch",
+    "WebSearch": "web_search", "Agent": "task",
+}  # fmt: skip
+_TASK = Tool("Agent", subagent_type="agent_type")
+_SPELLING = {**TOOLS, "task": _TASK, "Agent": _TASK}
+_LACKS = {"Bash": ("timeout", "run_in_background"), "Read": ("offset", "limit"), "Edit": ("replace_all",)}
+_STOP = {"stop_reason": "end_turn", "stop_hook_active": False}
+# By unified event, in the words of the PascalCase dialect.
+FIELDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "new"},
+    "SessionEnd": {"reason": "complete"},
+    "UserPromptSubmit": {"prompt": ""},
+    "UserPromptTransformed": {"prompt": "", "transformed_prompt": ""},
+    "PostToolUseFailure": {"error": ""},
+    "Stop": _STOP,
+    "SubagentStart": {"agent_name": ""},
+    "SubagentStop": {"agent_name": "", "last_assistant_message": "", **_STOP},
+    "PreCompact": {"trigger": "auto"},
+    "Notification": {"message": "", "notification_type": "agent_idle"},
+}
+_WITH_TRANSCRIPT = ("Stop", "SubagentStart", "SubagentStop")
+_SUBAGENT = ("SubagentStart", "SubagentStop")
+# The words that are spelled alike in both dialects, or that differ by more than their spelling.
+_CAMEL = {
+    "stop_hook_active": "stop_hook_active", "notification_type": "notification_type", "last_assistant_message": "response",
+    "tool_input": "toolArgs",
+}  # fmt: skip
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file: a patch changes several, but most scripts look for the path that the other tools have."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What Copilot would send for this event: camelCase, unless the PascalCase name of the event is asked for."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    if event.host == ID and event.native and name == event.native_event:
+        return _again(event)
+    reversing.require_tool(LABEL, event)
+    unified = EVENTS[name].event
+    if unified == "PermissionRequest":
+        return {"hookName": name, **_common(event, False), **_request(event)}
+    pascal = name in PASCAL
+    body: dict[str, Any] = {}
+    if unified in _WITH_TRANSCRIPT:
+        body["transcript_path"] = reversing.own_transcript(event, ID, ("/session-state/",))
+    if unified in reversing.TOOL_EVENTS:
+        body.update(_tool(event, unified, pascal))
+    if unified == "SessionStart":
+        body["initial_prompt"] = event.prompt
+    body.update(reversing.filled(event, FIELDS.get(unified, {})))
+    if unified in _SUBAGENT or (event.agent_id and unified != "Stop"):
+        body.update(_subagent(event))
+    said = body if pascal else {_CAMEL.get(key) or _camel(key): value for key, value in body.items()}
+    # A notification names itself in both dialects.
+    named = {"hook_event_name": unified} if pascal or unified == "Notification" else {}
+    return {**named, **_common(event, pascal), **said}
+
+
+def _camel(key: str) -> str:
+    first, *others = key.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _again(event: Event) -> dict[str, Any]:
+    """The payload as it came, with the input as it is now."""
+    body = dict(event.native)
+    for key in ("toolArgs", "tool_input", "toolInput"):
+        if event.tool and key in body:
+            body[key] = reversing.sent_again(body[key], event.tool_input)
+            break
+    return body
+
+
+def _common(event: Event, pascal: bool) -> dict[str, Any]:
+    time = event.native.get("timestamp")
+    if pascal:
+        return {"session_id": event.session_id, "timestamp": reversing.sent_text(event, "timestamp", TIME), "cwd": event.cwd}
+    return {"sessionId": event.session_id, "timestamp": time if type(time) is int else _MILLISECONDS, "cwd": event.cwd}
+
+
+def _subagent(event: Event) -> dict[str, Any]:
+    """A subagent's calls come with its own id for the session's, so its parent's is not known of another host's event."""
+    kind = reversing.sent_text(event, "agentType", reversing.sent_text(event, "agent_type", "general-purpose"))
+    parent = reversing.sent_text(event, "parentAgentId", event.session_id)
+    named = {"agent_name": reversing.sent_text(event, "agentName", kind)} if event.event in _SUBAGENT else {}
+    return {**named, "agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": parent}
+
+
+def _tool(event: Event, unified: str, pascal: bool) -> dict[str, Any]:
+    native, given = _call(event, pascal)
+    body: dict[str, Any] = {"tool_name": native, "tool_input": given}
+    if unified == "PostToolUse":
+        kind, text = ("result_type", "text_result_for_llm") if pascal else ("resultType", "textResultForLlm")
+        body["tool_result"] = {kind: "success", text: reversing.result_text(event.tool_response)}
+    return body
+
+
+def _call(event: Event, pascal: bool) -> tuple[str, Any]:
+    tool, given = reversing.call_of(event)
+    if event.mcp is not None:
+        return _mcp_name(event.mcp), given
+    if tool == "Delete":  # only a patch deletes, and a patch is a free text
+        return "Edit" if pascal else "apply_patch", reversing.patch_of(event.changes, event.cwd)
+    native = tool if pascal else _NAMES.get(tool, tool)
+    lacks = _LACKS.get(tool, ())
+    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+
+
+def _mcp_name(mcp: Mcp) -> str:
+    """Server and tool joined. A hyphen is what tells an MCP tool from Copilot's own."""
+    return mcp.tool if not mcp.server and "-" in mcp.tool else f"{mcp.server}-{mcp.tool}"
+
+
+def _request(event: Event) -> dict[str, Any]:
+    """The summary that a permission request shows: every change is an edit with a diff, every other call has its input."""
+    native, given = _call(event, False)
+    if event.mcp is not None:
+        native = f"{event.mcp.server}/{event.mcp.tool}"
+    elif event.changes:
+        native, given = "edit", {"file_path": event.changes[0].path, "diff": _diff(event.changes[0])}
+    elif event.tool == "Bash":
+        given = {"command": event.command}
+    return {"toolName": native, "toolInput": given, "permissionSuggestions": []}
+
+
+def _diff(change: Change) -> str:
+    path = change.path.lstrip("/")
+    old, new = (change.old or "").splitlines(), (change.new or "").splitlines()
+    mode = {"write": "create file mode 100644\n", "delete": "deleted file mode 100644\n"}.get(change.kind, "")
+    before = "a/dev/null" if change.kind == "write" else f"a/{path}"
+    after = "b/dev/null" if change.kind == "delete" else f"b/{path}"
+    lines = [*("-" + line for line in old), *("+" + line for line in new)]
+    head = f"\ndiff --git a/{path} b/{path}\n{mode}index 0000000..0000000\n--- {before}\n+++ {after}\n"
+    return head + "\n".join([f"@@ -1,{len(old)} +1,{len(new)} @@", *lines, ""])
