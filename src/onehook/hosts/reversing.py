@@ -275,6 +275,36 @@ def json_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def printed_json(text: str) -> tuple[bool, Any]:
+    """Whether a text is JSON, and its value; of JSON in a JSON text the inner value, as Gemini CLI and Qwen Code read it."""
+    try:
+        value = loads(text.lstrip("\ufeff"))
+        return True, loads(value) if isinstance(value, str) else value
+    except PayloadError:
+        return False, None
+
+
+def text_in(body: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of the named fields that is a text and not empty: of other types a host makes nothing."""
+    for key in keys:
+        value = body.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def object_in(body: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse."""
+    for key in keys:
+        if body.get(key):
+            raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
+
+
 def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:
     """What is wrong with an answer's fields, or "". A spec names a type, or the texts that are possible."""
     for key, value in body.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Event
+from onehook.core import Event, Response
 from onehook.hosts import reversing
 from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, TOOLS
 from onehook.hosts.tools import Tool
@@ -154,3 +154,102 @@ def _diff(change: Change) -> str:
     lines = [*("-" + line for line in old), *("+" + line for line in new)]
     head = f"\ndiff --git a/{path} b/{path}\n{mode}index 0000000..0000000\n--- {before}\n+++ {after}\n"
     return head + "\n".join([f"@@ -1,{len(old)} +1,{len(new)} @@", *lines, ""])
+
+
+# ---- answers ----
+
+# What Copilot takes beside a decision and a Response cannot say.
+_UNSAID = {
+    "UserPromptSubmit": ("modifiedPrompt", "handled"), "UserPromptTransformed": ("modifiedTransformedPrompt",),
+    "PostToolUse": ("modifiedResult",), "SubagentStop": ("modifiedResponse",),
+}  # fmt: skip
+_TAKES_CONTEXT = ("permission", "block", "feedback", "failure", "context")
+_BLOCKABLE = ("block", "feedback", "continue")
+_NO_REASON = "blocked by a hook"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Copilot makes of a hook's answer. HandlerError for what it calls a failed hook where that denies nothing."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    row = EVENTS[name]
+    if event.event != row.event:  # a subagent's turn ends with an event that takes no answer
+        return Response()
+    shown, text = _progress(stdout)
+    body = reversing.json_object(text) or {}
+    if exit_code == 0 or (exit_code == 2 and _denial(row.shape, name, body)):
+        heard = _heard(event, name, body)
+        heard.user_message = shown
+        return heard
+    if row.shape in ("permission", "request"):  # fail closed; what is on stderr the model does not get
+        return Response("deny", f"hook exited with code {exit_code}", shown or stderr.strip() or None)
+    if exit_code != 2:
+        raise reversing.exit_problem(LABEL, exit_code, stderr)
+    context = text if row.shape == "failure" else None
+    return Response(user_message=shown or stderr.strip() or None, additional_context=context or None)
+
+
+def _progress(stdout: str) -> tuple[str | None, str]:
+    """The messages that are shown while the hook runs, and the rest, which is the answer."""
+    shown: list[str] = []
+    rest: list[str] = []
+    for line in stdout.split("\n"):
+        said = reversing.json_object(line) if "progress" in line else None
+        if said is not None and said.get("type") == "progress" and isinstance(said.get("message"), str):
+            shown.append(said["message"])
+        else:
+            rest.append(line)
+    return "\n".join(shown) or None, "\n".join(rest).strip()
+
+
+def _denial(shape: str, name: str, body: dict[str, Any]) -> bool:
+    """Whether an answer that comes with exit 2 says itself that it denies, and why."""
+    if shape == "permission":
+        said = _flat(name, body)
+        return said.get("permissionDecision") == "deny" and reversing.text_in(said, "permissionDecisionReason") is not None
+    return shape == "request" and body.get("behavior") == "deny"
+
+
+def _flat(name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Claude Code's nested form is read on PascalCase PreToolUse, and nowhere else."""
+    nested = reversing.object_in(body, "hookSpecificOutput") if name in PASCAL else {}
+    return {**{"modifiedArgs" if key == "updatedInput" else key: value for key, value in nested.items()}, **body}
+
+
+def _heard(event: Event, name: str, given: dict[str, Any]) -> Response:
+    shape = EVENTS[name].shape
+    body = _flat(name, given) if shape == "permission" else given
+    heard = Response()
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = reversing.text_in(body, "additionalContext")
+    if shape == "permission":
+        _take_permission(event, name, heard, body)
+    elif shape == "request":
+        heard.decision = body["behavior"] if body.get("behavior") in ("allow", "deny") else None
+        heard.reason = reversing.text_in(body, "message") if heard.decision == "deny" else None
+    elif shape in _BLOCKABLE and body.get("decision") == "block":
+        heard.decision, heard.reason = "deny", reversing.text_in(body, "reason")
+        if shape == "feedback":
+            heard.additional_context = None  # with a block the reason is all that is read
+    if heard.decision == "deny":
+        heard.reason = heard.reason or _NO_REASON
+    else:
+        reversing.refuse_unsaid(LABEL, body, _UNSAID.get(EVENTS[name].event, ()))
+    return heard
+
+
+def _take_permission(event: Event, name: str, heard: Response, body: dict[str, Any]) -> None:
+    wanted = body.get("permissionDecision")
+    heard.decision = wanted if wanted in ("allow", "deny", "ask") else None
+    if heard.decision in ("deny", "ask"):
+        heard.reason = reversing.text_in(body, "permissionDecisionReason")
+    if heard.decision != "deny" and isinstance(body.get("modifiedArgs"), dict):
+        heard.modified_input = _rewrite(event, name, body["modifiedArgs"])
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    native, sent = _call(event, name in PASCAL)
+    if isinstance(sent, str):
+        native, sent = "apply_patch", {"input": sent}
+    return reversing.rewrite_for(event, _SPELLING.get(native), sent, updated)

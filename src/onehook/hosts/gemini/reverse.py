@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Event
+from onehook.core import Event, HandlerError, Response
 from onehook.hosts import reversing
 from onehook.hosts.gemini.wire import EVENTS, ID, TOOLS
 from onehook.hosts.tools import Tool
@@ -108,3 +108,65 @@ def _tool_response(event: Event) -> dict[str, Any]:
     text = reversing.result_text(response)
     body: dict[str, Any] = {"llmContent": text, "returnDisplay": text}
     return {**body, "error": {"message": event.error}} if event.error else body
+
+
+# ---- answers ----
+
+# What Gemini CLI takes beside a decision and a Response cannot say.
+_UNSAID = {
+    "result": ("tailToolCallRequest",), "continue": ("clearContext",), "model": ("llm_request", "llm_response"), "nothing": ("toolConfig",),
+}  # fmt: skip
+_TAKES_CONTEXT = ("result", "prompt", "context")
+_STOPPABLE = ("permission", "result", "prompt", "continue", "model")
+_NO_REASON = "No reason provided"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Gemini CLI makes of a hook's answer. HandlerError for what it calls a failed hook.
+
+    JSON counts whatever the exit code is; a text counts by it, and every code but 0 and 1 denies. A hook that a signal ended has code 0.
+    """
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    text = stdout.strip() or stderr.strip()
+    is_json, value = reversing.printed_json(text) if text else (False, None)
+    body: dict[str, Any] = value if isinstance(value, dict) else {}
+    if not is_json and exit_code > 0:
+        if exit_code == 1 or not text:
+            raise reversing.exit_problem(LABEL, exit_code, text)
+        body = {"decision": "deny", "reason": text}
+    elif not is_json and text:
+        body = {"systemMessage": text}
+    return _heard(event, name, shape, body)
+
+
+def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
+    specific = reversing.object_in(body, "hookSpecificOutput")
+    heard = Response() if shape == "nothing" else Response(user_message=reversing.text_in(body, "systemMessage"))
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = reversing.text_in(specific, "additionalContext")
+    halted = body.get("continue") is False
+    if halted and shape == "continue":  # the turn ends, which is no denial of its end
+        said = (heard.user_message, reversing.text_in(body, "stopReason"))
+        return Response(user_message="\n\n".join(text for text in said if text) or None)
+    if shape in _STOPPABLE and (halted or body.get("decision") in ("deny", "block")):
+        heard.decision = "deny"
+        heard.reason = reversing.text_in(body, "stopReason", "reason") or _NO_REASON
+        if shape == "result":
+            heard.additional_context = None  # of a denied result the reason is all that the model gets
+        return heard
+    reversing.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
+    if shape == "permission":  # an allow skips no dialog there, so it is no more than silence
+        heard.decision = "ask" if body.get("decision") == "ask" else None
+        if isinstance(specific.get("tool_input"), dict):
+            heard.modified_input = _rewrite(event, name, specific["tool_input"])
+    return heard
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    if sent["tool_name"] == "web_fetch" and updated.get("prompt") != sent["tool_input"].get("prompt"):
+        raise HandlerError("the hook rewrites the prompt of web_fetch, which holds the URL; other hosts have the two apart")
+    return reversing.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)

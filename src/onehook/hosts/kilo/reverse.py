@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from onehook.hosts import reversing
 from onehook.hosts.kilo.wire import ID
-from onehook.hosts.opencode.reverse import payload_of
+from onehook.hosts.opencode.reverse import answer_of, payload_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.core import Event
+    from onehook.core import Event, Response
 
 LABEL = "Kilo"
 
@@ -21,3 +21,7 @@ def parts(event: Event) -> list[Event]:
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     return payload_of(ID, LABEL, event, native_event)
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    return answer_of(ID, LABEL, event, stdout, stderr, exit_code, native_event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Event
+from onehook.core import Event, HandlerError, Response
 from onehook.hosts import reversing
 from onehook.hosts.opencode.wire import EVENTS, ID, TOOLS
 from onehook.hosts.tools import Tool
@@ -10,6 +10,8 @@ from onehook.hosts.tools import Tool
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from onehook.hosts.reversing import Spec
 
 LABEL = "OpenCode"
 _NAMES = {
@@ -87,3 +89,49 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     native = _NAMES.get(tool, tool)
     lacks = _LACKS.get(tool, ())
     return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+
+
+# ---- answers ----
+
+_FIELDS: Spec = {"decision": ("allow", "deny", "ask"), "reason": str, "args": dict, "context": str, "message": str}
+_DECISIONS = {
+    "tool": ("allow", "deny"), "request": ("allow", "deny", "ask"), "prompt": ("deny",), "result": ("deny",), "stop": ("deny",),
+}  # fmt: skip
+_TAKES_CONTEXT = ("tool", "prompt", "result", "failure", "context")
+_NO_REASON = "denied by policy"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What the plugin makes of an answer. HandlerError for what it warns of: the event goes on there, unless it fails closed."""
+    return answer_of(ID, LABEL, event, stdout, stderr, exit_code, native_event)
+
+
+def answer_of(host: str, label: str, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str) -> Response:
+    name = reversing.native_name(host, label, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    if exit_code == 2:
+        denied = "deny" in _DECISIONS.get(shape, ())
+        return Response("deny", stderr.strip() or _NO_REASON) if denied else Response()
+    if exit_code != 0:
+        raise reversing.exit_problem(label, exit_code, stderr)
+    text = stdout.strip()
+    body = reversing.json_object(text) if text else {}
+    problem = "the answer is not a JSON object" if body is None else reversing.problem_in(body, _FIELDS, nullable=True)
+    if body is None or problem:
+        raise HandlerError(f"{label} hook: {problem}")
+    heard = Response(user_message=body.get("message"))
+    heard.decision = body.get("decision") if body.get("decision") in _DECISIONS.get(shape, ()) else None
+    if heard.decision == "deny":
+        heard.reason = body.get("reason") or _NO_REASON
+    if shape in _TAKES_CONTEXT or (shape == "stop" and heard.decision == "deny"):
+        heard.additional_context = body.get("context")
+    if shape == "tool" and heard.decision != "deny" and body.get("args") is not None:
+        heard.modified_input = _rewrite(host, event, body["args"])
+    return heard
+
+
+def _rewrite(host: str, event: Event, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == host:
+        return updated
+    native, sent = _call(event)
+    return reversing.rewrite_for(event, _SPELLING.get(native), sent, updated)

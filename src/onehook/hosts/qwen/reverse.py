@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Event
+from onehook.core import Event, HandlerError, Response
 from onehook.hosts import reversing
 from onehook.hosts.qwen.wire import EVENTS, ID, MODES, TOOLS
 from onehook.hosts.tools import Tool
@@ -96,7 +96,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     body: dict[str, Any] = {"tool_name": native, "tool_input": spelled}
     if name == "PostToolUse":
         body["tool_response"] = _tool_response(event.tool_response)
-    if name not in ("PermissionRequest", "PermissionDenied"):
+    if name != "PermissionRequest":
         body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "toolu_onehook")
         body["tool_call_id"] = reversing.sent_text(event, "tool_call_id", "call_onehook")
     return body
@@ -107,3 +107,87 @@ def _tool_response(response: Any) -> Any:
         return response
     text = reversing.result_text(response)
     return {"llmContent": text, "returnDisplay": text}
+
+
+# ---- answers ----
+
+_PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
+_TAKES_CONTEXT = ("block", "feedback", "context")
+# Where continue: false counts as a block; on a stop too, and there both mean: go on.
+_STOPPABLE = ("permission", "block", "stop", "continue")
+_BLOCKABLE = ("block", "stop", "continue", "refuse")
+_NO_REASON = "No reason provided"
+_DECISIONS = {"deny": "deny", "block": "deny", "ask": "ask"}  # an allow comes after the dialog, so it is no more than silence
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Qwen Code makes of a hook's answer. HandlerError for what it calls a failed hook.
+
+    On exit 2 stdout is not read; on every other code JSON is, and a text counts on exit 0 alone.
+    """
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    written = shape == "refuse" and event.host == ID and event.native.get("phase") == "postWrite"
+    if shape == "nothing" or written:
+        return Response()
+    text = stderr.strip() if exit_code == 2 else stdout.strip() or stderr.strip()
+    is_json, value = reversing.printed_json(text) if text else (False, None)
+    if isinstance(value, dict):
+        return _heard(event, name, shape, value)
+    if exit_code == 2:
+        if not text:
+            raise HandlerError(f"{LABEL} hook: exit code 2 with nothing on stderr; that blocks nothing there")
+        return _heard(event, name, shape, {"decision": "deny", "reason": text})
+    if text.startswith("{") and not is_json:
+        raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
+    if exit_code != 0:
+        raise reversing.exit_problem(LABEL, exit_code, text)
+    if stdout.strip() and name in _PLAIN_IS_CONTEXT:
+        return Response(additional_context=text)
+    return Response(user_message=text or None) if shape == "stop" else Response()
+
+
+def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
+    """The answer of a JSON object."""
+    specific = reversing.object_in(body, "hookSpecificOutput")
+    heard = Response()
+    if shape == "stop":  # the one event on which the message is shown
+        heard.user_message = reversing.text_in(body, "systemMessage")
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = reversing.text_in(specific, "additionalContext")
+    said = body.get("decision")
+    wanted = _DECISIONS.get(said) if isinstance(said, str) else None
+    why = reversing.text_in(body, "stopReason", "reason")
+    if shape == "permission":
+        own = specific.get("permissionDecision")
+        heard.decision = _DECISIONS.get(own) if own in ("allow", "deny", "ask") else wanted
+        if heard.decision:
+            why = reversing.text_in(specific, "permissionDecisionReason") or reversing.text_in(body, "reason") or why
+            heard.reason = why
+    elif shape == "request":
+        _take_dialog(event, name, heard, specific.get("decision"))
+    elif shape in _BLOCKABLE and wanted == "deny":
+        heard.decision, heard.reason = "deny", why
+    if body.get("continue") is False and heard.decision is None and (shape in _STOPPABLE or name == "PostToolUse"):
+        heard.decision, heard.reason = "deny", why
+    if heard.decision == "deny":
+        heard.reason = heard.reason or _NO_REASON
+    return heard
+
+
+def _take_dialog(event: Event, name: str, heard: Response, dialog: object) -> None:
+    """The answer to a permission request: whatever is there and is no allow refuses."""
+    if not isinstance(dialog, dict):
+        return
+    heard.decision = "allow" if dialog.get("behavior") == "allow" else "deny"
+    if heard.decision == "deny":
+        heard.reason = reversing.text_in(dialog, "message")
+    elif isinstance(dialog.get("updatedInput"), dict):
+        heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    return reversing.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)
