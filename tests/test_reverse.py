@@ -345,7 +345,8 @@ def test_a_patch_of_several_files_is_shown_file_by_file(host: str, made: list[Ch
 
 NOT_THERE = [
     ("cursor", "PermissionRequest"), ("cursor", "Notification"), ("codex", "PostToolUseFailure"), ("codex", "AgentResponse"),
-    ("claude", "AgentResponse"), ("contract", "SubagentStop"), ("contract", "PermissionRequest"),
+    ("claude", "AgentResponse"), ("contract", "SubagentStop"), ("contract", "PermissionRequest"), ("gemini", "PermissionRequest"),
+    ("gemini", "PostToolUseFailure"), ("qwen", "AgentResponse"),
 ]  # fmt: skip
 
 
@@ -390,7 +391,8 @@ def test_what_a_command_printed_reaches_another_host(source: str, target: str) -
     seen = load(target).parse(reverse_of(target).payload(event), "postToolUse").tool_response
     printed = "" if source == "contract" else "out"
     shapes: dict[str, Callable[[], Any]] = {
-        "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed
+        "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed,
+        "gemini": lambda: seen["llmContent"], "qwen": lambda: seen["llmContent"],
     }  # fmt: skip
     assert shapes[target]() == printed
 
@@ -404,6 +406,8 @@ _SAYS_ALLOW = {
     "claude": {"permission", "request", "switch"},
     "codex": {"request"},
     "cursor": {"tool", "action", "read", "subagent", "response"},
+    "gemini": set(),
+    "qwen": {"request"},
 }
 DENY_BY_MESSAGE = "Cursor has one text there, and it is the reason"
 ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
@@ -420,6 +424,13 @@ ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
     ("cursor", {"tool", "action", "read"}, lambda a: a.decision in ("deny", "ask") and a.user_message == a.reason,
      lambda a: {"user_message": None}, "the same text for both readers is one text"),
     ("cursor", {"stop"}, lambda a: a.reason is not None, lambda a: {"decision": "deny"}, "a follow-up is what a denied stop is"),
+    ("gemini", {"result"}, lambda a: a.decision == "deny" and a.additional_context is not None,
+     lambda a: {"reason": f"{a.reason}\n\n{a.additional_context}", "additional_context": None}, "of a denied result the reason is all"),
+    ("gemini", {"prompt"}, lambda a: a.decision == "deny", lambda a: {"additional_context": None}, "a dropped prompt has no context"),
+    ("qwen", {"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing shows the dialog"),
+    ("qwen", {"feedback"}, lambda a: a.decision == "deny",
+     lambda a: {"decision": None, "reason": None, "additional_context": "\n\n".join(filter(None, (a.reason, a.additional_context)))},
+     "a denial after the tool is told as context"),
     ("contract", {"tool"}, lambda a: a.decision is None, lambda a: {"decision": "allow"}, "no opinion is written as allow"),
     ("contract", {"lifecycle"}, lambda a: a.decision == "allow", lambda a: {"decision": None}, "a decision is left out there"),
 ]  # fmt: skip
@@ -637,6 +648,47 @@ READ: list[tuple[str, str, str, str, int, Any]] = [
     ("contract", "preToolUse", '{"decision": "deny"}', "", 0, Response("deny", "blocked by a hook")),
     ("contract", "preToolUse", '{"decision": "ask"}', "", 0, FAILED),
     ("contract", "preToolUse", "text", "", 0, FAILED),
+    ("gemini", "BeforeTool", '{"decision": "deny", "reason": "J"}', "E", 0, DENY_J),
+    ("gemini", "BeforeTool", '{"decision": "block", "reason": "J"}', "E", 2, DENY_J),
+    ("gemini", "BeforeTool", "{}", "E", 2, Response()),
+    ("gemini", "BeforeTool", "", '{"decision": "deny", "reason": "J"}', 0, DENY_J),
+    ("gemini", "BeforeTool", "", "E", 2, DENY_E),
+    ("gemini", "BeforeTool", "", "E", 127, DENY_E),
+    ("gemini", "BeforeTool", "", "E", 1, FAILED),
+    ("gemini", "BeforeTool", "", "", 2, FAILED),
+    ("gemini", "BeforeTool", "text", "", 0, Response(user_message="text")),
+    ("gemini", "BeforeTool", '{"decision": "ask", "systemMessage": "M"}', "", 0, Response("ask", user_message="M")),
+    ("gemini", "BeforeTool", '{"decision": "allow", "reason": "R"}', "", 0, Response()),
+    ("gemini", "BeforeTool", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("gemini", "BeforeTool", specific("BeforeTool", tool_input={"command": "ls"}), "", 0, Response(modified_input={"command": "ls"})),
+    ("gemini", "BeforeTool", specific("BeforeTool", additionalContext="C"), "", 0, Response()),
+    ("gemini", "AfterTool", specific("AfterTool", additionalContext="C"), "", 0, Response(additional_context="C")),
+    ("gemini", "AfterAgent", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("gemini", "AfterAgent", '{"decision": "block", "reason": "R", "continue": false}', "", 0, Response()),
+    ("gemini", "SessionStart", '{"decision": "deny", "reason": "R", "systemMessage": "M"}', "", 0, Response(user_message="M")),
+    ("gemini", "SessionStart", "", "E", 2, Response()),
+    ("qwen", "PreToolUse", DENY_JSON, "E", 0, DENY_J),
+    ("qwen", "PreToolUse", DENY_JSON, "", 2, FAILED),
+    ("qwen", "PreToolUse", DENY_JSON, "E", 2, DENY_E),
+    ("qwen", "PreToolUse", "", DENY_JSON, 2, DENY_J),
+    ("qwen", "PreToolUse", DENY_JSON, "E", 1, DENY_J),
+    ("qwen", "PreToolUse", "", "E", 1, FAILED),
+    ("qwen", "PreToolUse", "{bad}", "E", 0, FAILED),
+    ("qwen", "PreToolUse", "text", "", 0, Response()),
+    ("qwen", "PreToolUse", '{"continue": false, "reason": "R"}', "", 0, Response("deny", "R")),
+    ("qwen", "PreToolUse", specific("PreToolUse", permissionDecision="ask"), "", 0, Response("ask")),
+    ("qwen", "PreToolUse", specific("PreToolUse", permissionDecision="allow", updatedInput={"command": "ls"}), "", 0, Response("allow")),
+    ("qwen", "PermissionRequest", specific("PermissionRequest", decision={"behavior": "allow", "updatedInput": {"command": "x"}}), "", 0,
+     Response("allow", modified_input={"command": "x"})),
+    ("qwen", "PermissionRequest", specific("PermissionRequest", decision={}), "", 0, Response("deny", "denied by a hook")),
+    ("qwen", "PermissionRequest", "{}", "", 0, Response()),
+    ("qwen", "UserPromptSubmit", "plain", "", 0, Response(additional_context="plain")),
+    ("qwen", "UserPromptSubmit", '{"decision": "deny", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("qwen", "PostToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("qwen", "Stop", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("qwen", "Stop", '{"systemMessage": "M"}', "", 0, Response(user_message="M")),
+    ("qwen", "TodoCreated", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("qwen", "TodoCreated", '{"decision": "deny", "reason": "R"}', "", 0, Response()),
     ("contract", "preToolUse", "", "", 0, Response()),
     ("contract", "preToolUse", '{"decision": "deny"}', "E", 1, FAILED),
     ("contract", "stop", '{"reason": "R"}', "", 0, Response(reason="R")),

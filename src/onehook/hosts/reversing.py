@@ -181,7 +181,7 @@ def _narrowed(event: Event, change: Change) -> Event:
 def output_text(response: object) -> str:
     """What a command printed, whatever shape the host gives it."""
     if isinstance(response, dict):
-        texts = [response[key] for key in ("stdout", "output", "stderr") if isinstance(response.get(key), str)]
+        texts = [response[key] for key in ("stdout", "output", "stderr", "llmContent") if isinstance(response.get(key), str)]
         return "".join(texts)
     return response if isinstance(response, str) else ""
 
