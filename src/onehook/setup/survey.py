@@ -76,7 +76,7 @@ def _expanded(word: str, machine: Machine) -> str:
     for variable in ('"${CLAUDE_PROJECT_DIR:-.}"', "${CLAUDE_PROJECT_DIR:-.}", "$d", "$CLAUDE_PROJECT_DIR"):
         if word.startswith(variable):
             return str(machine.project) + word[len(variable) :]
-    return word
+    return str(machine.project / word)  # a relative one: some hosts start their hooks in the project
 
 
 @dataclass(frozen=True)
