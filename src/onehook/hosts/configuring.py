@@ -87,6 +87,7 @@ class Commands:
     posix: str
     powershell: str
     cmd: str
+    words: tuple[str, ...] = ()  # for hosts that start it without a shell; every path is absolute
 
 
 @dataclass(frozen=True)

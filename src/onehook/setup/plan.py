@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hosts import HOSTS, load
-from onehook.hosts.configuring import DEFAULT_EVENTS, Config, Found, Machine, Place, Wish
+from onehook.hosts.configuring import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish
 from onehook.setup.command import commands, is_ours, names_policy, relative_to
 from onehook.setup.documents import ConfigError, Document, value_at
 from onehook.setup.files import Change
@@ -84,7 +84,7 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     config = config_of(host)
     if place.format == "own":
-        content = _own_content(host, place, request, machine)
+        content = _own_content(host, place, request, machine, plan)
         before = place.path.read_bytes() if place.path.exists() else None
         _add(plan, Change(place.path, before, content), place, journal)
         return
@@ -134,7 +134,11 @@ def _alone(document: Document, where: tuple[str | int, ...], item: Any) -> bool:
 
 
 def _slot(config: Config, event: str, request: Request, place: Place, machine: Machine) -> tuple[tuple[str, ...], Any]:
-    line = commands(
+    return config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
+
+
+def _commands(config: Config, event: str, request: Request, place: Place, machine: Machine) -> Commands:
+    return commands(
         request.policy,
         machine.project,
         _arguments(config, event, request),
@@ -142,7 +146,6 @@ def _slot(config: Config, event: str, request: Request, place: Place, machine: M
         inside_project=place.scope in ("project", "local"),
         portable=request.portable,
     )
-    return config.slot(event, line, request.wish, machine.windows)
 
 
 def _arguments(config: Config, event: str, request: Request) -> list[str]:
@@ -153,9 +156,12 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     return [*arguments, *request.run_options]
 
 
-def _own_content(host: str, place: Place, request: Request, machine: Machine) -> bytes:
-    make = load(host, "config").own_content
-    content: bytes = make(place, request, machine)
+def _own_content(host: str, place: Place, request: Request, machine: Machine, plan: Plan) -> bytes:
+    """The whole file of a host that has one for onehook alone: made by the host of the command of each event."""
+    config = config_of(host)
+    lines = {event: _commands(config, event, request, place, machine) for event in request.events if event in config.EVENTS}
+    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
+    content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
     return content
 
 
