@@ -84,8 +84,9 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     config = config_of(host)
     if place.format == "own":
-        content = _own_content(host, place, request, machine, plan)
         before = place.path.read_bytes() if place.path.exists() else None
+        _refuse_foreign(config, before, place, request, machine)
+        content = _own_content(host, place, request, machine, plan)
         _add(plan, Change(place.path, before, content), place, journal)
         return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
@@ -156,6 +157,18 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     return [*arguments, *request.run_options]
 
 
+def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
+    """A file of onehook's own serves one policy: another one's is not overwritten, nor is a file that somebody else wrote."""
+    if before is None:
+        return
+    ours = ours_in(config, before.decode("utf-8", "replace"))
+    if not ours:
+        raise ConfigError(f"{place.path} is there and is not onehook's; move it away first. Nothing was changed")
+    if not any(names_policy(found.command, request.policy, machine.project) for found in ours):
+        fix = f"join both (hooks.use(other)), or onehook uninstall --hosts {config.HOST_IDS[0]} first"
+        raise ConfigError(f"{config.TITLE} runs another policy already, and can run one: {fix}. Nothing was changed")
+
+
 def _own_content(host: str, place: Place, request: Request, machine: Machine, plan: Plan) -> bytes:
     """The whole file of a host that has one for onehook alone: made by the host of the command of each event."""
     config = config_of(host)
@@ -188,7 +201,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     config = config_of(host)
     memory = journal.recall(place.path)
     if place.format == "own":
-        if memory or is_ours(place.path.read_text(encoding="utf-8", errors="replace")):
+        if _removable(config, place.path.read_text(encoding="utf-8", errors="replace"), policy, machine):
             _add_removal(plan, Change(place.path, place.path.read_bytes(), memory.before if memory else None), place)
         return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
