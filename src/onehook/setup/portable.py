@@ -37,18 +37,21 @@ def plan_runtime(plan: Plan, project: Path) -> None:
         before = path.read_bytes() if path.is_file() else None
         if before != content:
             plan.changes.append(Change(path, before, content, kind="runtime"))
-            plan.first_states[path] = None
             plan.roots[path] = project
 
 
 def plan_runtime_removal(plan: Plan, project: Path) -> None:
+    """What install put there, of this version or another, and what the interpreter wrote beside it."""
     folder = project / PORTABLE_FOLDER
-    if not (folder / "runtime" / "onehook" / "launch.py").is_file():
+    package = folder / "runtime" / "onehook"
+    if not package.is_dir() or package.is_symlink() or folder.is_symlink():
         return
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and ("runtime" in path.relative_to(folder).parts or path.name in ("README.md", ".gitignore")):
+    written = [path for path in package.rglob("*") if path.suffix in (".py", ".pyc")]
+    for path in sorted([*written, folder / "README.md", folder / ".gitignore"]):
+        if path.is_file():
             plan.changes.append(Change(path, path.read_bytes(), None, kind="runtime"))
             plan.roots[path] = project
+    plan.own_folders += [folder, folder / "runtime", package, *(path for path in package.rglob("*") if path.is_dir())]
 
 
 def installed_version(project: Path) -> str:

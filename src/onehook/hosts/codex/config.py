@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hosts.codex import wire
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
+from onehook.hosts.configuring import (
+    TOOL_EVENTS,
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    byte_order_mark,
+    grouped,
+    native_tools,
+)
 
 TITLE = "Codex CLI"
 BINARIES = ("codex",)
@@ -28,17 +39,23 @@ def places(machine: Machine) -> list[Place]:
     system = machine.system("/etc/codex/config.toml", "/etc/codex/config.toml", "C:\\ProgramData\\OpenAI\\Codex\\config.toml")
     project = machine.project / ".codex"
     return [
-        _in_use(Place("project", project / "hooks.json", "json", machine.project), project / "config.toml"),
-        _in_use(Place("user", user / "hooks.json", "json", user), user / "config.toml"),
+        *_in_use("project", project, machine.project),
+        *_in_use("user", user, machine.scope_of(user)),
         Place("enterprise", system, "toml", system.parent),
     ]
 
 
-def _in_use(place: Place, toml: Path) -> Place:
-    """The hooks.json, unless the user keeps hooks in config.toml and has none: with both, Codex merges them and warns."""
-    if place.path.exists() or not any(EVENTS.get(event) or event in wire.EVENTS for event in read_toml(toml).get("hooks", {})):
-        return place
-    return Place(place.scope, toml, "toml", place.root)
+def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
+    """hooks.json, or config.toml if the user keeps hooks there and has no hooks.json: with both, Codex merges them and warns."""
+    both = [Place(scope, folder / "hooks.json", "json", root), Place(scope, folder / "config.toml", "toml", root)]
+    in_toml = any(event in wire.EVENTS for event in _table(read_toml(both[1].path), "hooks"))
+    return both[::-1] if in_toml and not both[0].path.exists() else both
+
+
+def _table(data: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -56,7 +73,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler: dict[str, Any] = {
         "type": "command",
         "command": commands.posix,
-        "commandWindows": commands.cmd,
+        **({"commandWindows": commands.cmd} if commands.cmd else {}),
         "timeout": _SHORT_EVENTS.get(native, wish.host_timeout),
     }
     group: dict[str, Any] = {}
@@ -74,11 +91,11 @@ def found(data: Any) -> Iterator[Found]:
 def problems(data: Any) -> list[str]:
     """What makes Codex drop the whole file."""
     if not isinstance(data, dict):
-        return ["the file is not a JSON object; Codex drops it whole"]
+        return ["the file is not an object; Codex drops it whole"]
     hooks = data.get("hooks", {})
-    wrong = [f"unknown top-level key {key!r}: Codex drops the whole file" for key in data if key not in ("description", "hooks")]
     if not isinstance(hooks, dict):
-        return [*wrong, '"hooks" is not an object; Codex drops the whole file']
+        return ['"hooks" is not an object; Codex drops the whole file']
+    wrong: list[str] = []
     for event, groups in hooks.items():
         for index, group in enumerate(groups if isinstance(groups, list) else [None]):
             if event in wire.EVENTS and _group_fault(group):
@@ -86,13 +103,26 @@ def problems(data: Any) -> list[str]:
     return wrong
 
 
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """hooks.json may hold two keys and no others; config.toml is Codex's whole configuration."""
+    if text.startswith("\ufeff"):
+        return byte_order_mark(TITLE, text)
+    keys = data if place.format == "json" and isinstance(data, dict) else ()
+    return [f"unknown top-level key {key!r}: Codex drops the whole file for it" for key in keys if key not in ("description", "hooks")]
+
+
 def _group_fault(group: Any) -> str:
     if not isinstance(group, dict):
         return "a group must be an object"
-    for handler in group.get("hooks", []):
+    handlers = group.get("hooks", [])
+    if not isinstance(handlers, list):
+        return '"hooks" of a group must be a list'
+    for handler in handlers:
         if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
             return f'"type" must be one of {", ".join(_TYPES)}'
-        if not isinstance(handler.get("timeout", 1), int):
+        if handler["type"] == "command" and not isinstance(handler.get("command"), str):
+            return 'a command hook needs a text "command"'
+        if isinstance(handler.get("timeout"), bool) or not isinstance(handler.get("timeout", 1), int):
             return '"timeout" must be a whole number of seconds'
     return ""
 
