@@ -152,7 +152,7 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
 def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     """What a person still has to do before the host runs the hooks, each thing once."""
     from onehook.setup.documents import Document
-    from onehook.setup.plan import ours_in
+    from onehook.setup.entries import ours_in
 
     config, place = config_of(host), place_of(host, request.scope, machine)
     if place is None or place.format == "own" or not place.path.exists():

@@ -29,6 +29,7 @@ class Machine:
     variables: Mapping[str, str] = field(default_factory=dict)
     platform: str = sys.platform
     system_root: Path = Path("/")  # what "/etc" and the like are below
+    ask_hosts: bool = False  # whether a host's own binary may be started to ask it
 
     @classmethod
     def here(cls, project: Path | None = None) -> Machine:

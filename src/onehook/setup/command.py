@@ -53,7 +53,14 @@ def relative_to(path: Path, folder: Path) -> PurePath | None:
 
 
 def commands(
-    policy: Path, project: Path, arguments: Sequence[str], *, project_folder: str, inside_project: bool, portable: bool, windows: bool = False
+    policy: Path,
+    project: Path,
+    arguments: Sequence[str],
+    *,
+    project_folder: str,
+    inside_project: bool,
+    portable: bool,
+    windows: bool = False,
 ) -> Commands:
     """The command for each shell. project_folder is how the host's shell names the project, "" if it cannot."""
     relative = relative_to(policy, project)

@@ -12,8 +12,9 @@ from onehook.hosts import HOSTS, load
 from onehook.hosts.configuring import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish, text_problems
 from onehook.setup.command import commands, is_ours, names_policy, orphan_of, relative_to
 from onehook.setup.documents import ConfigError, Document, value_at
+from onehook.setup.entries import first_state, ours_in, take_out, without
 from onehook.setup.files import Change
-from onehook.setup.journal import Journal, Memory
+from onehook.setup.journal import Journal
 
 
 @dataclass
@@ -76,10 +77,6 @@ def _holds_ours(host: str, place: Place) -> bool:
         return False
 
 
-def ours_in(config: Config, data: Any) -> list[Found]:
-    return [entry for entry in config.found(data) if is_ours(entry.command)]
-
-
 # ---- install
 
 
@@ -103,7 +100,7 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     config = config_of(host)
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
-    first_state = _first_state(document, config, place, journal)
+    before_ours = first_state(document, config, place, journal)
     _complete(document, config)
     _refuse(document, config, place, "Mend that first; nothing was changed")
     wanted = [event for event in request.events if event in config.EVENTS]
@@ -112,7 +109,7 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
         _put_entry(document, config, event, request, place, machine)
     _drop_others(plan, document, config, wanted, request, machine)
     _refuse(document, config, place, "This would not be accepted; nothing was changed")
-    _add(plan, Change(place.path, document.before, document.after), place, first_state)
+    _add(plan, Change(place.path, document.before, document.after), place, before_ours)
 
 
 def _complete(document: Document, config: Config) -> None:
@@ -171,7 +168,8 @@ def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[st
         if isinstance(siblings, list) and found.path[2] == len(siblings) - 1:
             take_out(document, found, None)
         else:
-            plan.notes.append(f"{config.TITLE}: the {found.event} entry stays, since hooks behind it would change places; uninstall removes it")
+            text = "entry stays, since hooks behind it would change places; uninstall removes it"
+            plan.notes.append(f"{config.TITLE}: the {found.event} {text}")
 
 
 def _commands(config: Config, event: str, request: Request, place: Place, machine: Machine) -> Commands:
@@ -225,24 +223,18 @@ def _add(plan: Plan, change: Change, place: Place, first_state: bytes | None) ->
         plan.roots[change.path] = place.root
 
 
-def _first_state(document: Document, config: Config, place: Place, journal: Journal) -> bytes | None:
-    """The bytes that uninstall will give back: those of before the first install, or what is left without our entries."""
-    memory = journal.recall(place.path)
-    if memory is not None:
-        return memory.before
-    return _without(document, ours_in(config, document.data()), config, journal.origin(place.path))
-
-
 # ---- uninstall
 
 
 def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | None, machine: Machine, journal: Journal) -> Plan:
     plan = Plan()
-    for place, host in ((place, host) for host in hosts for scope in scopes for place in places_of(host, scope, machine)):
-        if place.path.exists():
-            _plan_removal(plan, host, place, policy, machine, journal)
-        elif journal.origin(place.path):
-            plan.leftovers.append(place.path)
+    wanted = list(scopes)
+    for host in hosts:
+        for place in (place for scope in wanted for place in places_of(host, scope, machine)):
+            if place.path.exists():
+                _plan_removal(plan, host, place, policy, machine, journal)
+            elif journal.origin(place.path):
+                plan.leftovers.append(place.path)
     _plan_runtime_removal(plan, machine)
     return plan
 
@@ -263,55 +255,16 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
         return
     if len(mine) == len(ours):
         # If nobody has written since, exactly the bytes that install found.
-        after = memory.before if memory else _without(document, mine, config, journal.origin(place.path))
+        after = memory.before if memory else without(document, mine, config, journal.origin(place.path))
         _add_removal(plan, Change(place.path, document.before, after), place)
         return
-    first_state = _first_state(document, config, place, journal)
-    after = _without(document, mine, config, journal.origin(place.path))
-    _add(plan, Change(place.path, document.before, after), place, first_state)
+    before_ours = first_state(document, config, place, journal)
+    after = without(document, mine, config, journal.origin(place.path))
+    _add(plan, Change(place.path, document.before, after), place, before_ours)
 
 
 def _removable(config: Config, data: Any, policy: Path | None, machine: Machine) -> list[Found]:
     return [found for found in ours_in(config, data) if policy is None or names_policy(found.command, policy, machine.project)]
-
-
-def _without(document: Document, entries: list[Found], config: Config, origin: Memory | None) -> bytes | None:
-    """The document without these entries; None if the file would be empty and install made it."""
-    if not entries:
-        return document.before
-    copy = document.copy()
-    original = _original(copy, origin)
-    for found in reversed(entries):
-        take_out(copy, found, original)
-    data = copy.data()
-    empty = not data or data == dict(config.SKELETON)
-    return None if empty and origin is not None and origin.before is None else copy.after
-
-
-def _original(document: Document, origin: Memory | None) -> Any:
-    """The data of the file that install found, as far as it is known."""
-    if origin is None or origin.before is None:
-        return None
-    try:
-        return document.with_bytes(origin.before).data()
-    except ConfigError:
-        return None
-
-
-def take_out(document: Document, found: Found, original: Any) -> None:
-    """Remove a handler, and then every container above it that it leaves empty and that the user did not have."""
-    path: tuple[str | int, ...] = found.path
-    document.remove(path)
-    while len(path) > 1:
-        path = path[:-1]
-        value = value_at(document.data(), path)
-        if value is None:
-            continue  # in TOML an array of tables goes with its last table
-        bare_group = isinstance(value, dict) and value.get("hooks", []) == [] and set(value) <= {"hooks", "matcher"}
-        users = not isinstance(path[-1], int) and isinstance(value_at(original, path), (dict, list))
-        if (value not in ({}, []) and not bare_group) or users:
-            return
-        document.remove(path)
 
 
 def _add_removal(plan: Plan, change: Change, place: Place) -> None:

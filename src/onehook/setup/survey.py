@@ -10,7 +10,8 @@ from typing import Any
 from onehook.hosts.configuring import Config, Found, Machine, Place
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.documents import ConfigError, Document
-from onehook.setup.plan import config_of, configurable, ours_in, present
+from onehook.setup.entries import ours_in
+from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.portable import installed_version
 from onehook.version import VERSION
 

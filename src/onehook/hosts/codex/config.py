@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.codex import wire
+from onehook.hosts.codex import asking, wire
 from onehook.hosts.configuring import (
     TOOL_EVENTS,
     Commands,
@@ -130,30 +131,50 @@ def _group_fault(group: Any) -> str:
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
     config = read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
     findings: list[Finding] = []
-    features = config.get("features", {})
+    features = _table(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
         findings.append(Finding("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
     if place.scope == "project" and ours and not _project_trusted(config, machine.project):
         text = "Codex does not trust this project, and loads none of its hooks"
-        findings.append(Finding("fail", text, "start codex in this folder once and trust it"))
-    if place.scope != "enterprise":
-        findings += [finding for entry in ours if (finding := _hook_trust(config, place, entry))]
+        return [*findings, Finding("fail", text, f"cd {shlex.quote(str(machine.project))} && codex, and trust the folder")]
+    if place.scope != "enterprise" and ours:
+        findings += _trust(machine, place, config, ours)
     return findings
 
 
 def _project_trusted(config: dict[str, Any], project: Path) -> bool:
-    projects = config.get("projects", {})
-    return any(projects.get(str(folder), {}).get("trust_level") == "trusted" for folder in (project, *project.parents))
+    return any(
+        _table(config, "projects", str(folder)).get("trust_level") == "trusted"
+        for start in dict.fromkeys([project, project.resolve()])
+        for folder in (start, *start.parents)
+    )
 
 
-def _hook_trust(config: dict[str, Any], place: Place, entry: Found) -> Finding | None:
-    """Codex runs an entry only after a person has trusted it; the key is its place in the file."""
+def _trust(machine: Machine, place: Place, config: dict[str, Any], ours: list[Found]) -> list[Finding]:
+    """Codex runs an entry only after a person has trusted it, and again after each change; the key is its place in the file."""
+    told = asking.states(machine) if machine.ask_hosts else None
+    waiting: list[str] = []
+    findings: list[Finding] = []
+    for entry in ours:
+        key = _key(place, entry)
+        state = told.get(key, asking.State()) if told is not None else _written_state(config, key)
+        if not state.enabled:
+            text = f"the {entry.event} hook is switched off in Codex"
+            findings.append(Finding("fail", text, "codex, then /hooks: switch it on"))
+        elif not state.trusted:
+            waiting.append(f"{entry.event} ({state.word})")
+    if waiting:
+        text = f"not trusted, so that Codex skips them without a word: {', '.join(waiting)}"
+        findings.append(Finding("fail", text, "codex, then /hooks: trust them (codex exec: --dangerously-bypass-hook-trust)"))
+    return findings
+
+
+def _key(place: Place, entry: Found) -> str:
     event = "".join(f"_{char.lower()}" if char.isupper() else char for char in entry.event).lstrip("_")
-    key = f"{place.path}:{event}:{entry.path[2]}:{entry.path[4]}"
-    state = config.get("hooks", {}).get("state", {}).get(key, {})
-    if state.get("enabled") is False:
-        return Finding("fail", f"the {entry.event} hook is switched off in Codex", "codex, then /hooks: switch it on")
-    if not state.get("trusted_hash"):
-        text = f"the {entry.event} hook is not trusted yet: Codex skips it without a word"
-        return Finding("fail", text, "start codex and trust it in /hooks (codex exec: --dangerously-bypass-hook-trust)")
-    return None
+    return f"{place.path}:{event}:{entry.path[2]}:{entry.path[4]}"
+
+
+def _written_state(config: dict[str, Any], key: str) -> asking.State:
+    """As far as config.toml shows it: that a hash is there, not whether it is still the right one."""
+    state = _table(config, "hooks", "state", key)
+    return asking.State(state.get("enabled") is not False, "trusted" if state.get("trusted_hash") else "untrusted")
