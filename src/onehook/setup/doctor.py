@@ -144,16 +144,19 @@ def _portable(written: Written, machine: Machine, again: str) -> Iterator[Findin
 
 
 def _duplicates(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
-    """One policy in two files of one host: it would answer twice."""
-    seen: dict[tuple[str, Path | None], tuple[Spot, str]] = {}
-    for spot, found in ((spot, found) for spot in spots for found in spot.ours):
-        other, command = seen.setdefault((found.event, policy_of(found.command, machine)), (spot, found.command))
-        if other is not spot or command is not found.command:
-            where = f"in {other.place.path} and in {spot.place.path}" if other is not spot else f"twice in {spot.place.path}"
-            fix = (
-                f"onehook uninstall --hosts {spot.host} --scope {spot.place.scope}" if other is not spot else _install(spot, found, machine)
-            )
-            yield Finding("warn", f"installed {where}: events are handled twice", fix)
+    """One policy in two entries of one host for the same event: it would answer twice."""
+    seen: dict[tuple[str, Path | None], tuple[Spot, Found]] = {}
+    for spot in spots:
+        for found in spot.ours:
+            other, first = seen.setdefault((found.event, policy_of(found.command, machine)), (spot, found))
+            runs_once = getattr(spot.config, "SAME_COMMAND_RUNS_ONCE", False) and first.command == found.command
+            if first is found or runs_once:
+                continue
+            if other is spot:
+                yield Finding("warn", f"twice in {spot.place.path}: events are handled twice", _install(spot, found, machine))
+            else:
+                fix = f"onehook uninstall --hosts {spot.host} --scope {spot.place.scope}"
+                yield Finding("warn", f"installed in {other.place.path} and in {spot.place.path}: events are handled twice", fix)
             return
 
 

@@ -19,6 +19,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+SAME_COMMAND_RUNS_ONCE = True  # whatever files it stands in
 
 _TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
 _STRICT_EVENTS = ("PreToolUse", "PermissionRequest")
