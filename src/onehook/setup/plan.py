@@ -23,7 +23,7 @@ class Plan:
     notes: list[str] = field(default_factory=list)
     first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall will give back, for files that keep entries
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
-    leftovers: list[Path] = field(default_factory=list)  # files that a killed run was about to make
+    leftovers: list[Path] = field(default_factory=list)  # files that a killed run was about to write
     own_folders: list[Path] = field(default_factory=list)  # folders that go when they are empty
 
 
@@ -231,12 +231,17 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
     wanted = list(scopes)
     for host in hosts:
         for place in (place for scope in wanted for place in places_of(host, scope, machine)):
-            if place.path.exists():
+            if place.path.exists() and _mentions_ours(place):
                 _plan_removal(plan, host, place, policy, machine, journal)
             elif journal.origin(place.path):
                 plan.leftovers.append(place.path)
     _plan_runtime_removal(plan, machine)
     return plan
+
+
+def _mentions_ours(place: Place) -> bool:
+    """Whether there may be something of ours in a file; one where there is not need not even be readable."""
+    return is_ours(place.path.read_bytes().decode("utf-8", "replace").replace("\\/", "/").replace("\\\\", "/"))
 
 
 def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, machine: Machine, journal: Journal) -> None:
@@ -246,8 +251,6 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
         if _removable(config, place.path.read_text(encoding="utf-8", errors="replace"), policy, machine):
             _add_removal(plan, Change(place.path, place.path.read_bytes(), memory.before if memory else None), place)
         return
-    if not is_ours(place.path.read_bytes().decode("utf-8", "replace").replace("\\/", "/").replace("\\\\", "/")):
-        return  # nothing of ours in there, so it need not even be readable
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
     ours = ours_in(config, document.data())
     mine = _removable(config, document.data(), policy, machine)
