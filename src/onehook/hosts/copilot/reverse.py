@@ -1,185 +1,255 @@
-"""Copilot CLI the other way round: the payload it would send for an event, and its reading of a hook's answer (1.0.102)."""
+"""Copilot the other way round: the payload it would send for an event, and its reading of a hook's answer (CLI 1.0.102)."""
 
 from __future__ import annotations
 
-from onehook.core import Event, HandlerError, Response
+from onehook.core import Event, Response
 from onehook.hosts import reversing
-from onehook.hosts.copilot.wire import CHILD, EVENTS, ID, PASCAL, TOOLS
+from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, TOOLS
+from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hosts.reversing import Spec
+    from onehook.core import Change, Mcp
 
-LABEL = "Copilot CLI"
+LABEL = "Copilot"
+# Of an event that is another host's.
+TIME = "2026-01-01T00:00:00.000Z"
+_MILLISECONDS = 1767225600000
 _NAMES = {
     "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "WebFetch": "web_fetch",
     "WebSearch": "web_search", "Agent": "task",
 }  # fmt: skip
-# By the unified event, in the words of the PascalCase dialect; the other one is spelled from these.
+_TASK = Tool("Agent", subagent_type="agent_type")
+_SPELLING = {**TOOLS, "task": _TASK, "Agent": _TASK}
+_LACKS = {"Bash": ("timeout", "run_in_background"), "Read": ("offset", "limit"), "Edit": ("replace_all",)}
+_STOP = {"stop_reason": "end_turn", "stop_hook_active": False}
+# By unified event, in the words of the PascalCase dialect.
 FIELDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "new"},
     "SessionEnd": {"reason": "complete"},
     "UserPromptSubmit": {"prompt": ""},
     "UserPromptTransformed": {"prompt": "", "transformed_prompt": ""},
     "PostToolUseFailure": {"error": ""},
-    "Stop": {"transcript_path": "", "stop_reason": "end_turn", "stop_hook_active": False},
-    "TeammateIdle": {"transcript_path": "", "stop_reason": "end_turn", "stop_hook_active": False},
-    "SubagentStop": {
-        "transcript_path": "", "agent_name": "general-purpose", "last_assistant_message": "", "stop_reason": "end_turn",
-        "stop_hook_active": False,
-    },
-    "SubagentStart": {"transcript_path": "", "agent_name": "general-purpose"},
-    "PreCompact": {"transcript_path": "", "trigger": "auto"},
+    "Stop": _STOP,
+    "SubagentStart": {"agent_name": ""},
+    "SubagentStop": {"agent_name": "", "last_assistant_message": "", **_STOP},
+    "PreCompact": {"trigger": "auto"},
     "Notification": {"message": "", "notification_type": "agent_idle"},
-}  # fmt: skip
+}
+_WITH_TRANSCRIPT = ("Stop", "SubagentStart", "SubagentStop")
+_SUBAGENT = ("SubagentStart", "SubagentStop")
+# The words that are spelled alike in both dialects, or that differ by more than their spelling.
 _CAMEL = {
-    "session_id": "sessionId", "tool_name": "toolName", "tool_input": "toolArgs", "tool_result": "toolResult", "result_type": "resultType",
-    "text_result_for_llm": "textResultForLlm", "initial_prompt": "initialPrompt", "transformed_prompt": "transformedPrompt",
-    "transcript_path": "transcriptPath", "stop_reason": "stopReason", "agent_id": "agentId", "agent_type": "agentType",
-    "agent_name": "agentName", "parent_agent_id": "parentAgentId", "last_assistant_message": "response",
+    "stop_hook_active": "stop_hook_active", "notification_type": "notification_type", "last_assistant_message": "response",
+    "tool_input": "toolArgs",
 }  # fmt: skip
 
 
 def parts(event: Event) -> list[Event]:
-    """One event per changed file, since Copilot's tools change one file each."""
+    """One event per changed file: a patch changes several, but most scripts look for the path that the other tools have."""
     return reversing.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
-    """What Copilot would send for this event."""
+    """What Copilot would send for this event: camelCase, unless the PascalCase name of the event is asked for."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
     if event.host == ID and event.native and name == event.native_event:
         return _again(event)
     reversing.require_tool(LABEL, event)
-    pascal = name in PASCAL or name == "Stop.child"
-    body: dict[str, Any] = {"session_id": event.session_id, "timestamp": "1970-01-01T00:00:00.000Z" if pascal else 0, "cwd": event.cwd}
-    if pascal or name == "notification":
-        body["hook_event_name"] = "Stop" if name in CHILD else EVENTS[name].event
-    if name == "permissionRequest":
-        body.update(hookName=name, permissionSuggestions=[])
-    if event.event == "SessionStart":
+    unified = EVENTS[name].event
+    if unified == "PermissionRequest":
+        return {"hookName": name, **_common(event, False), **_request(event)}
+    pascal = name in PASCAL
+    body: dict[str, Any] = {}
+    if unified in _WITH_TRANSCRIPT:
+        body["transcript_path"] = reversing.own_transcript(event, ID, ("/session-state/",))
+    if unified in reversing.TOOL_EVENTS:
+        body.update(_tool(event, unified, pascal))
+    if unified == "SessionStart":
         body["initial_prompt"] = event.prompt
-    body.update(reversing.filled(event, FIELDS.get(event.event, {})))
-    if event.agent_id or event.event in ("SubagentStart", "SubagentStop", "TeammateIdle"):
-        agent = event.agent_id or "subagent"
-        body.update(
-            agent_id=agent, agent_type=reversing.sent_text(event, "agent_type", "general-purpose"), parent_agent_id=event.session_id
-        )
-    if event.event in reversing.TOOL_EVENTS:
-        body.update(_tool(event, name, pascal))
-    return body if pascal else _camel(body)
+    body.update(reversing.filled(event, FIELDS.get(unified, {})))
+    if unified in _SUBAGENT or (event.agent_id and unified != "Stop"):
+        body.update(_subagent(event))
+    said = body if pascal else {_CAMEL.get(key) or _camel(key): value for key, value in body.items()}
+    # A notification names itself in both dialects.
+    named = {"hook_event_name": unified} if pascal or unified == "Notification" else {}
+    return {**named, **_common(event, pascal), **said}
 
 
-def _camel(body: dict[str, Any]) -> dict[str, Any]:
-    return {_CAMEL.get(key, key): value for key, value in body.items()}
+def _camel(key: str) -> str:
+    first, *others = key.split("_")
+    return first + "".join(word.capitalize() for word in others)
 
 
 def _again(event: Event) -> dict[str, Any]:
     """The payload as it came, with the input as it is now."""
     body = dict(event.native)
     for key in ("toolArgs", "tool_input", "toolInput"):
-        if key in body and event.tool:
+        if event.tool and key in body:
             body[key] = reversing.sent_again(body[key], event.tool_input)
+            break
     return body
 
 
-def _tool(event: Event, name: str, pascal: bool) -> dict[str, Any]:
+def _common(event: Event, pascal: bool) -> dict[str, Any]:
+    time = event.native.get("timestamp")
+    if pascal:
+        return {"session_id": event.session_id, "timestamp": reversing.sent_text(event, "timestamp", TIME), "cwd": event.cwd}
+    return {"sessionId": event.session_id, "timestamp": time if type(time) is int else _MILLISECONDS, "cwd": event.cwd}
+
+
+def _subagent(event: Event) -> dict[str, Any]:
+    """A subagent's calls come with its own id for the session's, so its parent's is not known of another host's event."""
+    kind = reversing.sent_text(event, "agentType", reversing.sent_text(event, "agent_type", "general-purpose"))
+    parent = reversing.sent_text(event, "parentAgentId", event.session_id)
+    named = {"agent_name": reversing.sent_text(event, "agentName", kind)} if event.event in _SUBAGENT else {}
+    return {**named, "agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": parent}
+
+
+def _tool(event: Event, unified: str, pascal: bool) -> dict[str, Any]:
+    native, given = _call(event, pascal)
+    body: dict[str, Any] = {"tool_name": native, "tool_input": given}
+    if unified == "PostToolUse":
+        kind, text = ("result_type", "text_result_for_llm") if pascal else ("resultType", "textResultForLlm")
+        body["tool_result"] = {kind: "success", text: reversing.result_text(event.tool_response)}
+    return body
+
+
+def _call(event: Event, pascal: bool) -> tuple[str, Any]:
     tool, given = reversing.call_of(event)
-    native = tool if pascal and tool in TOOLS else _NAMES.get(tool, tool)
-    joint = "/" if name == "permissionRequest" else "-"
     if event.mcp is not None:
-        native = f"{event.mcp.server or 'mcp'}{joint}{event.mcp.tool}"  # some hosts do not say which server it is
-    if name == "permissionRequest":
-        if tool in ("Write", "Edit"):
-            return _change_asked_for(given)
-        return {"tool_name": native, "toolInput": reversing.spelled(TOOLS.get(native), given)}
-    body: dict[str, Any] = {"tool_name": native, "tool_input": reversing.spelled(TOOLS.get(native), given)}
-    if event.event == "PostToolUse":
-        result = {"result_type": "success", "text_result_for_llm": reversing.output_text(event.tool_response)}
-        body["tool_result"] = result if pascal else _camel(result)
-    return body
+        return _mcp_name(event.mcp), given
+    if tool == "Delete":  # only a patch deletes, and a patch is a free text
+        return "Edit" if pascal else "apply_patch", reversing.patch_of(event.changes, event.cwd)
+    native = tool if pascal else _NAMES.get(tool, tool)
+    lacks = _LACKS.get(tool, ())
+    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
 
 
-def _change_asked_for(given: dict[str, Any]) -> dict[str, Any]:
-    """Both are asked for as an edit, with a diff; of that there is the new text."""
-    asked = {"file_path": given.get("file_path", ""), "diff": given.get("content", given.get("new_string", ""))}
-    return {"tool_name": "edit", "toolInput": asked}
+def _mcp_name(mcp: Mcp) -> str:
+    """Server and tool joined. A hyphen is what tells an MCP tool from Copilot's own."""
+    return mcp.tool if not mcp.server and "-" in mcp.tool else f"{mcp.server}-{mcp.tool}"
+
+
+def _request(event: Event) -> dict[str, Any]:
+    """The summary that a permission request shows: every change is an edit with a diff, every other call has its input."""
+    native, given = _call(event, False)
+    if event.mcp is not None:
+        native = f"{event.mcp.server}/{event.mcp.tool}"
+    elif event.changes:
+        native, given = "edit", {"file_path": event.changes[0].path, "diff": _diff(event.changes[0])}
+    elif event.tool == "Bash":
+        given = {"command": event.command}
+    return {"toolName": native, "toolInput": given, "permissionSuggestions": []}
+
+
+def _diff(change: Change) -> str:
+    path = change.path.lstrip("/")
+    old, new = (change.old or "").splitlines(), (change.new or "").splitlines()
+    mode = {"write": "create file mode 100644\n", "delete": "deleted file mode 100644\n"}.get(change.kind, "")
+    before = "a/dev/null" if change.kind == "write" else f"a/{path}"
+    after = "b/dev/null" if change.kind == "delete" else f"b/{path}"
+    lines = [*("-" + line for line in old), *("+" + line for line in new)]
+    head = f"\ndiff --git a/{path} b/{path}\n{mode}index 0000000..0000000\n--- {before}\n+++ {after}\n"
+    return head + "\n".join([f"@@ -1,{len(old)} +1,{len(new)} @@", *lines, ""])
 
 
 # ---- answers ----
 
-_FLAT: dict[str, Spec] = {
-    "permission": {
-        "permissionDecision": ("allow", "deny", "ask"), "permissionDecisionReason": str, "modifiedArgs": dict, "additionalContext": str,
-    },
-    "request": {"behavior": ("allow", "deny"), "message": str},
-    "block": {"decision": ("block",), "reason": str, "additionalContext": str},
-    "feedback": {"decision": ("block",), "reason": str, "additionalContext": str},
-    "failure": {"additionalContext": str},
-    "continue": {"decision": ("block",), "reason": str},
-    "context": {"additionalContext": str},
-    "message": {},
+# What Copilot takes beside a decision and a Response cannot say.
+_UNSAID = {
+    "UserPromptSubmit": ("modifiedPrompt", "handled"), "UserPromptTransformed": ("modifiedTransformedPrompt",),
+    "PostToolUse": ("modifiedResult",), "SubagentStop": ("modifiedResponse",),
 }  # fmt: skip
-_STRICT = ("permission", "request")  # every exit code but 0 denies there
+_TAKES_CONTEXT = ("permission", "block", "feedback", "failure", "context")
+_BLOCKABLE = ("block", "feedback", "continue")
+_NO_REASON = "blocked by a hook"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Copilot makes of a hook's answer. HandlerError for what it calls a failed hook and goes on after."""
+    """What Copilot makes of a hook's answer. HandlerError for what it calls a failed hook where that denies nothing."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    shape = EVENTS[name].shape
-    told, body = _read(stdout)
-    nested = body.pop("hookSpecificOutput", None)
-    if name == "PreToolUse" and isinstance(nested, dict):  # read there alone, and the flat keys win
-        body = {**{"modifiedArgs" if key == "updatedInput" else key: value for key, value in nested.items()}, **body}
-    known = {key: value for key, value in body.items() if key in _FLAT[shape]}
-    if exit_code != 0 and shape not in _STRICT:
+    row = EVENTS[name]
+    if event.event != row.event:  # a subagent's turn ends with an event that takes no answer
+        return Response()
+    shown, text = _progress(stdout)
+    body = reversing.json_object(text) or {}
+    if exit_code == 0 or (exit_code == 2 and _denial(row.shape, name, body)):
+        heard = _heard(event, name, body)
+        heard.user_message = shown
+        return heard
+    if row.shape in ("permission", "request"):  # fail closed; what is on stderr the model does not get
+        return Response("deny", f"hook exited with code {exit_code}", shown or stderr.strip() or None)
+    if exit_code != 2:
         raise reversing.exit_problem(LABEL, exit_code, stderr)
-    problem = reversing.problem_in(known, _FLAT[shape])
-    if problem:
-        raise HandlerError(f"Copilot hook: {problem} on {name}, so the answer is not used")
-    heard = _heard(event, name, shape, known)
-    heard.user_message = told
-    if exit_code != 0 and heard.decision != "deny":
-        heard.decision, heard.modified_input = "deny", None
-        heard.reason = f"hook exited with code {exit_code}"
-    return heard
+    context = text if row.shape == "failure" else None
+    return Response(user_message=shown or stderr.strip() or None, additional_context=context or None)
 
 
-def _read(stdout: str) -> tuple[str | None, dict[str, Any]]:
-    """What the progress lines tell the user, and the one other object; anything else is no answer."""
-    told: list[str] = []
+def _progress(stdout: str) -> tuple[str | None, str]:
+    """The messages that are shown while the hook runs, and the rest, which is the answer."""
+    shown: list[str] = []
     rest: list[str] = []
-    for line in stdout.splitlines():
-        progress = reversing.json_object(line)
-        if progress is not None and progress.get("type") == "progress" and isinstance(progress.get("message"), str):
-            told.append(progress["message"])
+    for line in stdout.split("\n"):
+        said = reversing.json_object(line) if "progress" in line else None
+        if said is not None and said.get("type") == "progress" and isinstance(said.get("message"), str):
+            shown.append(said["message"])
         else:
             rest.append(line)
-    return "\n\n".join(told) or None, reversing.json_object("\n".join(rest)) or {}
+    return "\n".join(shown) or None, "\n".join(rest).strip()
 
 
-def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
-    heard = Response(additional_context=body.get("additionalContext"))
+def _denial(shape: str, name: str, body: dict[str, Any]) -> bool:
+    """Whether an answer that comes with exit 2 says itself that it denies, and why."""
     if shape == "permission":
-        heard.decision, heard.reason = body.get("permissionDecision"), body.get("permissionDecisionReason")
-        if "modifiedArgs" in body and heard.decision != "deny":
-            heard.modified_input = _rewrite(event, name, body["modifiedArgs"])
+        said = _flat(name, body)
+        return said.get("permissionDecision") == "deny" and reversing.text_in(said, "permissionDecisionReason") is not None
+    return shape == "request" and body.get("behavior") == "deny"
+
+
+def _flat(name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Claude Code's nested form is read on PascalCase PreToolUse, and nowhere else."""
+    nested = reversing.object_in(body, "hookSpecificOutput") if name in PASCAL else {}
+    return {**{"modifiedArgs" if key == "updatedInput" else key: value for key, value in nested.items()}, **body}
+
+
+def _heard(event: Event, name: str, given: dict[str, Any]) -> Response:
+    shape = EVENTS[name].shape
+    body = _flat(name, given) if shape == "permission" else given
+    heard = Response()
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = reversing.text_in(body, "additionalContext")
+    if shape == "permission":
+        _take_permission(event, name, heard, body)
     elif shape == "request":
-        heard.decision, heard.reason = body.get("behavior"), body.get("message")
-    elif body.get("decision") == "block":
-        heard.decision, heard.reason = "deny", body.get("reason")
+        heard.decision = body["behavior"] if body.get("behavior") in ("allow", "deny") else None
+        heard.reason = reversing.text_in(body, "message") if heard.decision == "deny" else None
+    elif shape in _BLOCKABLE and body.get("decision") == "block":
+        heard.decision, heard.reason = "deny", reversing.text_in(body, "reason")
         if shape == "feedback":
-            heard.additional_context = None
-    if heard.decision == "deny" and not heard.reason:
-        heard.reason = "blocked by a hook"
+            heard.additional_context = None  # with a block the reason is all that is read
+    if heard.decision == "deny":
+        heard.reason = heard.reason or _NO_REASON
+    else:
+        reversing.refuse_unsaid(LABEL, body, _UNSAID.get(EVENTS[name].event, ()))
     return heard
+
+
+def _take_permission(event: Event, name: str, heard: Response, body: dict[str, Any]) -> None:
+    wanted = body.get("permissionDecision")
+    heard.decision = wanted if wanted in ("allow", "deny", "ask") else None
+    if heard.decision in ("deny", "ask"):
+        heard.reason = reversing.text_in(body, "permissionDecisionReason")
+    if heard.decision != "deny" and isinstance(body.get("modifiedArgs"), dict):
+        heard.modified_input = _rewrite(event, name, body["modifiedArgs"])
 
 
 def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
     if event.host == ID:
         return updated
-    sent = payload(event, name)
-    tool, given = (sent["tool_name"], sent["tool_input"]) if name in PASCAL else (sent["toolName"], sent["toolArgs"])
-    return reversing.rewrite_for(event, TOOLS.get(tool), given, updated)
+    native, sent = _call(event, name in PASCAL)
+    if isinstance(sent, str):
+        native, sent = "apply_patch", {"input": sent}
+    return reversing.rewrite_for(event, _SPELLING.get(native), sent, updated)

@@ -45,10 +45,7 @@ CAMEL = {
 # permissionRequest comes in camelCase whatever the config says; userPromptTransformed has no other name.
 _CAMEL_ONLY = ("permissionRequest", "userPromptTransformed")
 PASCAL = {row.event: Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
-# A subagent's turn ends with the main agent's event (and an agent id), and then with subagentStop. Only the second takes an answer: a
-# block of the first was ignored. So the first is neither a Stop nor a second SubagentStop.
-CHILD = {"agentStop.child": Row("TeammateIdle", "message"), "Stop.child": Row("TeammateIdle", "message")}
-EVENTS = {**CAMEL, **PASCAL, **CHILD}
+EVENTS = {**CAMEL, **PASCAL}
 _CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
 
 _ONLY_BEFORE = "Copilot takes a rewrite only on preToolUse"
@@ -144,6 +141,8 @@ def score(payload: dict[str, Any]) -> int:
         return 0
     transcript = payload.get("transcript_path")
     where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
+    if transcript == "" and name in ("SessionStart", "SessionEnd", "Notification"):
+        return 1  # Gemini CLI sends it empty there until its chat has a file; Copilot does not send it at all
     if not where or "/session-state/" in where:
         return 9
     return 0 if name in ("SessionStart", "SessionEnd", "Notification") else 7
@@ -160,8 +159,9 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     event.native_event = name
     _take_common(event, payload)
     if row.event == "Stop" and event.agent_id:
-        event.native_event = f"{name}.child"
-        event.event = CHILD[event.native_event].event
+        # A subagent's turn ends with this event and then with subagentStop. Only the second takes an answer (a block here was
+        # ignored), so this one is nobody's: not a Stop, and not a second SubagentStop.
+        event.event = "agentStop"
     if "toolName" in payload or "tool_name" in payload or row.shape in ("permission", "request"):
         _take_tool(event, payload)
     return event

@@ -1,10 +1,10 @@
-"""Kilo the other way round: OpenCode's plugin under another name."""
+"""Kilo the other way round: the same plugin as OpenCode's, under its own name."""
 
 from __future__ import annotations
 
 from onehook.hosts import reversing
 from onehook.hosts.kilo.wire import ID
-from onehook.hosts.opencode import reverse
+from onehook.hosts.opencode.reverse import answer_of, payload_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Response
 
+LABEL = "Kilo"
+
 
 def parts(event: Event) -> list[Event]:
     return reversing.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
-    return reverse.payload(event, native_event, ID)
+    return payload_of(ID, LABEL, event, native_event)
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    return reverse.answer(event, stdout, stderr, exit_code, native_event, ID)
+    return answer_of(ID, LABEL, event, stdout, stderr, exit_code, native_event)
