@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, HandlerError, Response, UsageError
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.hosts.effects import gates
+from onehook.hosts.effects import Row, gates
 from onehook.hosts.reversing import sample, unified_events
 from onehook.testing.effect import effect_of, ignored
 
@@ -160,7 +160,7 @@ def rounds(event: Event, host: str) -> list[Round]:
     return made
 
 
-def _native_event(events: Any, unified: str) -> str:
+def _native_event(events: Mapping[str, Row], unified: str) -> str:
     return next(name for name, row in events.items() if row.event == unified)
 
 
