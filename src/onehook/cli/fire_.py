@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,7 @@ def _captured(file: str, words: Sequence[str], hosts: str) -> tuple[Event, list[
     if words:
         raise UsageError(f"--payload says what happened; leave {words[0]!r} away")
     try:
-        data = click.get_binary_stream("stdin").read() if file == "-" else Path(file).read_bytes()
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise UsageError(f"--payload {file}: {error.strerror}") from None
     payload = loads(text_of(data))
@@ -116,8 +117,6 @@ def _captured(file: str, words: Sequence[str], hosts: str) -> tuple[Event, list[
 
 
 def _show(shots: Sequence[Shot]) -> None:
-    import sys
-
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

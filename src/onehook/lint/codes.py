@@ -33,7 +33,7 @@ CODES = {
     "OH108": Code("warning", "a handler that is never reached, or registered twice", "take one of the two away, or put it first"),
     "OH201": Code("error", "a deny that does not prevent anything on a host", "deny on an event that the host lets a hook stop"),
     "OH202": Code("warning", "an ask that becomes something else on a host", 'say what you want there: Hooks(ask_fallback="deny")'),
-    "OH203": Code("warning", "a part of the answer that a host does not honour", 'leave it out, name the hosts, or Hooks(on_unsupported="deny")'),
+    "OH203": Code("warning", "a part of the answer is lost on a host", 'leave it out, name the hosts, or Hooks(on_unsupported="deny")'),
     "OH301": Code("warning", "an import that costs time on every event", "import it inside the handler that needs it"),
     "OH302": Code("warning", "a slow handler", "decide on what the event says; start slow work in the background, or do it once, on Stop"),
     "OH401": Code("warning", "the policy only denies, and an error in it lets everything through", 'Hooks(fail="closed")'),

@@ -10,6 +10,7 @@ from onehook.hosts.codex import wire
 from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
 
 TITLE = "Codex CLI"
+CAPTURED = ("0.166.0",)  # versions whose payloads were recorded
 BINARIES = ("codex",)
 FOLDERS = (".codex",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native not in ("PreModelRequest", "PostModelRequest")}
