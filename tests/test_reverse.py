@@ -13,13 +13,13 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onehook.run import _with_chatter
 
 from onehook.core import STOPS, Change, Event, HandlerError, Mcp, Options, Response, UsageError
 from onehook.hosts import HOSTS, detect, load
 from onehook.hosts.effects import compile_response
 from onehook.hosts.patch import changes_of_patch
 from onehook.hosts.reversing import TOOL_EVENTS, patch_of, sample
-from onehook.run import _with_chatter
 
 DATA = Path(__file__).parent / "data"
 CWD = "/home/dev/project"

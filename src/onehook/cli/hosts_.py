@@ -76,13 +76,14 @@ def command(as_json: bool) -> None:
     from rich.text import Text
 
     table = Table()
-    for heading in ("host", "agent", "support", "version", "seen on", "proofs", "events"):
-        table.add_column(heading)
+    for heading in ("host", "agent", "support", "proofs", "events"):
+        table.add_column(heading, no_wrap=heading in ("host", "support"))
     for row in found:
         style = {PROVEN: "green", CAPTURED: "cyan", DOCUMENTED: "yellow"}[row.support]
-        title = row.title if row.installable else "any that follows the open contract"
+        support = Text(row.support, style=style)
+        support.append("".join(f" {detail}" for detail in (*row.versions, row.date) if detail), style="")
         proofs = ", ".join(f"{count} {verdict}" for verdict, count in row.results.items())
-        table.add_row(row.host, title, Text(row.support, style=style), ", ".join(row.versions), row.date, proofs, str(len(row.events)))
+        table.add_row(row.host, row.title if row.installable else "(the open contract)", support, proofs, str(len(row.events)))
     console = Console()
     console.print(table)
     for support in dict.fromkeys(row.support for row in found):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,8 +37,9 @@ class Fire:
         self.hosts = chosen(hosts)
         self.processes = processes
         self.cwd = os.path.abspath(cwd or os.getcwd())
-        self._own_state = None if state else tempfile.TemporaryDirectory(prefix="onehook-")
-        self._state = state or Path(self._own_state.name if self._own_state else "")
+        self._state = state or Path(tempfile.mkdtemp(prefix="onehook-"))
+        if state is None:
+            weakref.finalize(self, shutil.rmtree, self._state, ignore_errors=True)
 
     def __call__(self, what: str, /, *, event: str = "", hosts: Sequence[str] | None = None, **fields: Any) -> Fired:
         __tracebackhide__ = True
