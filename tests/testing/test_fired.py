@@ -255,7 +255,7 @@ def test_a_policy_that_does_not_load_fails_as_its_source_says(tmp_path, closed):
 
 
 def test_a_slip_in_the_name_of_a_tool_or_an_event_is_an_error(fire):
-    with pytest.raises(UsageError, match="no tool or event 'Bahs'. Did you mean Bash"):
+    with pytest.raises(UsageError, match=r"no tool or event 'Bahs'\. Did you mean Bash"):
         fire("Bahs", command="x")
     with pytest.raises(UsageError, match="Did you mean Stop"):
         fire("Stopp")
@@ -263,7 +263,7 @@ def test_a_slip_in_the_name_of_a_tool_or_an_event_is_an_error(fire):
         fire("PostToolUse", event="PreToolUse")
     with pytest.raises(UsageError, match="PreToolUse is about a tool"):
         fire("PreToolUse")
-    with pytest.raises(UsageError, match="no host 'claud'. Did you mean claude"):
+    with pytest.raises(UsageError, match=r"no host 'claud'\. Did you mean claude"):
         fire("Stop", hosts=["claud"])
 
 
@@ -282,12 +282,14 @@ def test_a_rewrite_that_changes_nothing_is_no_rewrite(tmp_path):
 
 
 def test_a_denial_that_the_host_was_seen_to_ignore_is_not_called_one(tmp_path):
-    (tmp_path / "policy.py").write_text(
-        "from onehook import Hooks, deny\nhooks = Hooks()\nhooks.on('AgentResponse')(lambda event: deny('no'))\n"
-    )
-    shot = Fire(tmp_path / "policy.py", hosts=["cursor"])("AgentResponse")["cursor"]
-    assert shot.heard.decision is None or "decision" in [loss.field for loss in shot.lost]
-    assert shot.effect.startswith("goes on")
+    source = "from onehook import Hooks, deny\nhooks = Hooks()\nhooks.on('UserPromptSubmit')(lambda event: deny('no'))\n"
+    (tmp_path / "policy.py").write_text(source)
+    fire = Fire(tmp_path / "policy.py", hosts=["cursor"])
+    fire("UserPromptSubmit", prompt="x").assert_denied()
+    sdk = fire("UserPromptSubmit", prompt="x", host_version="1.0.0")  # what the SDK reports, which throws this answer away
+    assert sdk.snapshot()["cursor"]["stdout"]["continue"] is False
+    assert "goes on" in message(sdk.assert_denied)
+    assert "decision" in [loss.field for loss in sdk["cursor"].lost]
 
 
 def test_a_fired_event_says_what_it_is():
