@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 ID = "claude"
 UNREADABLE = ("", 1)
-# Cursor also runs the hooks of Claude's settings files, with payloads and answers of its own.
-BORROWED_BY = (("cursor", "cursor_version"),)
+ERROR_EXIT = 1
+# Cursor and Copilot also run the hooks of Claude's settings files, with payloads and answers of their own.
+BORROWED_BY = (("cursor", "cursor_version"), ("copilot", "timestamp"))
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
