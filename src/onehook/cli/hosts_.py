@@ -86,5 +86,5 @@ def command(as_json: bool) -> None:
         table.add_row(row.host, row.title if row.installable else "(the open contract)", support, proofs, str(len(row.events)))
     console = Console()
     console.print(table)
-    for support in dict.fromkeys(row.support for row in found):
-        console.print(f"[bold]{support}[/bold]: {MEANING[support]}", highlight=False)
+    for level in dict.fromkeys(row.support for row in found):
+        console.print(f"[bold]{level}[/bold]: {MEANING[level]}", highlight=False)

@@ -52,7 +52,7 @@ def described(hooks: Hooks) -> dict[str, Any]:
     return {"options": hooks.options, "handlers": handlers}
 
 
-def code_of(handler: object) -> Any:
+def code_of(handler: Any) -> Any:
     """The code of a function, also of one that is wrapped, bound or an object's __call__."""
     for _ in range(10):
         if hasattr(handler, "__code__"):
