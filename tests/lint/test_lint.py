@@ -57,7 +57,7 @@ FOUND = {
     "OH101": (handler('"Notification"', "return None"), "have no Notification"),
     "OH102": (handler('"PreToolUse", tool="Read"', "return deny('no')"), "codex has no tool Read, so it never runs there"),
     "OH103": (handler('"PreToolUse", tool="Read|Bash"', "return deny('no')"), "codex has no tool Read"),
-    "OH104": (handler('"PreToolUse", tool="bash"', "return deny('no')"), "did you mean 'Bash'?"),
+    "OH104": (handler('"PreToolUse", tool="Bahs"', "return deny('no')"), "did you mean 'Bash'?"),
     "OH105": (handler('"PreToolUse", tool="Shell"', "return deny('no')"), "Shell is cursor's own name for Bash"),
     "OH106": (handler('"Stop", tool="Bash"', "return None"), "Stop is about no tool"),
     "OH107": (handler('"PreToolUse", host="claud"', "return None"), "did you mean 'claude'?"),
@@ -137,6 +137,12 @@ def test_patterns_that_match_are_not_reported(lint, tool):
 def test_a_tool_that_no_table_knows_is_only_noted(lint):
     finding = only(lint(handler('"PreToolUse", tool="TodoWrite"', "return None"), hosts=("claude",)))
     assert (finding.code, finding.level) == ("OH105", "note")
+
+
+def test_the_name_that_one_host_has_for_a_tool_leaves_the_others_unguarded(lint):
+    finding = only(lint(handler('"PreToolUse", tool="Shell"', "return deny('no')")))
+    assert (finding.code, finding.level, finding.hosts) == ("OH105", "warning", ("claude", "codex"))
+    assert finding.fix == "write Bash, which means the tool of every host"
 
 
 def test_what_codex_deletes_with_is_said(lint):
@@ -297,6 +303,7 @@ def test_nothing_that_a_handler_prints_or_writes_matters(lint, tmp_path):
 @pytest.fixture
 def onehook(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("onehook.setup.plan.configurable", lambda: list(AGENTS))
 
     def run(body, *words):
         (tmp_path / "policy.py").write_text(HEAD + CLOSED + body)
@@ -367,5 +374,5 @@ def test_mistakes_on_the_command_line(onehook):
 
 
 def test_all_hosts_are_more_than_those_that_can_be_installed_into(onehook):
-    assert "[contract]" not in onehook(ASKS).stdout
-    assert "[contract]" in onehook(ASKS, "--hosts", "all").stdout
+    assert "contract" not in onehook(ASKS).stdout
+    assert "contract" in onehook(ASKS, "--hosts", "all").stdout

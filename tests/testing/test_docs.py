@@ -52,7 +52,7 @@ def test_every_command_works(project, command):
 def test_the_failure_that_is_shown_is_the_one_that_comes(project):
     test = project / ".hooks" / "test_policy.py"
     test.write_text(test.read_text().replace(", or_denied=True", ""))
-    done = shell("pytest .hooks -k push", project)
+    done = shell("pytest .hooks -k push --onehook-hosts claude,codex", project)
     (shown,) = re.findall(r"```text\n(.*?)```", TEXT, re.DOTALL)
     printed = [
         line.removeprefix("E").strip().removeprefix("AssertionError: ") for line in done.stdout.splitlines() if line.startswith("E ")

@@ -13,6 +13,8 @@ from onehook.hosts import HOSTS
 from onehook.testing import Fire, Fired, simulate
 from onehook.testing.shots import Shot
 
+FOUR = ("claude", "cursor", "codex", "contract")  # for what differs from host to host
+
 POLICY = """
 from onehook import Hooks, allow, ask, deny
 
@@ -97,7 +99,7 @@ def test_a_wrong_reason_is_not_enough(fire):
 
 
 def test_an_ask_that_becomes_a_deny_fails_by_name_and_is_accepted_on_request(fire):
-    fired = fire("Bash", command="git push")
+    fired = fire("Bash", command="git push", hosts=FOUR)
     text = message(fired.assert_asked)
     assert text.startswith("not asked about on cursor, codex, contract:")
     assert "as wanted on claude" in text
@@ -117,7 +119,7 @@ def test_a_rewrite_is_compared_in_unified_keys(fire):
 
 
 def test_a_host_that_cannot_rewrite_is_named(fire):
-    text = message(fire("Bash", command="ls").assert_rewritten)
+    text = message(fire("Bash", command="ls", hosts=FOUR).assert_rewritten)
     assert text.startswith("not rewritten on contract:")
     assert "the contract cannot rewrite an input" in text
 
@@ -132,14 +134,14 @@ def test_context_feedback_messages_and_stops(fire):
     fire("SessionStart", hosts=agents).assert_context("brief").assert_nothing_dropped()
     assert "no context" in message(fire("SessionStart", hosts=["contract"]).assert_context, "brief")
     fire("Bash", command="x", event="PostToolUse", hosts=["claude", "codex"]).assert_feedback("wrong")
-    fire("Bash", command="rm -rf /").assert_user_told("blocked for you")
+    fire("Bash", command="rm -rf /", hosts=FOUR).assert_user_told("blocked for you")
     fire("Stop").assert_continues("tests first")
     fire("Stop", stop_hook_active=True).assert_runs()
     assert "is no stop" in message(fire("Bash", command="true").assert_continues)
 
 
 def test_what_is_dropped_is_said_by_host(fire):
-    text = message(fire("SessionStart").assert_nothing_dropped)
+    text = message(fire("SessionStart", hosts=FOUR).assert_nothing_dropped)
     assert text.startswith("not honoured whole on contract:")
     assert "'additional_context' dropped" in text
 
@@ -157,7 +159,7 @@ def test_an_error_is_wanted_and_there_is_none(fire):
 
 
 def test_hosts_without_the_event_or_the_tool_are_left_out_and_named(fire):
-    fired = fire("Read", file_path="x")
+    fired = fire("Read", file_path="x", hosts=FOUR)
     assert fired.absent == {"codex": "has no tool Read"}
     assert "not fired at codex (has no tool Read)" in message(fired.assert_denied)
     with pytest.raises(KeyError, match="has no tool Read"):
@@ -250,7 +252,7 @@ def test_a_policy_that_runs_itself_while_it_is_loaded_is_an_error_here(tmp_path)
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_policy_that_does_not_load_fails_as_its_source_says(tmp_path, closed):
     (tmp_path / "policy.py").write_text(f"hooks = Hooks(fail={'closed' if closed else 'open'!r})\n")
-    effects = Fire(tmp_path / "policy.py")("Bash", command="x").assert_error("NameError").effects
+    effects = Fire(tmp_path / "policy.py", hosts=FOUR)("Bash", command="x").assert_error("NameError").effects
     assert set(effects.values()) == {"blocked (fail=closed)" if closed else "error, goes on"}
 
 

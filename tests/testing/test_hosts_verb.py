@@ -44,7 +44,7 @@ def test_without_a_proof_recorded_payloads_count_and_else_documentation(monkeypa
     monkeypatch.setattr(results, "COMMITTED", tmp_path / "none.json")
     found = {row.host: row for row in hosts_.known_hosts()}
     for host in HOSTS:
-        captured = load(host, "config").CAPTURED if host in configurable() else ()
+        captured = getattr(load(host, "config"), "CAPTURED", ()) if host in configurable() else ()
         assert found[host].support == ("captured" if captured else "documented")
         assert found[host].versions == captured
         assert found[host].date == ""

@@ -38,7 +38,7 @@ def test_the_policy_beside_the_test_is_fired_on_every_host(project):
 
 def test_a_failure_names_the_hosts(project):
     project.makepyfile(test_it=f"def test_it(fire):\n    {ASKED}")
-    result = project.runpytest()
+    result = project.runpytest("--onehook-hosts=claude,cursor,codex,contract")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["E*not asked about on cursor, codex, contract*", "E*cursor*blocked*", "E*codex*blocked*", "*as wanted on claude*"]

@@ -27,7 +27,7 @@ CODES = {
     "OH102": Code("warning", "a handler for tools of which a host has none", "handle the tool that does this there, or name the hosts"),
     "OH103": Code("note", "a handler for tools of which a host lacks some", "see that what the missing tool does is covered there"),
     "OH104": Code("error", "a tool pattern that matches nothing on any host", 'write a unified tool, or "mcp__server__*" for MCP tools'),
-    "OH105": Code("note", "a tool's name that only one host, or no table, knows", "write the unified name, or name the hosts"),
+    "OH105": Code("warning", "a tool's name that only some hosts, or no table, knows", "write the unified name, or name the hosts"),
     "OH106": Code("error", "tool= on an event that is about no tool: the handler never runs", "take tool= away"),
     "OH107": Code("error", "a handler for a host that does not exist", "mend the name in host="),
     "OH108": Code("warning", "a handler that is never reached, or registered twice", "take one of the two away, or put it first"),

@@ -101,7 +101,7 @@ def _unknown(handler: Handler, pattern: str) -> Finding:
     if meant:
         return handler.finding("OH104", f"{handler}: no host has a tool {pattern!r}; did you mean {meant!r}?")
     text = f"{handler}: no table knows a tool {pattern!r}; it matches only a tool that a host calls exactly so"
-    return handler.finding("OH105", text, fix=f"the unified tools are {', '.join(TOOLS)}")
+    return handler.finding("OH105", text, level="note", fix=f"the unified tools are {', '.join(TOOLS)}")
 
 
 def _native(handler: Handler, pattern: str, hosts: list[str]) -> Iterator[Finding]:

@@ -93,7 +93,9 @@ def close_to(word: str, known: Iterable[str]) -> str:
     """The known word that was probably meant, or ""."""
     import difflib
 
-    by_lower = {name.lower(): name for name in known}
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)  # of two spellings the first that is known: the unified one
     close = difflib.get_close_matches(word.lower(), by_lower, 1, 0.75)
     return by_lower[close[0]] if close else ""
 
@@ -183,9 +185,11 @@ def judged(shot: Round, told: Told) -> Shot:
         heard: Response = load(shot.host, "reverse").answer(shot.event, told.stdout, told.stderr, told.exit_code)
     except HandlerError as failed:
         return Shot(effect="error, goes on", error=_error(told, Response()) or str(failed), **common)
-    effect = effect_of(shot.event, heard, gates(wire_of(shot.host), shot.event), ignored(heard, [loss.field for loss in lost]))
     error = _error(told, heard)
-    return Shot(effect=f"{effect} (fail=closed)" if error and effect.startswith("blocked") else effect, error=error, heard=heard, **common)
+    effect = effect_of(shot.event, heard, gates(wire_of(shot.host), shot.event), ignored(heard, [loss.field for loss in lost]))
+    if error:
+        effect = "blocked (fail=closed)" if effect.startswith("blocked") else "error, goes on"
+    return Shot(effect=effect, error=error, heard=heard, **common)
 
 
 _MARK = "[onehook] "
