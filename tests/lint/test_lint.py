@@ -291,6 +291,34 @@ def test_a_handler_from_beside_the_policy_is_shown_in_its_own_file(lint, tmp_pat
     assert finding.line == 3
 
 
+def test_a_handler_from_a_library_is_shown_where_the_policy_takes_it_in(lint, tmp_path):
+    (tmp_path / "some_library").mkdir()
+    (tmp_path / "some_library" / "rules.py").write_text(
+        "from onehook import Hooks, ask\nrules = Hooks()\n\n\n\n@rules.on('PreToolUse')\ndef it(event):\n    return ask('x')\n"
+    )
+    finding = lint("import some_library.rules\nhooks.use(some_library.rules.rules)\n").findings[0]
+    assert (finding.code, finding.line) == ("OH202", 4)
+    assert finding.file.endswith("policy.py")
+
+
+def test_handlers_that_are_no_plain_functions_are_read_too(lint):
+    body = """
+    import functools
+
+    class Guard:
+        def __call__(self, event):
+            return ask("x")
+
+    def strict(event, word):
+        return ask(word)
+
+    hooks.on("PreToolUse", tool="Bash")(Guard())
+    hooks.on("PostToolUse", tool="Bash")(functools.partial(strict, word="x"))
+    """
+    static = Limits(10_000, 10_000, run_handlers=False)
+    assert {finding.line for finding in lint(body, limits=static, hosts=("codex",)).findings} == {7, 10}
+
+
 def test_nothing_that_a_handler_prints_or_writes_matters(lint, tmp_path):
     body = handler('"PreToolUse", tool="Bash"', "print('{}')", "open('here.txt', 'w').close()", "return deny('no')")
     assert not codes(lint(body))

@@ -22,6 +22,7 @@ _TEXTS = (
 )
 _PATHS = ("README.md", ".env", "src/app.py", "/etc/passwd", "id_rsa")
 _MOST = 40  # texts of the policy's own that are tried
+_FEW = 6
 _SESSION = {"session_id": "onehook-lint", "cwd": CWD}
 
 
@@ -55,13 +56,14 @@ def events(handler: Handler, texts: Sequence[str]) -> Iterator[Event]:
             for text in texts:
                 yield sample(handler.event, stop_hook_active=active, prompt=text, last_assistant_message=text, **_SESSION)
         return
-    patterns = [pattern for pattern in handler.tools if pattern.startswith("mcp__")]
+    tools = [tool for tool in TOOLS if tool in handler.tools] if set(handler.tools) <= set(TOOLS) and handler.tools else list(TOOLS)
+    patterns = [pattern for pattern in handler.tools if pattern.startswith("mcp__")] or ["mcp__x__x"] * ("MCP" in tools)
     for number, text in enumerate(texts):
         path = _PATHS[number % len(_PATHS)]
-        for tool in TOOLS:
+        for tool in tools:
             if tool != "MCP":
                 yield from (sample(handler.event, tool, **_SESSION, **inputs(tool, text, where)) for where in {path: 0, text: 0})
-        yield from (sample(handler.event, "MCP", **_SESSION, **_mcp(pattern), query=text) for pattern in patterns or ["mcp__x__x"])
+        yield from (sample(handler.event, "MCP", **_SESSION, **_mcp(pattern), query=text) for pattern in patterns)
 
 
 def texts_for(own: Sequence[str]) -> list[str]:
@@ -70,7 +72,12 @@ def texts_for(own: Sequence[str]) -> list[str]:
 
 
 def wanted(handler: Handler, hosts: Sequence[str], texts: Sequence[str]) -> list[Round]:
-    """The events that the handler gets on these hosts."""
+    """The events that the handler gets on these hosts: a few on each, all on the first, since what a handler looks for is no host's."""
+    few, rest = texts[:_FEW], texts[_FEW:]
+    return [*_wanted(handler, hosts, few), *_wanted(handler, hosts[:1], rest)]
+
+
+def _wanted(handler: Handler, hosts: Sequence[str], texts: Sequence[str]) -> list[Round]:
     registration = handler.registration()
     found: list[Round] = []
     for event in events(handler, texts):
