@@ -15,7 +15,7 @@ from onehook.hosts import HOSTS, wire_of
 LAYERS = (
     ("onehook.__main__", "onehook.launch"),
     ("onehook.cli",),
-    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing"),
+    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.isolate", "onehook.stopguard"),
     ("onehook.hosts",),
     ("onehook.codec",),
