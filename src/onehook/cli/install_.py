@@ -52,7 +52,8 @@ def command(
     if portable and not policy_in_scope(path, "project", machine):
         raise click.UsageError(f"--portable needs the policy inside the project ({machine.project})")
     hooks = loaded(path)
-    wish = Wish(fail_closed or hooks.options.get("fail") == "closed", timeout, _stop_limit(hooks), _matchers(matcher))
+    seconds = timeout or hooks.options.get("timeout")
+    wish = Wish(fail_closed or hooks.options.get("fail") == "closed", seconds, _stop_limit(hooks), _matchers(matcher))
     options = ("--timeout", f"{timeout:g}") if timeout else ()
     request = Request(path, scope, _events(events, hooks), wish, portable, options)
     chosen = chosen_hosts(hosts, machine)
@@ -130,7 +131,10 @@ def loaded(path: Path) -> Hooks:
     from onehook.runner import load_policy
 
     try:
-        return load_policy(str(path))
+        hooks = load_policy(str(path))
+        if hasattr(hooks, "check"):  # a manifest
+            hooks.check()
+        return hooks
     except OnehookError as error:
         raise click.ClickException(str(error)) from None
     except BaseException as error:

@@ -32,6 +32,11 @@ def parts(event: Event) -> list[Event]:
     return [event]
 
 
+def variables(event: Event, project: str) -> dict[str, str]:
+    """Codex sets none for its hooks."""
+    return {}
+
+
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Codex would send for this event: the keys of its schema and no other."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
