@@ -128,11 +128,12 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
 
 def loaded(path: Path) -> Hooks:
     """The policy, loaded once now: one that does not load should not be installed."""
+    from onehook.manifest import Manifest
     from onehook.runner import load_policy
 
     try:
         hooks = load_policy(str(path))
-        if hasattr(hooks, "check"):  # a manifest
+        if isinstance(hooks, Manifest):
             hooks.check()
         return hooks
     except OnehookError as error:
