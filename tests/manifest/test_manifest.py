@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import pytest
-from harness import LAUNCH, fire, process, reason_of, stop_payload, tool_payload
+from harness import fire, process, reason_of, stop_payload, tool_payload
 
 from onehook.core import Event, UsageError
-from onehook.hosts import wire_of
 from onehook.hosts.reversing import sample
 from onehook.manifest import commands_in, path_matches
 from onehook.runner import load_policy
@@ -70,8 +70,11 @@ def test_a_manifest_with_a_byte_order_mark_or_not_in_utf_8(tmp_path):
 
 @pytest.mark.parametrize(
     ("hook", "message"),
-    [(sh("x", "codex", events='["Notification"]'), "speaks codex, which has no Notification"), (sh("x", "contract", events='["SubagentStop"]'), "which has no SubagentStop")],
-)  # fmt: skip
+    [
+        (sh("x", "codex", events='["Notification"]'), "speaks codex, which has no Notification"),
+        (sh("x", "contract", events='["SubagentStop"]'), "which has no SubagentStop"),
+    ],
+)
 def test_an_event_that_the_dialect_lacks_is_found_at_install(tmp_path, hook, message):
     hooks = load_policy(str(manifest_of(tmp_path, hook)))
     with pytest.raises(UsageError, match=message):
@@ -114,13 +117,17 @@ def test_the_contract_is_one_line_with_its_two_keys(tmp_path):
     assert target.read_text() == '{"tool_name": "Shell", "tool_input": {"command": "ls"}}\n'
 
 
+FILE = {"file_path": "/p/a", "content": "x"}
+ADDED = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"
+
+
 @pytest.mark.parametrize(
     ("speaks", "events", "expected"),
     [
         ("contract", '["PreToolUse"]', {"tool_name": "Write", "tool_input": {"path": "/p/a", "contents": "x"}}),
-        ("claude", '["PreToolUse"]', {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/p/a", "content": "x"}}),
-        ("cursor", '["preToolUse"]', {"hook_event_name": "preToolUse", "tool_name": "Write", "tool_input": {"file_path": "/p/a", "content": "x"}}),
-        ("codex", '["PreToolUse"]', {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"}}),
+        ("claude", '["PreToolUse"]', {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": FILE}),
+        ("cursor", '["preToolUse"]', {"hook_event_name": "preToolUse", "tool_name": "Write", "tool_input": FILE}),
+        ("codex", '["PreToolUse"]', {"tool_name": "apply_patch", "tool_input": {"command": ADDED}}),
         ("onehook", '["PreToolUse"]', {"event": "PreToolUse", "tool": "Write", "paths": ["/p/a"], "host": "opencode"}),
     ],
 )  # fmt: skip
@@ -133,7 +140,7 @@ def test_a_write_of_another_host_in_each_dialect(tmp_path, speaks, events, expec
 def test_a_patch_of_several_files_is_shown_file_by_file_and_one_denial_is_enough(tmp_path):
     patch = "*** Begin Patch\n*** Add File: ok.txt\n+x\n*** Add File: prod.env\n+y\n*** End Patch\n"
     payload = {**tool_payload("codex", patch), "tool_name": "apply_patch"}
-    script = """in=$(cat); case $in in *prod.env*) echo '{"decision": "deny", "reason": "no env"}';; esac; echo "$in" >> seen"""
+    script = """in=$(cat); case $in in *prod.env*) echo '{"decision": "deny", "reason": "no env"}';; esac; printf '%s\\n' "$in" >> seen"""
     path = manifest_of(tmp_path, sh(script, "contract"))
     assert reason_of(fire(path, payload, "--host", "codex", cwd=tmp_path), "codex") == "no env"
     lines = [json.loads(line) for line in (tmp_path / "seen").read_text().splitlines()]
@@ -183,7 +190,8 @@ def test_files_beside_the_manifest_are_found_from_any_folder(tmp_path):
 @pytest.mark.parametrize(
     ("more", "command", "started"),
     [
-        ('tools = ["Bash"]', "ls", True), ('tools = ["Read"]', "ls", False), ('hosts = ["claude"]', "ls", True), ('hosts = ["codex"]', "ls", False),
+        ('tools = ["Bash"]', "ls", True), ('tools = ["Read"]', "ls", False),
+        ('hosts = ["claude"]', "ls", True), ('hosts = ["codex"]', "ls", False),
         ('commands = ["git push*"]', "git push -f", True), ('commands = ["git push*"]', "cd a && X=1 git push", True),
         ('commands = ["git push*"]', "git status", False), ('paths = ["*.py"]', "ls", False),
     ],
@@ -209,7 +217,8 @@ def test_a_host_that_does_not_say_why_a_session_starts_starts_it():
 
 @pytest.mark.parametrize(
     ("line", "command"),
-    [("a; b", "b"), ("a | b c", "b c"), ("(a && b)", "b"), ("x $(b)", "b"), ("`b`", "b"), ("A=1 B=2 b", "b"), ("if a; then\nb\nfi", "b"), (" b ", "b")],
+    [("a; b", "b"), ("a | b c", "b c"), ("(a && b)", "b"), ("x $(b)", "b"), ("`b`", "b"), ("A=1 B=2 b", "b"),
+     ("if a; then\nb\nfi", "b"), (" b ", "b")],
 )  # fmt: skip
 def test_the_commands_in_a_line(line, command):
     assert command in commands_in(line)
@@ -227,10 +236,9 @@ def test_paths(pattern, path, matches):
 
 
 def test_a_cursor_edit_hook_sees_writes_and_edits_of_every_host(tmp_path):
-    for payload in (
-        {**tool_payload("claude", event="PostToolUse"), "tool_name": "Write", "tool_input": {"file_path": "/p/a", "content": "x"}},
-        {**tool_payload("claude", event="PostToolUse"), "tool_name": "Edit", "tool_input": {"file_path": "/p/a", "old_string": "", "new_string": "x"}},
-    ):  # fmt: skip
+    after = tool_payload("claude", event="PostToolUse")
+    edit = {"file_path": "/p/a", "old_string": "", "new_string": "x"}
+    for payload in ({**after, "tool_name": "Write", "tool_input": FILE}, {**after, "tool_name": "Edit", "tool_input": edit}):
         got = seen(tmp_path, "", payload, speaks="cursor", events='["afterFileEdit"]')
         assert (got["file_path"], got["edits"]) == ("/p/a", [{"old_string": "", "new_string": "x"}])
 
@@ -310,4 +318,3 @@ def test_run_through_the_command_line(tmp_path):
         [os.path.join(os.path.dirname(os.sys.executable), "onehook"), "run", path, "--host", "claude"], tool_payload("claude", "rm -rf x")
     )
     assert "Claude hook" in reason_of(result, "claude")
-    assert os.path.exists(LAUNCH) and wire_of("claude")
