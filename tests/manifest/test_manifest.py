@@ -315,6 +315,6 @@ def test_a_made_up_event_that_no_host_sent_is_denied_by_a_closed_program_too(tmp
 def test_run_through_the_command_line(tmp_path):
     path = manifest_of(tmp_path, guard("claude"))
     result = process(
-        [os.path.join(os.path.dirname(os.sys.executable), "onehook"), "run", path, "--host", "claude"], tool_payload("claude", "rm -rf x")
+        [os.path.join(os.path.dirname(sys.executable), "onehook"), "run", path, "--host", "claude"], tool_payload("claude", "rm -rf x")
     )
     assert "Claude hook" in reason_of(result, "claude")

@@ -13,6 +13,7 @@ VERBS = {
     "status": "Show what is installed where.",
     "doctor": "Check that a deny would take effect, host by host.",
     "init": "Write a small policy and its test to start from.",
+    "import": "Take the hooks that are configured already to every agent.",
     "prove": "Run the real agents against a scripted model and see what takes effect.",
     "model": "Serve the scripted model on its own.",
     "run": "Answer one event on stdin: what hosts start.",

@@ -214,7 +214,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
         _add_removal(plan, Change(place.path, document.before, memory.before), place)
         return
     for found in reversed(mine):
-        _take_out(document, found)
+        take_out(document, found)
     empty = not document.data() or document.data() == dict(config.SKELETON)
     after = None if empty and journal.folders_made(place.path) else document.after
     _add_removal(plan, Change(place.path, document.before, after), place)
@@ -224,14 +224,15 @@ def _removable(config: Config, data: Any, policy: Path | None, machine: Machine)
     return [found for found in ours_in(config, data) if policy is None or names_policy(found.command, policy, machine.project)]
 
 
-def _take_out(document: Document, found: Found) -> None:
+def take_out(document: Document, found: Found) -> None:
     """Remove a handler, and then every container above it that it leaves empty."""
     path: tuple[str | int, ...] = found.path
     document.remove(path)
     while len(path) > 1:
         path = path[:-1]
         value = value_at(document.data(), path)
-        bare_group = isinstance(value, dict) and value.get("hooks") == [] and set(value) <= {"hooks", "matcher"}
+        # A group that only has its matcher left makes Claude Code skip the whole file.
+        bare_group = isinstance(value, dict) and not value.get("hooks") and set(value) <= {"hooks", "matcher"}
         if value not in ({}, []) and not bare_group:
             return
         document.remove(path)
