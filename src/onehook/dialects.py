@@ -138,7 +138,7 @@ def _environment(dialect: Any, event: Event, project: str) -> dict[str, str]:
     variables = dict(os.environ)
     variables["ONEHOOK_HOST"] = event.host
     variables["ONEHOOK_PROJECT_DIR"] = project
-    expected: Mapping[str, str] = dialect.variables(event, project)
+    expected: Mapping[str, str] = dialect.variables(event, project) if hasattr(dialect, "variables") else {}
     for name, value in expected.items():
         known = variables.get(name)
         if known is None or (name.endswith("_PROJECT_DIR") and event.cwd and not _inside(event.cwd, known)):

@@ -24,10 +24,6 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     return event.to_dict()
 
 
-def variables(event: Event, project: str) -> dict[str, str]:
-    return {}
-
-
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """The fields of a Response as one JSON object, or nothing. Exit 0, or 2 for a deny; stderr is its reason where JSON gives none."""
     if exit_code not in (0, 2):

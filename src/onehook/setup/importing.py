@@ -14,9 +14,10 @@ from onehook.hosts.configuring import Found, Machine, Place
 from onehook.hosts.importing import Borrowed
 from onehook.setup.command import is_ours
 from onehook.setup.documents import ConfigError, Document
+from onehook.setup.entries import first_state, take_out
 from onehook.setup.files import Change
 from onehook.setup.journal import Journal
-from onehook.setup.plan import Plan, config_of, configurable, place_of, take_out
+from onehook.setup.plan import Plan, config_of, configurable, place_of
 from onehook.stopguard import state_folder
 
 HEAD = """\
@@ -158,15 +159,16 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
         raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
     content = manifest_text(found, output.name).encode("utf-8")
     load_manifest(str(output), content).check()  # what cannot be run must not be written
-    plan = Plan(changes=[Change(output, None, content)], roots={output: output.parent}, first_states={output: None})
+    plan = Plan(changes=[Change(output, None, content)], roots={output: output.parent})
     for path, document in found.documents.items() if take_over else ():
         mine = [taken for taken in found.carried if taken.place.path == path]
+        if not mine:
+            continue
+        plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)
         for taken in reversed(mine):
-            take_out(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None))
-        if mine:
-            plan.changes.append(Change(path, document.before, document.after))
-            plan.first_states[path] = journal.first_state(path, document.before)
-            plan.roots[path] = mine[0].place.root
+            take_out(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None), None)
+        plan.changes.append(Change(path, document.before, document.after))
+        plan.roots[path] = mine[0].place.root
     return plan
 
 

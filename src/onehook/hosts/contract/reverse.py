@@ -37,11 +37,6 @@ def parts(event: Event) -> list[Event]:
     return reversing.parts(event, ID)
 
 
-def variables(event: Event, project: str) -> dict[str, str]:
-    """The contract names none."""
-    return {}
-
-
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """The contract's two keys. They do not say before or after: a caller says postToolUse beside them."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
