@@ -245,13 +245,20 @@ def _possible_events(job: Job) -> list[tuple[str, Row]]:
     return [(name, row) for wire in wires for name, row in wire.EVENTS.items() if name in names or row.event in names]
 
 
-def load_policy(path: str) -> Hooks:
-    """The Hooks object of a policy file: the one named `hooks`, or the only one."""
+def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
+    """The Hooks object of a policy file: the one named `hooks`, or the only one; of a manifest, the one that it describes.
+
+    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves.
+    """
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
+    if path.endswith(".toml"):
+        from onehook.manifest import load_manifest
+
+        return load_manifest(path, source, given)
     module = type(sys)("onehook_policy")
     module.__file__ = os.path.abspath(path)
     sys.modules["onehook_policy"] = module

@@ -16,6 +16,7 @@ VERBS = {
     "fire": "Fire an event at a policy and see what each host would do.",
     "lint": "Say what in a policy cannot work where.",
     "hosts": "List the hosts and how well each is known.",
+    "import": "Take the hooks that are configured already to every agent.",
     "prove": "Run the real agents against a scripted model and see what takes effect.",
     "model": "Serve the scripted model on its own.",
     "run": "Answer one event on stdin: what hosts start.",

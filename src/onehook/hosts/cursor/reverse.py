@@ -69,6 +69,12 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     return {**body, **_common(event, name)}
 
 
+def variables(event: Event, project: str) -> dict[str, str]:
+    """What Cursor sets for its hooks (1.0.32)."""
+    version = event.host_version if event.host in ("", ID) and event.host_version else VERSION
+    return {"CURSOR_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project, "CURSOR_VERSION": version}
+
+
 def _common(event: Event, name: str) -> dict[str, Any]:
     ours = event.host in ("", ID)
     body: dict[str, Any] = {"hook_event_name": name}
