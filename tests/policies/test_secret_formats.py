@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.policies.secrets import find_secrets, mask
+from onehook.policies.secret_formats import find_secrets, mask
 
 UPPER = "Q7RZK3WVT5YHB2NJ"
 MIXED = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4bC6dE8fG0hJ2kL4mN6pQ8rS0tU2vW4xY6zA8bC1dE3fG5"
