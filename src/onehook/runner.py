@@ -204,12 +204,14 @@ def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
 
 
 def fail(job: Job, message: str, noise: str = "", unreadable: bool = False) -> Output:
-    """The answer to an error: the host's proven deny under fail closed, else no opinion, the error on stderr, exit 1."""
+    """The answer to an error: the host's proven deny under fail closed, else no opinion and the error on stderr."""
     denial = _denial(job, f"onehook: {message} (blocked: fail=closed)", noise) if job.closed else None
     if denial is not None:
         return denial
     parts = [noise.rstrip("\n"), f"[onehook] error: {message}"]
-    stdout, exit_code = job.wire.UNREADABLE if unreadable and job.wire is not None else ("", 1)
+    stdout, exit_code = "", 1
+    if job.wire is not None:
+        stdout, exit_code = job.wire.UNREADABLE if unreadable else ("", job.wire.ERROR_EXIT)
     return Output(stdout, exit_code, "\n".join(part for part in parts if part))
 
 
@@ -328,7 +330,9 @@ def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], hos
     problem = _prepare(job, argv, hooks, overrides, host)
     unreadable = False
     try:
-        take_payload(job, read_stdin(job.options.timeout))
+        event = take_payload(job, read_stdin(job.options.timeout))
+        if event.echo and not problem:
+            return conclude(job, Response())  # without loading the policy
         if not problem:
             from onehook.isolate import run_policy
 

@@ -5,7 +5,9 @@ The installer knows formats only; everything about a host comes from its config 
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -85,6 +87,7 @@ class Commands:
     posix: str
     powershell: str
     cmd: str
+    words: tuple[str, ...] = ()  # for hosts that start it without a shell; every path is absolute
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class Config(Protocol):
     @property
     def HOST_IDS(self) -> tuple[str, ...]: ...  # who may start this entry: written as --host
     @property
-    def PROJECT(self) -> str: ...  # the project's folder in the host's shell; "" if the host sets no variable for it
+    def PROJECT(self) -> str: ...  # the project's folder in the host's shell; "." if hooks start there, "" if it cannot be said
     @property
     def SKELETON(self) -> Mapping[str, Any]: ...  # what a new file needs beside hooks
     @property
@@ -155,3 +158,29 @@ def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
     unique = list(dict.fromkeys(words))
     plain = all(word.replace("_", "").isalnum() for word in unique)
     return "|".join(unique) if plain else f"^({'|'.join(unique)})$"
+
+
+def anchored(matcher: str) -> str:
+    """For hosts that take a matcher as a pattern that may fit anywhere in the name."""
+    return matcher if matcher.startswith("^") else f"^({matcher})$"
+
+
+def read_jsonc(path: Path) -> dict[str, Any]:
+    """The object in a JSON file that may have comments; empty if there is none."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        data = json.loads(re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or "", text, flags=re.DOTALL))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def folder_trust(rules: Mapping[str, Any], folder: Path) -> bool:
+    """Whether a trustedFolders.json trusts a folder: the rule with the longest path that covers it decides."""
+    decided = (-1, "")
+    where = folder.resolve()
+    for rule, level in rules.items():
+        base = Path(rule).parent if level == "TRUST_PARENT" else Path(rule)
+        if where.is_relative_to(base.resolve()):
+            decided = max(decided, (len(rule), str(level)))
+    return decided[1] in ("TRUST_FOLDER", "TRUST_PARENT")

@@ -85,6 +85,8 @@ class Scenario:
     needs: tuple[str, ...] = ()  # what the live module must be able to do
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
+    disabled: bool = False  # the hooks are switched off after the install, and doctor must say so
+    policy_path: str = ""  # a policy of the user's own, used where it is
 
 
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\nhooks = Hooks({options})\n"
@@ -137,7 +139,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("ask", "ask with nobody there: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
             tool="Bash", effect="ask"),
     _simple("allow", "an allow skips the permission prompt", "PreToolUse", Response("allow"), shell_script, _ran,
-            tool="Bash", effect="allow", needs=("strict",)),
+            tool="Bash", effect="approve", needs=("strict",)),
     _simple("rewrite", "a command rewritten", "PreToolUse", Response(modified_input={"command": "echo rewritten > ran.txt"}), shell_script,
             lambda e: (e.text("ran.txt") or "").strip() == "rewritten", tool="Bash", effect="modified_input"),
     _simple("context-before", "context before a tool", "PreToolUse", Response(additional_context=CONTEXT), shell_script,
@@ -172,6 +174,8 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,
             lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
+    _simple("disabled", "hooks switched off or not trusted: doctor says so", "PreToolUse", NO, shell_script,
+            lambda e: _ran(e) and e.doctor_failed, tool="Bash", disabled=True, needs=("disable",)),
     Scenario("crash-closed", "a handler that raises, fail closed", "PreToolUse", "Bash", None,
              breaking('raise RuntimeError("broken")', 'fail="closed"'), shell_script, _not_ran, fail_closed=True),
     Scenario("crash-open", "a handler that raises, fail open", "PreToolUse", "Bash", None,

@@ -71,7 +71,9 @@ def commands(
     python = "python" if portable else interpreter()
     words = [python, "-I", "-S", launcher, str(policy), *arguments]
     powershell = " ".join(map(quote_powershell, words))
-    return Commands(posix, f"& {powershell}" if powershell.startswith("'") else powershell, " ".join(map(quote_cmd, words)))
+    powershell = f"& {powershell}" if powershell.startswith("'") else powershell
+    plain = ("python3" if portable and os.name != "nt" else python, *words[1:])
+    return Commands(posix, powershell, " ".join(map(quote_cmd, words)), plain)
 
 
 def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) -> str:

@@ -138,7 +138,8 @@ def _fire(spot: Spot, found: Found, machine: Machine, probe: str) -> subprocess.
     environment = {**os.environ, "HOME": str(machine.home), "CLAUDE_PROJECT_DIR": str(machine.project)}
     shell = [os.environ.get("SHELL") or "/bin/sh", "-lc"] if config_of(spot.host).SHELL == "login" else ["/bin/sh", "-c"]
     line = f"{found.command} --probe {probe}"
-    folder = machine.project if PORTABLE_FOLDER in found.command else Path("/")
+    starts_there = PORTABLE_FOLDER in found.command or config_of(spot.host).PROJECT == "."
+    folder = machine.project if starts_there else Path("/")
     return subprocess.run(
         [*shell, line], input=dumps(payload), capture_output=True, text=True, cwd=folder, env=environment, timeout=FIRE_SECONDS, check=False
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hosts import HOSTS, load
-from onehook.hosts.configuring import DEFAULT_EVENTS, Config, Found, Machine, Place, Wish
+from onehook.hosts.configuring import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish
 from onehook.setup.command import commands, is_ours, names_policy, relative_to
 from onehook.setup.documents import ConfigError, Document, value_at
 from onehook.setup.files import Change
@@ -84,8 +84,9 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     config = config_of(host)
     if place.format == "own":
-        content = _own_content(host, place, request, machine)
         before = place.path.read_bytes() if place.path.exists() else None
+        _refuse_foreign(config, before, place, request, machine)
+        content = _own_content(host, place, request, machine, plan)
         _add(plan, Change(place.path, before, content), place, journal)
         return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
@@ -134,7 +135,11 @@ def _alone(document: Document, where: tuple[str | int, ...], item: Any) -> bool:
 
 
 def _slot(config: Config, event: str, request: Request, place: Place, machine: Machine) -> tuple[tuple[str, ...], Any]:
-    line = commands(
+    return config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
+
+
+def _commands(config: Config, event: str, request: Request, place: Place, machine: Machine) -> Commands:
+    return commands(
         request.policy,
         machine.project,
         _arguments(config, event, request),
@@ -142,7 +147,6 @@ def _slot(config: Config, event: str, request: Request, place: Place, machine: M
         inside_project=place.scope in ("project", "local"),
         portable=request.portable,
     )
-    return config.slot(event, line, request.wish, machine.windows)
 
 
 def _arguments(config: Config, event: str, request: Request) -> list[str]:
@@ -153,9 +157,24 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     return [*arguments, *request.run_options]
 
 
-def _own_content(host: str, place: Place, request: Request, machine: Machine) -> bytes:
-    make = load(host, "config").own_content
-    content: bytes = make(place, request, machine)
+def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
+    """A file of onehook's own serves one policy: another one's is not overwritten, nor is a file that somebody else wrote."""
+    if before is None:
+        return
+    ours = ours_in(config, before.decode("utf-8", "replace"))
+    if not ours:
+        raise ConfigError(f"{place.path} is there and is not onehook's; move it away first. Nothing was changed")
+    if not any(names_policy(found.command, request.policy, machine.project) for found in ours):
+        fix = f"join both (hooks.use(other)), or onehook uninstall --hosts {config.HOST_IDS[0]} first"
+        raise ConfigError(f"{config.TITLE} runs another policy already, and can run one: {fix}. Nothing was changed")
+
+
+def _own_content(host: str, place: Place, request: Request, machine: Machine, plan: Plan) -> bytes:
+    """The whole file of a host that has one for onehook alone: made by the host of the command of each event."""
+    config = config_of(host)
+    lines = {event: _commands(config, event, request, place, machine) for event in request.events if event in config.EVENTS}
+    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
+    content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
     return content
 
 
@@ -182,7 +201,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     config = config_of(host)
     memory = journal.recall(place.path)
     if place.format == "own":
-        if memory or is_ours(place.path.read_text(encoding="utf-8", errors="replace")):
+        if _removable(config, place.path.read_text(encoding="utf-8", errors="replace"), policy, machine):
             _add_removal(plan, Change(place.path, place.path.read_bytes(), memory.before if memory else None), place)
         return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)

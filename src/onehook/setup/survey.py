@@ -42,8 +42,8 @@ def _look(host: str, place: Place) -> Spot:
         return spot
     config = config_of(host)
     try:
-        spot.data = Document(place.path, "jsonc" if place.format == "own" else place.format).data() if readable(place) else None
-    except ConfigError as error:
+        spot.data = Document(place.path, place.format).data() if readable(place) else place.path.read_text(encoding="utf-8")
+    except (ConfigError, OSError, ValueError) as error:
         spot.problem = str(error)
         return spot
     spot.ours = ours_in(config, spot.data)
@@ -76,7 +76,7 @@ def _expanded(word: str, machine: Machine) -> str:
     for variable in ('"${CLAUDE_PROJECT_DIR:-.}"', "${CLAUDE_PROJECT_DIR:-.}", "$d", "$CLAUDE_PROJECT_DIR"):
         if word.startswith(variable):
             return str(machine.project) + word[len(variable) :]
-    return word
+    return str(machine.project / word)  # a relative one: some hosts start their hooks in the project
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, native_tools
+from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, anchored, native_tools
 from onehook.hosts.cursor import wire
 
 TITLE = "Cursor"
@@ -42,17 +42,13 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     entry: dict[str, Any] = {"command": commands.powershell.removeprefix("& ") if windows else commands.posix}
     matcher = wish.matcher(event)
     if matcher and event in TOOL_EVENTS:
-        entry["matcher"] = _anchored(native_tools(matcher, wire.TOOLS, "MCP:.*"))
+        entry["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "MCP:.*"))
     entry["timeout"] = wish.host_timeout
     if wish.fail_closed and wire.EVENTS[native].gates:  # elsewhere a failure would end the whole session
         entry["failClosed"] = True
     if native in ("stop", "subagentStop"):
         entry["loop_limit"] = wish.stop_limit
     return ("hooks", native), entry
-
-
-def _anchored(matcher: str) -> str:
-    return matcher if matcher.startswith("^") else f"^({matcher})$"
 
 
 def found(data: Any) -> Iterator[Found]:
