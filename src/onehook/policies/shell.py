@@ -92,8 +92,17 @@ class Context:
         return other
 
 
+_LAST: list[tuple[str, Script]] = []  # several policies ask about the same command, one after the other
+
+
 def parse(command: str) -> Script:
     """Every simple command that the text would run, in order.  Never raises."""
+    if not _LAST or _LAST[0][0] != command:
+        _LAST[:] = [(command, _parsed(command))]
+    return _LAST[0][1]
+
+
+def _parsed(command: str) -> Script:
     walker = Walker()
     walker.cut = len(command) > MAX_TEXT
     try:
