@@ -15,6 +15,8 @@ VERBS = {
     "init": "Write a small policy and its test to start from.",
     "prove": "Run the real agents against a scripted model and see what takes effect.",
     "model": "Serve the scripted model on its own.",
+    "record": "Keep the events of a live session as fixtures.",
+    "replay": "Run what has happened through a policy; compare two policies.",
     "run": "Answer one event on stdin: what hosts start.",
 }
 

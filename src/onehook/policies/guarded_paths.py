@@ -8,7 +8,7 @@ from onehook.core import Hooks, deny, wildcard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from onehook.core import Event, Response
 
@@ -60,14 +60,18 @@ def _prepared(pattern: str) -> str:
     return os.path.expanduser(pattern).replace("\\", "/").lower()
 
 
-def _forms(path: str, cwd: str) -> list[tuple[str, str]]:
+def _forms(path: str, cwd: str) -> Iterator[tuple[str, str]]:
     """The ways to name a file, each whole and from the project's folder on: as given, and where links lead."""
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
-    forms = []
-    for form, base in ((whole, cwd), (os.path.realpath(whole), os.path.realpath(cwd) if cwd else "")):
-        plain, root = form.replace("\\", "/").lower(), base.replace("\\", "/").lower().rstrip("/")
-        forms.append((plain, plain[len(root) + 1 :] if root and plain.startswith(root + "/") else plain))
-    return forms if forms[0] != forms[1] else forms[:1]
+    yield _form(whole, cwd)
+    real = os.path.realpath(whole)
+    if real != whole:
+        yield _form(real, os.path.realpath(cwd) if cwd else "")
+
+
+def _form(path: str, base: str) -> tuple[str, str]:
+    plain, root = path.replace("\\", "/").lower(), base.replace("\\", "/").lower().rstrip("/")
+    return plain, plain[len(root) + 1 :] if root and plain.startswith(root + "/") else plain
 
 
 def _covers(pattern: str, form: tuple[str, str]) -> bool:

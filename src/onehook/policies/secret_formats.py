@@ -46,6 +46,30 @@ PLACEHOLDER = re.compile(
     r"|sample|not[_-]?a[_-]?real|fake|todo|process\.env|os\.environ|getenv|env\[",
     re.IGNORECASE,
 )
+# What the text must hold, in small letters, for a format to be worth searching: most texts hold none of these, and searching for a plain
+# text is fifty times as fast.
+HINTS: dict[str, tuple[str, ...]] = {
+    "private-key": ("private key",),
+    "aws-access-key": ("akia", "asia"),
+    "gcp-api-key": ("aiza",),
+    "gcp-oauth": ("ya29.", "gocspx-"),
+    "azure-storage-key": ("accountkey=",),
+    "azure-client-secret": ("8q~", "7q~"),
+    "github-token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    "gitlab-token": ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "gloas-"),
+    "slack-token": ("xox",),
+    "slack-webhook": ("hooks.slack.com",),
+    "stripe-key": ("k_live_",),
+    "anthropic-key": ("sk-ant-",),
+    "openai-key": ("sk-",),
+    "npm-token": ("npm_",),
+    "pypi-token": ("pypi-age",),
+    "huggingface-token": ("hf_",),
+    "sendgrid-key": ("sg.",),
+    "jwt": ("eyj",),
+    "url-password": ("://",),
+    "password": ("passw", "pwd", "secret", "key", "token"),
+}
 GENERIC = frozenset({"password", "url-password"})
 SEQUENCES = ("12345678", "abcdefgh", "qwerty")
 
@@ -55,7 +79,10 @@ def find_secrets(text: str, *, allow_examples: bool = True) -> list[Finding]:
 
     `allow_examples` passes over placeholders and the sample keys of vendors' documentation."""
     found: list[Finding] = []
+    small = text.lower()
     for kind, pattern in COMPILED.items():
+        if not any(hint in small for hint in HINTS[kind]):
+            continue
         for match in pattern.finditer(text):
             start, end = match.span("value") if "value" in pattern.groupindex else match.span()
             if is_secret(kind, text[start:end], allow_examples):

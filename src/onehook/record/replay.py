@@ -48,6 +48,7 @@ class Order:
     since: str = ""
     everything: bool = False  # also the events that the policy has no opinion on
     programs: bool = False
+    host: str = ""  # of events that do not say it
     workers: int = 0
 
 
@@ -91,7 +92,7 @@ class _Worker:
         self.end: dict[str, Any] = {}
         told = {
             "policy": os.path.abspath(policy), "sources": [source.to_dict() for source in order.sources], "since": order.since,
-            "shard": shard, "shards": shards, "all": everything, "programs": order.programs,
+            "shard": shard, "shards": shards, "all": everything, "programs": order.programs, "host": order.host,
         }  # fmt: skip
         argv = [sys.executable, "-I", "-m", "onehook.record.worker"]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

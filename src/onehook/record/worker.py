@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from onehook.core import Hooks, OnehookError, PayloadError, UsageError
-from onehook.hosts import resolve, wire_of
+from onehook.hosts import resolve
 from onehook.hosts.effects import gates
-from onehook.hosts.transcribing import Counts
+from onehook.hosts.transcribing import MAX_KINDS, Counts
 from onehook.record.sources import Recorded, Source, read
 from onehook.runner import Job, checked, conclude, fail, load_policy, told
 from onehook.testing.effect import effect
@@ -62,7 +64,9 @@ def _forbid(event: str, _: object) -> None:
 
 def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A message for each event that is worth one, progress in between, and the counts at the end."""
-    counts, tally, unusable = Counts(), {}, {}  # type: ignore[var-annotated]
+    counts = Counts()
+    tally: dict[str, int] = {}
+    unusable: dict[str, int] = {}
     bytes_done, last = 0, time.monotonic()
     for number, source in enumerate(Source(**given) for given in order["sources"]):
         if source.host and number % order["shards"] != order["shard"]:
@@ -70,11 +74,11 @@ def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for index, recorded in enumerate(read(source, counts, order["since"])):
             if not source.host and order["shards"] > 1 and _share(recorded, order["shards"]) != order["shard"]:
                 continue
-            verdict = judge(hooks, recorded)
-            key = verdict["effect"] if not verdict.get("unusable") else "unusable"
-            tally[key] = tally.get(key, 0) + 1
-            if verdict.get("unusable"):
-                unusable[verdict["unusable"]] = unusable.get(verdict["unusable"], 0) + 1 if len(unusable) < 50 else 1
+            verdict = judge(hooks, recorded, order["host"])
+            tally[verdict["effect"]] = tally.get(verdict["effect"], 0) + 1
+            if why := verdict.get("unusable"):
+                why = why if why in unusable or len(unusable) < MAX_KINDS else "other reasons"
+                unusable[why] = unusable.get(why, 0) + 1
             if order["all"] or verdict["interesting"]:
                 yield {**verdict, "at": [number, index]}
             if time.monotonic() - last > PROGRESS_SECONDS:
@@ -89,21 +93,23 @@ def _share(recorded: Recorded, shards: int) -> int:
     return zlib.crc32(str(named).encode("utf-8", "backslashreplace")) % shards
 
 
-def judge(hooks: Hooks, recorded: Recorded) -> dict[str, Any]:
+def judge(hooks: Hooks, recorded: Recorded, host: str = "") -> dict[str, Any]:
     """What the policy says to one event, and what the host would do."""
     job = Job()
-    job.hosts = [recorded.host] if recorded.host else []
+    job.hosts = [recorded.host or host] if recorded.host or host else []
     try:
-        job.wire = wire_of(recorded.host) if recorded.host else resolve([], recorded.payload)
+        job.wire = resolve(job.hosts, recorded.payload)
         job.event = job.wire.parse(recorded.payload, recorded.native_event)
     except (PayloadError, UsageError) as error:
-        return {"unusable": str(error), "effect": "", "interesting": False}
+        return {"unusable": str(error), "effect": "not understood", "interesting": False}
     event = job.event
     begun = time.perf_counter()
     error_text = ""
     try:
         job.settle(hooks.options)
-        output = conclude(job, checked(hooks.dispatch(event)))
+        with _deadline(job.options.timeout):
+            response = checked(hooks.dispatch(event))
+        output = conclude(job, response)
     except Exception as error:
         error_text = told(error)
         output = fail(job, error_text)
@@ -124,6 +130,24 @@ def judge(hooks: Hooks, recorded: Recorded) -> dict[str, Any]:
         "ms": round((time.perf_counter() - begun) * 1000, 3),
         "interesting": bool(answer or error_text),
     }
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """The policy's own; where there are no timers (Windows) a handler that hangs, hangs."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, _late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError("the handler took longer than the policy's timeout")
 
 
 def about(event: Any) -> str:
