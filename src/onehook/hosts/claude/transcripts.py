@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.transcribing import Moment, joined_texts, rows, text
+from onehook.hosts.transcribing import Moment, joined_texts, rows, table, text
 
 FOLDER = ".claude/projects"
 FILES = ("*/*.jsonl", "*/*/subagents/*.jsonl")
@@ -25,7 +25,7 @@ class Transcript:
         self.begun = False
 
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
-        kind = line.get("type")
+        kind = text(line.get("type"))
         if kind in _SILENT:
             return iter(())
         if kind not in ("user", "assistant"):
@@ -39,9 +39,11 @@ class Transcript:
         if not self.begun:
             self.begun = True
             yield self._moment(line, "SessionStart", source="startup")
-        message = line.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        yield from self._assistant(line, content) if line["type"] == "assistant" else self._user(line, content)
+        message = table(line.get("message"))
+        if line["type"] == "assistant":
+            yield from self._assistant(line, message.get("content"), message.get("stop_reason") == "end_turn")
+        else:
+            yield from self._user(line, message.get("content"))
 
     def _moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
         payload = {
@@ -54,13 +56,13 @@ class Transcript:
         }
         return Moment(text(line.get("timestamp")), payload)
 
-    def _assistant(self, line: dict[str, Any], content: object) -> Iterator[Moment]:
+    def _assistant(self, line: dict[str, Any], content: object, ends: bool) -> Iterator[Moment]:
         for block in rows(content):
             if block.get("type") == "tool_use":
                 call = (text(block.get("name")), block.get("input"))
                 self.calls[text(block.get("id"))] = call
                 yield self._moment(line, "PreToolUse", tool_name=call[0], tool_input=call[1], tool_use_id=block.get("id"))
-        if line["message"].get("stop_reason") == "end_turn" and not line.get("isSidechain"):
+        if ends and not line.get("isSidechain"):
             yield self._moment(line, "Stop", stop_hook_active=False, last_assistant_message=joined_texts(content))
 
     def _user(self, line: dict[str, Any], content: object) -> Iterator[Moment]:

@@ -27,7 +27,7 @@ class Transcript:
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
         if "sessionId" in line:
             return self._head(line)
-        if "$set" in line or "$rewindTo" in line or line.get("type") in _SILENT:
+        if "$set" in line or "$rewindTo" in line or text(line.get("type")) in _SILENT:
             return iter(())
         take = {"user": self._user, "gemini": self._model}.get(text(line.get("type")))
         return None if take is None else take(line)
