@@ -7,6 +7,7 @@ import os
 from onehook.core import wildcard
 from onehook.policies.bash_wrappers import AFTER_VERB, PLAIN, SPECIAL_WRAPPERS
 from onehook.policies.danger_files import WRITE_OPS, operands
+from onehook.policies.danger_paths import HERE_MARKS, HOME_MARKS
 from onehook.policies.shell import Command, parse
 
 TYPE_CHECKING = False
@@ -76,9 +77,15 @@ def _git_files(words: list[Word]) -> list[tuple[Word, bool]]:
 
 def _names(word: Word, cwd: str) -> list[str]:
     """The file that a word names; for a glob those that it would find now."""
-    if not word or not word.known:
-        return []
     text = os.path.expanduser(word) if word.tilde else str(word)
+    for marks, folder in ((HERE_MARKS, cwd or "."), (HOME_MARKS, os.path.expanduser("~"))):
+        for mark in marks:
+            text = text.replace(mark, folder)
+    if "\0" in text:  # $DIR/.env: wherever that is, it is called .env
+        tail = text.rpartition("\0")[2]
+        text = tail.rpartition("/")[2] if "/" in tail else ""
+    if not text:
+        return []
     if not word.glob:
         return [text]
     folder, _, pattern = text.rpartition("/")
