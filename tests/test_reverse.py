@@ -121,6 +121,10 @@ FIELD_LOSSES = {
     ("contract", "postToolUse", "cwd"): "a tool call of the contract is a name and an input",
     ("contract", "preToolUse", "prompt"): "the tool's own prompt is read as the event's",
     ("contract", "postToolUse", "prompt"): "the tool's own prompt is read as the event's",
+    ("copilot", "agentStop", "last_assistant_message"): "Copilot does not say it",
+    ("copilot", "Stop", "last_assistant_message"): "Copilot does not say it",
+    **{(fork, "session.idle.child", "stop_hook_active"): "a subagent's end cannot be denied" for fork in ("opencode", "kilo")},
+    **{(fork, "session.created.child", "source"): "the plugin says how every session began" for fork in ("opencode", "kilo")},
 }  # fmt: skip
 FIELDS = (
     "event", "tool", "command", "paths", "changes", "url", "mcp", "prompt", "session_id", "cwd", "source", "stop_hook_active",
@@ -142,6 +146,8 @@ def changes_as_told(host: str, name: str, given: list[Change]) -> list[Change]:
         ]
     if host == "cursor" and name in ("afterFileEdit", "afterTabFileEdit"):
         return [Change(c.path, "edit", c.old or "", c.new) for c in given]
+    if (host, name) == ("copilot", "permissionRequest"):  # every change is an edit, and its diff is the new text
+        return [Change(c.path, "edit", "", reverse_of(host)._diff(c)) for c in given]
     if host == "cursor":  # every edit is a Write
         return [Change(c.path, "write", None, c.new) if c.kind == "edit" else c for c in given]
     return given
@@ -150,14 +156,17 @@ def changes_as_told(host: str, name: str, given: list[Change]) -> list[Change]:
 def tool_as_told(host: str, name: str, event: Event) -> str:
     if not event.changes:
         return event.tool
-    if host == "codex" or name in ("afterFileEdit", "afterTabFileEdit"):
+    if host == "codex" or name in ("afterFileEdit", "afterTabFileEdit", "permissionRequest"):
         return "Edit"
     kind = event.changes[0].kind
-    return {"write": "Write", "delete": "Delete", "edit": "Write" if host == "cursor" else "Edit"}[kind]
+    deleted = "Edit" if host in ("copilot", "opencode", "kilo") else "Delete"  # only a patch deletes there
+    return {"write": "Write", "delete": deleted, "edit": "Write" if host == "cursor" else "Edit"}[kind]
 
 
 def mcp_as_told(host: str, name: str, mcp: Mcp | None) -> Mcp | None:
     server_unsaid = host == "cursor" and "MCP" not in name
+    if mcp is not None and host == "copilot" and name != "permissionRequest":  # one joined name, split only if there is one way to
+        return Mcp.joined(mcp.tool if not mcp.server and "-" in mcp.tool else f"{mcp.server}-{mcp.tool}", "-")
     return Mcp("", mcp.tool) if mcp is not None and server_unsaid else mcp
 
 
@@ -226,11 +235,14 @@ def test_a_real_payload_comes_back_as_it_was_on_its_own_host(host: str, captured
 @pytest.mark.parametrize(("host", "captured"), CAPTURED)
 def test_a_built_payload_has_the_keys_of_a_real_one(host: str, captured: dict[str, Any]) -> None:
     event = load(host).parse(captured, "")
+    if event.event == "agentStop":
+        pytest.skip("of a subagent's turn Copilot says two ends; the first is no event of policies")
     event.host = ""  # so that it is built, not repeated
-    built = reverse_of(host).payload(event)
+    built = reverse_of(host).payload(event, event.native_event)
     assert set(captured) - set(built) <= {"effort", "prompt_id"}
     assert set(built) - set(captured) <= {"prompt_id"}
-    assert built.get("tool_name") == captured.get("tool_name")
+    for key in ("tool_name", "toolName"):
+        assert built.get(key) == captured.get(key)
 
 
 @pytest.mark.parametrize(("host", "captured"), CAPTURED)
@@ -238,6 +250,9 @@ def test_a_built_payload_has_the_keys_of_a_real_one(host: str, captured: dict[st
 def test_a_real_payload_is_told_to_every_host_that_has_the_event(host: str, captured: dict[str, Any], target: str) -> None:
     event = load(host).parse(captured, "")
     names = [name for name, row in load(target).EVENTS.items() if row.event == event.event]
+    if target == host:
+        assert reverse_of(target).payload(event) == captured
+        return
     if not names:
         with pytest.raises(UsageError):
             reverse_of(target).payload(event)
@@ -313,7 +328,8 @@ def test_an_event_of_one_host_keeps_what_it_is_about_on_another(source: str, tar
     parsed = load(target).parse(body, second)
     for field in ("tool", "command", "paths", "changes", "url"):
         assert getattr(parsed, field) == wanted(target, second, event, field), field
-    assert (parsed.mcp and parsed.mcp.tool) == (event.mcp and event.mcp.tool)
+    told = mcp_as_told(target, second, event.mcp)
+    assert (parsed.mcp and parsed.mcp.tool) == (told and told.tool)
 
 
 def steps(made: list[Change]) -> list[Change]:
@@ -345,7 +361,9 @@ def test_a_patch_of_several_files_is_shown_file_by_file(host: str, made: list[Ch
 
 NOT_THERE = [
     ("cursor", "PermissionRequest"), ("cursor", "Notification"), ("codex", "PostToolUseFailure"), ("codex", "AgentResponse"),
-    ("claude", "AgentResponse"), ("contract", "SubagentStop"), ("contract", "PermissionRequest"),
+    ("claude", "AgentResponse"), ("contract", "SubagentStop"), ("contract", "PermissionRequest"), ("gemini", "PostToolUseFailure"),
+    ("gemini", "SubagentStop"), ("qwen", "AgentResponse"), ("copilot", "AgentResponse"), ("opencode", "Notification"),
+    ("kilo", "Notification"),
 ]  # fmt: skip
 
 
@@ -367,6 +385,11 @@ def test_an_event_that_the_host_does_not_have_is_refused(host: str, unified: str
         ("claude", "preToolUse", "has no event 'preToolUse'"),
         ("codex", "PostToolUse", "is a PostToolUse"),
         ("contract", "stop", "is a Stop"),
+        ("gemini", "PreToolUse", "has no event 'PreToolUse'"),
+        ("qwen", "Stop", "is a Stop"),
+        ("copilot", "agentStop", "is a Stop"),
+        ("opencode", "chat.message", "is a UserPromptSubmit"),
+        ("kilo", "permission.ask", "Kilo has no event"),
     ],
 )
 def test_a_native_event_that_does_not_fit_is_refused(host: str, name: str, text: str) -> None:
@@ -390,7 +413,9 @@ def test_what_a_command_printed_reaches_another_host(source: str, target: str) -
     seen = load(target).parse(reverse_of(target).payload(event), "postToolUse").tool_response
     printed = "" if source == "contract" else "out"
     shapes: dict[str, Callable[[], Any]] = {
-        "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed
+        "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed,
+        "gemini": lambda: seen["llmContent"], "qwen": lambda: seen["llmContent"], "copilot": lambda: seen["textResultForLlm"],
+        "opencode": lambda: seen, "kilo": lambda: seen,
     }  # fmt: skip
     assert shapes[target]() == printed
 
@@ -404,6 +429,11 @@ _SAYS_ALLOW = {
     "claude": {"permission", "request", "switch"},
     "codex": {"request"},
     "cursor": {"tool", "action", "read", "subagent", "response"},
+    "gemini": set(),
+    "qwen": {"request"},
+    "copilot": {"permission", "request"},
+    "opencode": {"tool", "request"},
+    "kilo": {"tool", "request"},
 }
 DENY_BY_MESSAGE = "Cursor has one text there, and it is the reason"
 ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
@@ -420,6 +450,17 @@ ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
     ("cursor", {"tool", "action", "read"}, lambda a: a.decision in ("deny", "ask") and a.user_message == a.reason,
      lambda a: {"user_message": None}, "the same text for both readers is one text"),
     ("cursor", {"stop"}, lambda a: a.reason is not None, lambda a: {"decision": "deny"}, "a follow-up is what a denied stop is"),
+    ("gemini", {"result"}, lambda a: a.decision == "deny" and a.additional_context is not None,
+     lambda a: {"reason": f"{a.reason}\n\n{a.additional_context}", "additional_context": None}, "of a denied result there is one text"),
+    ("qwen", {"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing shows the dialog"),
+    ("qwen", {"feedback"}, lambda a: a.decision == "deny",
+     lambda a: {"decision": None, "reason": None, "additional_context": "\n\n".join(filter(None, [a.reason, a.additional_context]))},
+     "after the tool a block has no effect; the reason is told as context"),
+    ("copilot", {"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing shows the dialog"),
+    ("copilot", {"feedback", "continue"}, lambda a: a.decision == "deny" and a.additional_context is not None,
+     lambda a: {"reason": f"{a.reason}\n\n{a.additional_context}", "additional_context": None}, "with a block there is one text"),
+    *[(fork, {"request"}, lambda a: a.decision == "deny", lambda a: {"reason": "denied by policy"},
+       "an answer to a permission request carries no text") for fork in ("opencode", "kilo")],
     ("contract", {"tool"}, lambda a: a.decision is None, lambda a: {"decision": "allow"}, "no opinion is written as allow"),
     ("contract", {"lifecycle"}, lambda a: a.decision == "allow", lambda a: {"decision": None}, "a decision is left out there"),
 ]  # fmt: skip
@@ -628,6 +669,128 @@ READ: list[tuple[str, str, str, str, int, Any]] = [
     ("cursor", "preCompact", '{"user_message": "U", "permission": "deny"}', "", 0, Response(user_message="U")),
     ("cursor", "afterAgentResponse", '{"permission": "deny"}', "", 2, Response()),
     ("cursor", "afterShellExecution", '{"additional_context": "C"}', "", 0, Response()),
+    ("gemini", "BeforeTool", '{"decision": "deny", "reason": "R"}', "E", 0, Response("deny", "R")),
+    ("gemini", "BeforeTool", '{"decision": "block", "reason": "R"}', "E", 2, Response("deny", "R")),
+    ("gemini", "BeforeTool", '{"decision": "deny", "reason": "R"}', "E", 1, Response("deny", "R")),
+    ("gemini", "BeforeTool", '{"decision": "deny", "reason": "R", "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("gemini", "BeforeTool", '{"decision": "deny"}', "", 0, Response("deny", "No reason provided")),
+    ("gemini", "BeforeTool", json.dumps('{"decision": "deny", "reason": "R"}'), "", 0, Response("deny", "R")),
+    ("gemini", "BeforeTool", "", '{"decision": "deny", "reason": "R"}', 0, Response("deny", "R")),
+    ("gemini", "BeforeTool", "{}", "E", 2, Response()),
+    ("gemini", "BeforeTool", "[]", "E", 2, Response()),
+    ("gemini", "BeforeTool", "", "E", 2, DENY_E),
+    ("gemini", "BeforeTool", "text", "E", 2, Response("deny", "text")),
+    ("gemini", "BeforeTool", "", "not found", 127, Response("deny", "not found")),
+    ("gemini", "BeforeTool", "", "E", 1, FAILED),
+    ("gemini", "BeforeTool", "", "", 2, FAILED),
+    ("gemini", "BeforeTool", "text", "", 0, Response(user_message="text")),
+    ("gemini", "BeforeTool", "text", "", -9, Response(user_message="text")),
+    ("gemini", "BeforeTool", "", "E", 0, Response(user_message="E")),
+    ("gemini", "BeforeTool", '{"decision": "allow", "reason": "R"}', "", 0, Response()),
+    ("gemini", "BeforeTool", '{"decision": "ask", "systemMessage": "M"}', "", 0, Response("ask", user_message="M")),
+    ("gemini", "BeforeTool", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("gemini", "BeforeTool", specific("BeforeTool", tool_input={"command": "ls"}), "", 0, Response(modified_input={"command": "ls"})),
+    ("gemini", "BeforeTool", specific("BeforeTool", additionalContext="C"), "", 0, Response()),
+    ("gemini", "BeforeTool", DENY_JSON, "", 0, Response()),
+    ("gemini", "AfterTool", '{"decision": "deny", "reason": "R", "hookSpecificOutput": {"additionalContext": "C"}}', "", 0,
+     Response("deny", "R")),
+    ("gemini", "AfterTool", specific("AfterTool", additionalContext="C"), "", 0, Response(additional_context="C")),
+    ("gemini", "AfterTool", specific("AfterTool", tailToolCallRequest={"name": "x"}), "", 0, FAILED),
+    ("gemini", "BeforeAgent", '{"continue": false}', "", 0, Response("deny", "No reason provided")),
+    ("gemini", "AfterAgent", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("gemini", "AfterAgent", '{"decision": "block", "reason": "R", "continue": false, "stopReason": "S"}', "", 0,
+     Response(user_message="S")),
+    ("gemini", "BeforeModel", specific("BeforeModel", llm_request={"model": "x"}), "", 0, FAILED),
+    ("gemini", "BeforeModel", '{"decision": "deny", "reason": "R", "hookSpecificOutput": {"llm_response": {"x": 1}}}', "", 0,
+     Response("deny", "R")),
+    ("gemini", "SessionStart", "", "E", 2, Response()),
+    ("gemini", "SessionStart", specific("SessionStart", additionalContext="C"), "", 0, Response(additional_context="C")),
+    ("gemini", "PreCompress", '{"decision": "deny", "systemMessage": "M"}', "", 0, Response(user_message="M")),
+    ("gemini", "BeforeToolSelection", specific("BeforeToolSelection", toolConfig={"mode": "NONE"}), "", 0, FAILED),
+    ("gemini", "SessionEnd", "text", "", 0, Response()),
+    ("qwen", "PreToolUse", DENY_JSON, "", 0, DENY_J),
+    ("qwen", "PreToolUse", DENY_JSON, "", 1, DENY_J),
+    ("qwen", "PreToolUse", DENY_JSON, "", 2, FAILED),
+    ("qwen", "PreToolUse", DENY_JSON, "E", 2, DENY_E),
+    ("qwen", "PreToolUse", "", DENY_JSON, 2, DENY_J),
+    ("qwen", "PreToolUse", "", "{}", 2, Response()),
+    ("qwen", "PreToolUse", "", "[]", 2, Response("deny", "[]")),
+    ("qwen", "PreToolUse", "", "{bad}", 2, Response("deny", "{bad}")),
+    ("qwen", "PreToolUse", "{bad}", "", 0, FAILED),
+    ("qwen", "PreToolUse", "", "E", 1, FAILED),
+    ("qwen", "PreToolUse", "text", "", 0, Response()),
+    ("qwen", "PreToolUse", ALLOW_JSON, "", 0, Response()),
+    ("qwen", "PreToolUse", specific("PreToolUse", permissionDecision="ask"), "", 0, Response("ask")),
+    ("qwen", "PreToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("qwen", "PreToolUse", '{"decision": "block", "hookSpecificOutput": {"permissionDecision": "allow"}}', "", 0, Response()),
+    ("qwen", "PreToolUse", '{"continue": false, "hookSpecificOutput": {"permissionDecision": "allow"}}', "", 0,
+     Response("deny", "No reason provided")),
+    ("qwen", "PreToolUse", specific("PreToolUse", updatedInput={"command": "ls"}), "", 0, Response()),
+    ("qwen", "PermissionRequest", specific("PermissionRequest", decision={"behavior": "allow", "updatedInput": {"command": "ls"}}), "", 0,
+     Response("allow", modified_input={"command": "ls"})),
+    ("qwen", "PermissionRequest", specific("PermissionRequest", decision={"message": "M"}), "", 0, Response("deny", "M")),
+    ("qwen", "PermissionRequest", "", "E", 2, Response()),
+    ("qwen", "UserPromptSubmit", "plain", "", 0, Response(additional_context="plain")),
+    ("qwen", "UserPromptSubmit", "", "plain", 0, Response()),
+    ("qwen", "UserPromptSubmit", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("qwen", "PostToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("qwen", "PostToolUse", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("qwen", "PostToolUseFailure", '{"continue": false, "stopReason": "S"}', "", 0, Response()),
+    ("qwen", "PostToolUse", specific("PostToolUse", additionalContext="C"), "", 0, Response(additional_context="C")),
+    ("qwen", "Stop", '{"continue": false, "stopReason": "S", "systemMessage": "M"}', "", 0, Response("deny", "S", "M")),
+    ("qwen", "Stop", "plain", "", 0, Response(user_message="plain")),
+    ("qwen", "Stop", "", "E", 2, DENY_E),
+    ("qwen", "SessionStart", '{"decision": "block", "systemMessage": "M"}', "", 0, Response()),
+    ("qwen", "TodoCreated", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("qwen", "SessionEnd", "", "E", 2, Response()),
+    ("copilot", "preToolUse", '{"permissionDecision": "deny", "permissionDecisionReason": "R"}', "", 0, Response("deny", "R")),
+    ("copilot", "preToolUse", '{"permissionDecision": "deny", "permissionDecisionReason": "R"}', "E", 2, Response("deny", "R")),
+    ("copilot", "preToolUse", '{"permissionDecision": "allow"}', "E", 2, Response("deny", "hook exited with code 2", "E")),
+    ("copilot", "preToolUse", "", "", 2, Response("deny", "hook exited with code 2")),
+    ("copilot", "preToolUse", "", "crash", 1, Response("deny", "hook exited with code 1", "crash")),
+    ("copilot", "preToolUse", DENY_JSON, "", 0, Response()),
+    ("copilot", "PreToolUse", DENY_JSON, "", 0, DENY_J),
+    ("copilot", "PreToolUse", specific("PreToolUse", updatedInput={"command": "ls"}), "", 0, Response(modified_input={"command": "ls"})),
+    ("copilot", "preToolUse", '{"modifiedArgs": {"command": "ls"}}', "", 0, Response(modified_input={"command": "ls"})),
+    ("copilot", "preToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("copilot", "preToolUse", '{"continue": false, "systemMessage": "M"}', "", 0, Response()),
+    ("copilot", "preToolUse", "text", "", 0, Response()),
+    ("copilot", "preToolUse", '{"permissionDecision": "ask"}', "", 0, Response("ask")),
+    ("copilot", "preToolUse", '{"type": "progress", "message": "M"}\n{"permissionDecision": "allow"}', "", 0,
+     Response("allow", user_message="M")),
+    ("copilot", "preToolUse", '{"permissionDecision": "allow"}\n{"permissionDecision": "deny"}', "", 0, Response()),
+    ("copilot", "preToolUse", '{"additionalContext": "C"}', "", 0, Response(additional_context="C")),
+    ("copilot", "permissionRequest", '{"behavior": "deny", "message": "M"}', "", 0, Response("deny", "M")),
+    ("copilot", "permissionRequest", specific("PermissionRequest", decision={"behavior": "deny"}), "", 0, Response()),
+    ("copilot", "permissionRequest", "", "E", 2, Response("deny", "hook exited with code 2", "E")),
+    ("copilot", "UserPromptSubmit", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("copilot", "UserPromptSubmit", specific("UserPromptSubmit", additionalContext="C"), "", 0, Response()),
+    ("copilot", "userPromptSubmitted", "plain", "", 0, Response()),
+    ("copilot", "userPromptSubmitted", '{"modifiedPrompt": "P"}', "", 0, FAILED),
+    ("copilot", "userPromptSubmitted", "", "E", 2, Response(user_message="E")),
+    ("copilot", "userPromptSubmitted", "", "E", 1, FAILED),
+    ("copilot", "postToolUse", '{"modifiedResult": {"resultType": "success"}}', "", 0, FAILED),
+    ("copilot", "postToolUse", '{"decision": "block", "reason": "R", "additionalContext": "C"}', "", 0, Response("deny", "R")),
+    ("copilot", "postToolUseFailure", "tell it", "E", 2, Response(user_message="E", additional_context="tell it")),
+    ("copilot", "agentStop", '{"decision": "block", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("copilot", "agentStop", '{"additionalContext": "C"}', "", 0, Response()),
+    ("copilot", "Stop", "", "E", 2, Response(user_message="E")),
+    ("copilot", "sessionStart", '{"additionalContext": "C", "decision": "block"}', "", 0, Response(additional_context="C")),
+    ("copilot", "sessionEnd", '{"type": "progress", "message": "M"}', "", 0, Response(user_message="M")),
+    ("opencode", "tool.execute.before", '{"decision": "deny", "reason": "R", "context": "C"}', "", 0,
+     Response("deny", "R", additional_context="C")),
+    ("opencode", "tool.execute.before", '{"args": {"command": "ls"}}', "", 0, Response(modified_input={"command": "ls"})),
+    ("opencode", "tool.execute.before", "", "E", 2, DENY_E),
+    ("opencode", "tool.execute.before", "", "", 2, Response("deny", "denied by policy")),
+    ("opencode", "tool.execute.before", "", "E", 1, FAILED),
+    ("opencode", "tool.execute.before", "text", "", 0, FAILED),
+    ("opencode", "tool.execute.before", '{"decision": "ask"}', "", 0, Response()),
+    ("opencode", "chat.message", '{"decision": "allow", "message": "M"}', "", 0, Response(user_message="M")),
+    ("opencode", "session.idle", '{"context": "C"}', "", 0, Response()),
+    ("opencode", "session.idle", '{"decision": "deny", "reason": "R"}', "", 0, Response("deny", "R")),
+    ("opencode", "session.created", "", "E", 2, Response()),
+    ("kilo", "permission.asked", '{"decision": "allow"}', "", 0, Response("allow")),
+    ("kilo", "message.part.updated", '{"context": "C", "decision": "deny"}', "", 0, Response(additional_context="C")),
     ("contract", "preToolUse", '{"decision": "allow"}', "", 0, Response("allow")),
     ("contract", "preToolUse", '{"decision": "deny", "reason": "R"}', "", 0, Response("deny", "R")),
     ("contract", "preToolUse", '{"decision": "deny", "reason": "R"}', "E", 2, Response("deny", "R")),
@@ -692,10 +855,11 @@ def test_no_answer_whatever_crashes_the_reading(host: str, data: st.DataObject, 
 json_values = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 ANSWER_KEYS = st.sampled_from(
     ["decision", "reason", "continue", "stopReason", "systemMessage", "permission", "user_message", "agent_message", "updated_input",
-     "followup_message", "additional_context", "additionalContext", "message", "lint_command"]
+     "followup_message", "additional_context", "additionalContext", "message", "lint_command", "permissionDecision",
+     "permissionDecisionReason", "modifiedArgs", "behavior", "args", "context", "type"]
 )  # fmt: skip
 SPECIFIC_KEYS = st.sampled_from(
-    ["permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "decision", "action"]
+    ["permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "decision", "action", "tool_input"]
 )
 
 
@@ -726,39 +890,53 @@ def event_on(host: str, tool: str, **fields: Any) -> Event:
 def rewrite_by(script_host: str, updated: dict[str, Any]) -> str:
     if script_host == "cursor":
         return json.dumps({"permission": "allow", "updated_input": updated})
+    if script_host == "gemini":
+        return specific("BeforeTool", tool_input=updated)
+    if script_host == "copilot":
+        return json.dumps({"permissionDecision": "allow", "modifiedArgs": updated})
+    if script_host in ("opencode", "kilo"):
+        return json.dumps({"decision": "allow", "args": updated})
     return specific("PreToolUse", permissionDecision="allow", updatedInput=updated)
 
 
 def rewritten(event_host: str, script_host: str, tool: str, fields: dict[str, Any], change: dict[str, Any]) -> Event:
     """The event as its host's later handlers see it, after a script of another host changed its own view of the input."""
     event = event_on(event_host, tool, **fields)
-    sent = reverse_of(script_host).payload(event)["tool_input"]
+    body = reverse_of(script_host).payload(event)
+    sent = body["toolArgs"] if script_host == "copilot" else body["tool_input"]
     read = reverse_of(script_host).answer(event, rewrite_by(script_host, {**sent, **change}), "", 0)
-    assert read.decision == "allow"
+    assert read.decision == (None if script_host == "gemini" else "allow")
     return event.rewritten(read.modified_input or {})
 
 
-@pytest.mark.parametrize("event_host", ["claude", "cursor", "codex"])
-@pytest.mark.parametrize("script_host", ["claude", "cursor", "codex"])
+REWRITING = ["claude", "cursor", "codex", "gemini", "copilot", "opencode", "kilo"]
+
+
+@pytest.mark.parametrize("event_host", [*REWRITING, "qwen"])
+@pytest.mark.parametrize("script_host", REWRITING)
 def test_a_rewritten_command_reaches_the_events_own_host(event_host: str, script_host: str) -> None:
     assert rewritten(event_host, script_host, "Bash", {"command": "rm x"}, {"command": "ls"}).command == "ls"
 
 
-@pytest.mark.parametrize("event_host", ["claude", "cursor", "codex"])
-@pytest.mark.parametrize("script_host", ["claude", "cursor"])
+@pytest.mark.parametrize("event_host", REWRITING)
+@pytest.mark.parametrize("script_host", [host for host in REWRITING if host != "codex"])
 def test_a_rewritten_text_reaches_the_events_own_host(event_host: str, script_host: str) -> None:
-    event = rewritten(event_host, script_host, "Write", {"file_path": "a", "content": "old\n"}, {"content": "new\n"})
+    key = "file_text" if script_host == "copilot" else "content"
+    event = rewritten(event_host, script_host, "Write", {"file_path": "a", "content": "old\n"}, {key: "new\n"})
     assert event.changes == [Change(f"{CWD}/a", "write", None, "new\n")]
 
 
-@pytest.mark.parametrize("event_host", ["claude", "codex"])
-@pytest.mark.parametrize(("script_host", "key"), [("claude", "new_string"), ("cursor", "content")])
+@pytest.mark.parametrize("event_host", [host for host in REWRITING if host != "cursor"])
+@pytest.mark.parametrize(
+    ("script_host", "key"),
+    [("claude", "new_string"), ("cursor", "content"), ("gemini", "new_string"), ("copilot", "new_str"), ("opencode", "newString")],
+)
 def test_a_rewritten_edit_reaches_the_events_own_host(event_host: str, script_host: str, key: str) -> None:
     fields = {"file_path": "a", "old_string": "x\n", "new_string": "y\n"}
     assert rewritten(event_host, script_host, "Edit", fields, {key: "z\n"}).changes == [Change(f"{CWD}/a", "edit", "x\n", "z\n")]
 
 
-@pytest.mark.parametrize("event_host", ["claude", "cursor"])
+@pytest.mark.parametrize("event_host", [host for host in REWRITING if host != "codex"])
 def test_a_rewritten_patch_reaches_a_host_without_patches(event_host: str) -> None:
     patch = patch_of([Change("a", "write", None, "new")], "")
     event = rewritten(event_host, "codex", "Write", {"file_path": "a", "content": "old"}, {"command": patch})
@@ -782,6 +960,62 @@ def test_what_a_script_left_as_it_was_is_no_rewrite() -> None:
 def test_a_rewrite_that_cannot_be_carried_is_an_error_and_not_lost(event: Event, script_host: str, updated: dict[str, Any]) -> None:
     with pytest.raises(HandlerError, match="rewrites"):
         reverse_of(script_host).answer(event, rewrite_by(script_host, updated), "", 0)
+
+
+def test_a_prompt_that_holds_the_url_is_rewritten_on_its_own_host_only() -> None:
+    event = event_on("claude", "WebFetch", url="https://a.example", prompt="sum it up")
+    sent = reverse_of("gemini").payload(event)["tool_input"]
+    assert sent == {"prompt": "https://a.example sum it up"}
+    assert reverse_of("gemini").answer(event, rewrite_by("gemini", sent), "", 0) == Response()
+    with pytest.raises(HandlerError, match="holds the URL"):
+        reverse_of("gemini").answer(event, rewrite_by("gemini", {"prompt": "https://b.example"}), "", 0)
+
+
+def test_only_a_permission_request_rewrites_for_a_qwen_script() -> None:
+    event = load("claude").parse(reverse_of("claude").payload(sample("PermissionRequest", "Read", file_path="/a")), "")
+    dialog = specific("PermissionRequest", decision={"behavior": "allow", "updatedInput": {"file_path": "/b"}})
+    assert reverse_of("qwen").answer(event, dialog, "", 0) == Response("allow", modified_input={"file_path": "/b"})
+
+
+def test_a_todo_that_is_written_already_is_not_refused() -> None:
+    event = native_event_of("qwen", "TodoCreated")
+    event.native["phase"] = "postWrite"
+    assert reverse_of("qwen").answer(event, '{"decision": "block", "reason": "R"}', "", 0) == Response()
+
+
+def test_the_end_of_a_subagents_turn_takes_no_answer_from_a_copilot_script() -> None:
+    body = {**native_event_of("copilot", "agentStop").native, "agentId": "a-1"}
+    event = load("copilot").parse(body, "agentStop")
+    assert reverse_of("copilot").payload(event) == body
+    assert reverse_of("copilot").answer(event, '{"decision": "block", "reason": "R"}', "", 0) == Response()
+
+
+@pytest.mark.parametrize("target", [host for host in HOSTS if host != "gemini"])
+def test_a_call_that_reads_several_files_is_shown_file_by_file(target: str) -> None:
+    body = reverse_of("gemini").payload(sample("PreToolUse", "Read", file_path="a", **COMMON))
+    body.update(tool_name="read_many_files", tool_input={"include": ["a", "secrets/*"]})
+    event = load("gemini").parse(body, "")
+    shown = [load(target).parse(reverse_of(target).payload(part), "") for part in reverse_of(target).parts(event)]
+    assert [one.paths for one in shown] == [[f"{CWD}/a"], [f"{CWD}/secrets/*"]]
+    assert reverse_of("gemini").parts(event) == [event]
+
+
+def test_a_gemini_failure_stays_in_the_result() -> None:
+    event = sample("PostToolUse", "Bash", command="ls", error="no such file", **COMMON)
+    assert load("gemini").parse(reverse_of("gemini").payload(event), "").error == "no such file"
+
+
+def test_an_empty_transcript_does_not_make_a_gemini_session_a_copilot_one() -> None:
+    body = reverse_of("gemini").payload(sample("SessionStart", **COMMON))
+    assert body["transcript_path"] == ""
+    assert detect(body).ID == "gemini"
+
+
+def test_a_qwen_prompt_that_is_repeated_on_the_way_back_from_a_tool_stays_an_echo() -> None:
+    event = sample("UserPromptSubmit", **COMMON)
+    assert not load("qwen").parse(reverse_of("qwen").payload(event), "").echo
+    event.echo = True
+    assert load("qwen").parse(reverse_of("qwen").payload(event), "").echo
 
 
 def test_one_file_of_a_patch_of_two_cannot_be_rewritten_alone() -> None:

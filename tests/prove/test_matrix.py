@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onehook.hosts import HOSTS
-from onehook.prove import matrix
+from onehook.prove import hostdocs, matrix
 from onehook.prove.agents import pins
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
 from onehook.prove.results import differences, read
@@ -53,3 +53,9 @@ def test_a_changed_cell_and_a_new_version_are_differences() -> None:
     after = {"agents": {"x": "2"}, "results": [{"host": "x", "scenario": "deny", "verdict": MISS, "detail": "it ran"}]}
     assert differences(before, after) == ["x: 1 -> 2", "x deny: proven -> MISS. it ran"]
     assert differences(before, before) == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_page_of_a_host_is_the_one_that_its_tables_give(host: str) -> None:
+    page = ROOT / "docs" / "hosts" / f"{host}.md"
+    assert page.read_text(encoding="utf-8") == hostdocs.page(host), "run: python -m onehook.prove.matrix"

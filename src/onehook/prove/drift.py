@@ -35,12 +35,12 @@ for name in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "P
 """
 
 
-def _script(live: Live, mode: str) -> list[Step | None]:
+def _script(live: Live, mode: str, project: str) -> list[Step | None]:
     steps = [
         live.shell("ls no-such-file", mode),
         live.shell("echo hi > made.txt", mode),
-        live.write("b.txt", "hi", mode),
-        live.read("a.txt", mode),
+        live.write(f"{project}/b.txt", "hi", mode),
+        live.read(f"{project}/a.txt", mode),
     ]
     return [*(step for step in steps if step), {"say": "all done"}]
 

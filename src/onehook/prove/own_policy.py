@@ -15,7 +15,7 @@ from onehook.prove.stage import Agent, play
 def try_policy(agents: Sequence[Agent], policy: str, command: str, say: Callable[[str], None]) -> int:
     """Print, agent by agent, what the command did with the policy and without. Exit code 1 if it made no difference on one of them."""
 
-    def script(live: Live, mode: str) -> list[Step | None]:
+    def script(live: Live, mode: str, project: str) -> list[Step | None]:
         return [live.shell(command, mode), {"say": "done"}]
 
     scenario = Scenario(

@@ -21,39 +21,39 @@ SECRET = "the-secret-text-9034"
 PROMPT = "Please do the task."
 LIMIT = 2  # the stop limit of the guard's scenario, low so that the proof is quick
 
-Script = Callable[[Live, str], "list[Step | None]"]
+Script = Callable[[Live, str, str], "list[Step | None]"]  # the host, its mode, the project's folder
 
 
 def _ends(steps: Sequence[Step | None]) -> list[Step | None]:
     return [*steps, {"say": "all done"}]
 
 
-def shell_script(live: Live, mode: str) -> list[Step | None]:
+def shell_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("echo ran > ran.txt", mode)])
 
 
-def failing_script(live: Live, mode: str) -> list[Step | None]:
+def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("ls no-such-file-here", mode)])
 
 
-def write_script(live: Live, mode: str) -> list[Step | None]:
-    return _ends([live.write("guarded.env", "x", mode)])
+def write_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.write(f"{project}/guarded.env", "x", mode)])
 
 
-def edit_script(live: Live, mode: str) -> list[Step | None]:
-    read = live.read("a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
-    return _ends([*([read] if read else []), live.edit("a.txt", "hello", "changed", mode)])
+def edit_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    read = live.read(f"{project}/a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
+    return _ends([*([read] if read else []), live.edit(f"{project}/a.txt", "hello", "changed", mode)])
 
 
-def read_script(live: Live, mode: str) -> list[Step | None]:
-    return _ends([live.read("secret.txt", mode)])
+def read_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.read(f"{project}/secret.txt", mode)])
 
 
-def mcp_script(live: Live, mode: str) -> list[Step | None]:
+def mcp_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.mcp("proof", "note", {"text": "noted"}, mode)])
 
 
-def subagent_script(live: Live, mode: str) -> list[Step | None]:
+def subagent_script(live: Live, mode: str, project: str) -> list[Step | None]:
     task = "subtask-alpha: run one command"
     inner = live.shell("echo ran > ran.txt", mode)
     child = None if inner is None else {**inner, "when": "subtask-alpha"}
@@ -63,7 +63,7 @@ def subagent_script(live: Live, mode: str) -> list[Step | None]:
     return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
 
 
-def talk_script(live: Live, mode: str) -> list[Step | None]:
+def talk_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [{"say": f"turn {number}"} for number in range(1, LIMIT + 4)]
 
 

@@ -50,9 +50,9 @@ def abilities(live: Live) -> frozenset[str]:
     return frozenset(able | {"disable"} if hasattr(live, "disable") else able)
 
 
-def script_of(agent: Agent, scenario: Scenario) -> list[Step]:
+def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")) -> list[Step]:
     live = live_of(agent.host)
-    steps = scenario.script(live, agent.mode)
+    steps = scenario.script(live, agent.mode, str(project))
     if any(step is None for step in steps):
         raise CannotPlay("the host has no such tool")
     missing = [need for need in scenario.needs if need not in abilities(live)]
@@ -84,7 +84,7 @@ def _play_once(
         (project / name).write_text(text, encoding="utf-8")
     subprocess.run(["git", "init", "-q"], cwd=project, check=False, env={"PATH": os.environ["PATH"], "HOME": str(home)})
     live = live_of(agent.host)
-    steps = script_of(agent, scenario)
+    steps = script_of(agent, scenario, project)
     with ScriptedModel([] if hasattr(live, "told") else steps) as model:
         sandbox = Sandbox(home, project, model.url, PROMPT, agent.binary)
         if scenario.mcp:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from onehook.run import Job, answer
 
 from onehook.core import Hooks, Response
+from onehook.runner import Job, answer
 
 PAYLOADS = json.loads((Path(__file__).parent / "payloads.json").read_text(encoding="utf-8"))
 

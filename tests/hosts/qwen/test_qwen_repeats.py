@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from onehook.run import Job, answer
-
 from onehook.core import Event, Hooks
+from onehook.runner import Job, answer
 
 CAPTURE = Path(__file__).parents[2] / "data" / "captures" / "qwen-0.24.4.jsonl"
 PAYLOADS = [json.loads(line)["stdin"] for line in CAPTURE.read_text(encoding="utf-8").splitlines()]

@@ -141,6 +141,8 @@ def score(payload: dict[str, Any]) -> int:
         return 0
     transcript = payload.get("transcript_path")
     where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
+    if transcript == "" and name in ("SessionStart", "SessionEnd", "Notification"):
+        return 1  # Gemini CLI sends it empty there until its chat has a file; Copilot does not send it at all
     if not where or "/session-state/" in where:
         return 9
     return 0 if name in ("SessionStart", "SessionEnd", "Notification") else 7

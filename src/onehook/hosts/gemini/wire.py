@@ -105,14 +105,13 @@ def score(payload: dict[str, Any]) -> int:
         return 0
     if name in _OWN_NAMES:
         return 10
-    # Three names are Qwen Code's and Copilot's too: the one sends the mode, the other no transcript here.
+    # Three names are Qwen Code's and Copilot's too: the one sends the mode, the other leaves the transcript out of these, and where
+    # there is none yet Gemini CLI sends "".
     transcript = payload.get("transcript_path")
     if not isinstance(transcript, str) or "permission_mode" in payload:
         return 0
     where = transcript.replace("\\", "/")
-    if "/.gemini/" in where or where.rpartition("/")[2].startswith("session-"):
-        return 9
-    return 0 if where else 3
+    return 10 if not where or "/.gemini/" in where or where.rpartition("/")[2].startswith("session-") else 0
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -162,13 +161,10 @@ def _failure(response: object) -> str:
 
 
 def _mcp_of(name: str, context: object) -> Mcp | None:
-    """mcp_<server>_<tool>. A server's name may hold "_", so the context says it; without one, Gemini CLI's own way to split is used."""
+    """mcp_<server>_<tool>. Both names may hold "_", so the context says which is which; it is left out if the server is gone."""
     if isinstance(context, dict) and isinstance(context.get("server_name"), str) and isinstance(context.get("tool_name"), str):
         return Mcp(context["server_name"], context["tool_name"])
-    if not name.startswith("mcp_"):
-        return None
-    server, _, tool = name[len("mcp_") :].partition("_")
-    return Mcp(server, tool) if tool else Mcp("", server)
+    return Mcp.joined(name[len("mcp_") :], "_") if name.startswith("mcp_") else None
 
 
 def _fetch_facts(event: Event) -> Facts:

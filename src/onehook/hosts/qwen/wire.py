@@ -14,6 +14,7 @@ from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_tex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -96,7 +97,7 @@ CAPS: dict[str, Caps] = {
 TOOLS = {
     "run_shell_command": Tool("Bash"),
     "monitor": Tool("Bash"),  # carries a command
-    "read_file": Tool("Read", file_path="absolute_path"),
+    "read_file": Tool("Read"),
     "write_file": Tool("Write"),
     "edit": Tool("Edit"),
     "replace": Tool("Edit"),  # its name in older versions
@@ -109,7 +110,7 @@ TOOLS = {
     "agent": Tool("Agent"),
     "task": Tool("Agent"),  # its name in older versions
 }
-_MODES = ("default", "plan", "auto_edit", "auto", "yolo")
+MODES = ("default", "plan", "auto_edit", "auto", "yolo")
 
 
 def score(payload: dict[str, Any]) -> int:
@@ -125,7 +126,7 @@ def score(payload: dict[str, Any]) -> int:
         return 10
     if "/.copilot/" in where or "/.gemini/" in where or where.rpartition("/")[2].startswith(("session-", "events.")):
         return 0
-    return 9 if payload.get("permission_mode") in _MODES else 2
+    return 9 if payload.get("permission_mode") in MODES else 2
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -147,7 +148,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     event.tool_response = payload.get("tool_response")
     if name == "read_file" and isinstance(given, dict):
-        take_tool(event, TOOLS, name, given, _read_facts)
+        event.take_tool(TOOLS[name].names, name, given, _read_facts, _read_keys)
     else:
         take_tool(event, TOOLS, name, given)
 
@@ -156,6 +157,16 @@ def _read_facts(event: Event) -> Facts:
     """The path is file_path, or absolute_path in older versions; a call may carry both, and a guard must see both."""
     given = [tool_text(event, key) for key in ("file_path", "absolute_path")]
     return Facts(paths=list(dict.fromkeys(absolute(path, event.cwd) for path in given if path)))
+
+
+def _read_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Whichever of the two names the call carries is rewritten."""
+    spelled = dict(keys)
+    if "file_path" in spelled and "absolute_path" in event.tool_input:
+        spelled["absolute_path"] = spelled["file_path"]
+        if "file_path" not in event.tool_input:
+            del spelled["file_path"]
+    return spelled
 
 
 def caps(event: Event) -> Caps:
