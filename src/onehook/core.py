@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, TypeVar
 
+    from onehook.state import State
+
     Handler = Callable[["Event"], Any]
     F = TypeVar("F", bound=Handler)
 
@@ -279,6 +281,20 @@ class Event:
         copy.tool_input = {**self.tool_input, **self.spelled(modified_input)}
         copy._read_facts()
         return copy
+
+    @property
+    def session(self) -> State:
+        """What the policy remembers of this agent's session: a mapping that is kept from event to event."""
+        from onehook.state import session_of
+
+        return session_of(self)
+
+    @property
+    def project(self) -> State:
+        """What the policy remembers of this project, whichever agent works in it."""
+        from onehook.state import project_of
+
+        return project_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The unified event as plain data (see docs/schema/event.json)."""

@@ -334,6 +334,15 @@ def checked(response: Response) -> Response:
 def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None = None) -> Output:
     """Answer the event on stdin, with the policy in a process of its own. Whatever goes wrong, stdin is read and an answer given."""
     job = Job()
+    output = _respond(job, argv, hooks, overrides, host)
+    if os.environ.get("ONEHOOK_RECORD"):
+        from onehook.record.log import keep
+
+        keep(job, output)
+    return output
+
+
+def _respond(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None) -> Output:
     problem = _prepare(job, argv, hooks, overrides, host)
     unreadable = False
     try:

@@ -19,6 +19,8 @@ VERBS = {
     "import": "Take the hooks that are configured already to every agent.",
     "prove": "Run the real agents against a scripted model and see what takes effect.",
     "model": "Serve the scripted model on its own.",
+    "record": "Keep the events of a live session as fixtures.",
+    "replay": "Run what has happened through a policy; compare two policies.",
     "run": "Answer one event on stdin: what hosts start.",
 }
 
