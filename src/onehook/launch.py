@@ -6,7 +6,8 @@ files cost. Packages beside onehook are found without it, and if an import fails
 
 import sys
 
-_PACKAGE_PARENT = __file__.replace("\\", "/").rpartition("/")[0].rpartition("/")[0] or "/"
+_FILE = __file__.replace("\\", "/") if sys.platform == "win32" else __file__  # elsewhere a backslash is part of a name
+_PACKAGE_PARENT = _FILE.rpartition("/")[0].rpartition("/")[0] or "/"
 
 
 class _SiteOnDemand:

@@ -26,13 +26,15 @@ def chosen_hosts(text: str, machine: Machine) -> list[str]:
             )
         return found
     named = [name.strip() for name in text.split(",") if name.strip()]
-    for name in named:
+    for name in named or [text]:
         if name not in known:
             raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}, auto, all", param_hint="--hosts")
-    return named
+    return list(dict.fromkeys(named))
 
 
 def machine_of(project: str | None) -> Machine:
+    if project is not None and not Path(project).is_dir():
+        raise click.BadParameter(f"{project} is not a folder", param_hint="--project")
     return Machine.here(Path(project) if project else None)
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
 import click
 
 from onehook.cli.choices import machine_of
+
+if TYPE_CHECKING:
+    from onehook.setup.doctor import Report
 
 MARKS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 
@@ -23,24 +29,29 @@ def command(hosts: str, no_fire: bool, as_json: bool, project: str | None) -> No
     from onehook.setup.doctor import examine
 
     machine = machine_of(project)
-    failed = False
-    shown: list[dict[str, str]] = []
-    last = ""
+    reports: list[Report] = []
     for report in examine(machine, chosen_hosts(hosts, machine), fire=not no_fire):
-        finding = report.finding
-        failed = failed or finding.level == "fail"
-        shown.append({"host": report.host, "file": report.where, "level": finding.level, "what": finding.what, "fix": finding.fix})
-        if as_json:
-            continue
-        if report.host != last:
-            click.secho(report.host, bold=True)
-            last = report.host
-        mark, colour = MARKS[finding.level]
-        click.echo(f"  {click.style(f'{mark:<5}', fg=colour)} {finding.what}" + (f"  ({report.where})" if report.where else ""))
-        if finding.fix:
-            click.echo(f"        fix: {finding.fix}")
+        if not as_json:
+            _show(report, reports[-1] if reports else None)
+        reports.append(report)
+    failed = any(report.finding.level == "fail" for report in reports)
     if as_json:
         import json
 
+        shown = [{"host": report.host, "file": report.where, **asdict(report.finding)} for report in reports]
         click.echo(json.dumps({"ok": not failed, "findings": shown}, indent=2))
+    else:
+        click.echo("\nA deny would not take effect everywhere: see FAIL above." if failed else "\nA deny takes effect.")
     raise SystemExit(1 if failed else 0)
+
+
+def _show(report: Report, before: Report | None) -> None:
+    """One finding, under its host and its file."""
+    if before is None or report.host != before.host:
+        click.secho(report.host, bold=True)
+    if report.where and (before is None or report.where != before.where):
+        click.secho(f"  {report.where}", dim=True)
+    mark, colour = MARKS[report.finding.level]
+    click.echo(f"  {click.style(f'{mark:<5}', fg=colour)} {report.finding.what}")
+    if report.finding.fix:
+        click.echo(f"        fix: {report.finding.fix}")

@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from onehook.cli.choices import SCOPE_CHOICE, chosen_hosts, existing_policy, machine_of
-from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError
-from onehook.hosts.configuring import DEFAULT_EVENTS, Machine, Wish
+from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
+from onehook.hosts.configuring import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
+from onehook.setup.command import PORTABLE_FOLDER
 from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
@@ -47,39 +48,75 @@ def command(
     """
     machine = machine_of(project)
     path = existing_policy(policy)
-    if portable and scope not in ("project", "local"):
-        raise click.UsageError("--portable puts the runtime into a repository; it goes with --scope project")
-    if portable and not policy_in_scope(path, "project", machine):
-        raise click.UsageError(f"--portable needs the policy inside the project ({machine.project})")
-    hooks = loaded(path)
-    wish = Wish(fail_closed or hooks.options.get("fail") == "closed", timeout, _stop_limit(hooks), _matchers(matcher))
-    options = ("--timeout", f"{timeout:g}") if timeout else ()
-    request = Request(path, scope, _events(events, hooks), wish, portable, options)
     chosen = chosen_hosts(hosts, machine)
+    _check_scope(path, scope, portable, machine)
+    hooks = loaded(path)
+    request = Request(path, scope, _events(events, hooks), _wish(hooks, fail_closed, timeout, matcher), portable, _run_options(timeout))
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes)
 
 
+def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> None:
+    if scope in ("project", "local") and machine.project == machine.home:
+        raise click.UsageError(f"{machine.project} is your home, not a project: go to the project, or use --scope user")
+    if portable and scope not in ("project", "local"):
+        raise click.UsageError("--portable puts the runtime into a repository; it goes with --scope project")
+    if portable and not policy_in_scope(policy, "project", machine):
+        raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; {policy} is not: copy it there")
+
+
+def _wish(hooks: Hooks, fail_closed: bool, timeout: float | None, matcher: str) -> Wish:
+    options = Options(hooks.options)
+    return Wish(fail_closed or options.fail == "closed", timeout or options.timeout, int(options.stop_limit), _matchers(matcher))
+
+
+def _run_options(timeout: float | None) -> tuple[str, ...]:
+    return ("--timeout", f"{timeout:g}") if timeout else ()
+
+
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool) -> None:
-    from onehook.setup.carry_out import carry_out
+    from onehook.setup.carry_out import carry_out, until_fresh
     from onehook.setup.journal import Journal
-    from onehook.setup.preview import unified_diff
 
     journal = Journal()
-    try:
+    asked = yes or not sys.stdin.isatty()
+
+    def planned() -> Plan:
         plan = plan_install(hosts, request, machine, journal)
-        for note in plan.notes:
-            click.echo(f"note: {note}", err=True)
-        if dry_run:
-            click.echo(unified_diff(plan.changes, colour=_colour()), nl=False)
-            click.echo(f"{_count(plan)} would change; nothing was written." if plan.changes else "Nothing would change.", err=True)
-            return
-        if plan.changes and not yes and sys.stdin.isatty():
+        if not any(place_of(host, request.scope, machine) for host in hosts):
+            raise click.UsageError(f"none of {', '.join(hosts)} has a scope {request.scope!r}; nothing was changed")
+        return plan
+
+    def carried() -> Plan:
+        nonlocal asked
+        plan = planned()
+        if plan.changes and not asked:
             _list(plan)
             click.confirm("Write?", default=True, abort=True)
+            asked = True
         carry_out(plan, journal)
+        return plan
+
+    try:
+        plan = planned() if dry_run else until_fresh(carried)
     except (ConfigError, FilesError, LockError) as error:
         raise click.ClickException(str(error)) from None
-    _report(plan, hosts, request, machine)
+    for note in plan.notes:
+        click.echo(f"note: {note}", err=True)
+    if dry_run:
+        show_diff(plan)
+    else:
+        _report(plan, hosts, request, machine)
+
+
+def show_diff(plan: Plan) -> None:
+    """The diff of each file. On a terminal the files of the runtime, which are many and onehook's own, are only counted."""
+    from onehook.setup.preview import unified_diff
+
+    runtime = [change for change in plan.changes if change.kind == "runtime"] if sys.stdout.isatty() else []
+    click.echo(unified_diff([change for change in plan.changes if change not in runtime], colour=_colour()), nl=False)
+    if runtime:
+        click.echo(f"and {len(runtime)} files of the runtime in {PORTABLE_FOLDER}/ (whole when piped)")
+    click.echo(f"{_count(plan)} would change; nothing was written." if plan.changes else "Nothing would change.", err=True)
 
 
 def _colour() -> bool:
@@ -97,7 +134,7 @@ def _list(plan: Plan) -> None:
         if change.kind != "runtime":
             click.echo(f"  {'new ' if change.before is None else 'edit'} {change.path}")
     if any(change.kind == "runtime" for change in plan.changes):
-        click.echo("  new  .onehook/ (the runtime)")
+        click.echo(f"       {PORTABLE_FOLDER}/ (the runtime, {sum(change.kind == 'runtime' for change in plan.changes)} files)")
 
 
 def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine) -> None:
@@ -115,7 +152,7 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
 def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     """What a person still has to do before the host runs the hooks, each thing once."""
     from onehook.setup.documents import Document
-    from onehook.setup.plan import ours_in
+    from onehook.setup.entries import ours_in
 
     config, place = config_of(host), place_of(host, request.scope, machine)
     if place is None or place.format == "own" or not place.path.exists():
@@ -134,27 +171,29 @@ def loaded(path: Path) -> Hooks:
     except OnehookError as error:
         raise click.ClickException(str(error)) from None
     except BaseException as error:
-        raise click.ClickException(f"{path} does not load: {type(error).__name__}: {error}; mend it first") from None
-
-
-def _stop_limit(hooks: Hooks) -> int:
-    return int(hooks.options.get("stop_limit") or 5)
+        raise click.ClickException(f"{path} does not load: {type(error).__name__}: {error}; mend it first, nothing was changed") from None
 
 
 def _events(text: str, hooks: Hooks) -> tuple[str, ...]:
     if not text:
         return tuple(dict.fromkeys([*DEFAULT_EVENTS, *(registration.event for registration in hooks.registrations)]))
-    named = tuple(part.strip() for part in text.split(",") if part.strip())
-    for name in named:
+    named = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in named or ("",):
         if name not in EVENTS and name not in EXTENDED_EVENTS:
             raise click.BadParameter(f"{name!r} is not an event; the events are {', '.join(EVENTS)}", param_hint="--events")
     return named
 
 
 def _matchers(text: str) -> dict[str, str]:
+    """By event, "" for every tool event: what is given twice adds up."""
     matchers: dict[str, str] = {}
     for part in (part.strip() for part in text.split(",") if part.strip()):
         event, colon, tools = part.partition(":")
         known = event in EVENTS or event in EXTENDED_EVENTS
-        matchers[event if colon and known else ""] = tools if colon and known else part
+        if colon and not known and event != "MCP":
+            raise click.BadParameter(f"{event!r} is not an event; write tools, or EVENT:TOOLS", param_hint="--matcher")
+        key, names = (event, tools.strip()) if colon and known else ("", part)
+        if key and key not in TOOL_EVENTS:
+            raise click.BadParameter(f"{key} has no tool to match; only {', '.join(TOOL_EVENTS)} have", param_hint="--matcher")
+        matchers[key] = f"{matchers[key]}|{names}" if key in matchers else names
     return matchers

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from onehook.cli.choices import machine_of
+
+if TYPE_CHECKING:
+    from onehook.hosts.configuring import Machine
+    from onehook.setup.survey import Row
 
 
 @click.command("status")
@@ -26,20 +32,32 @@ def command(as_json: bool, project: str | None) -> None:
         click.echo(json.dumps({"installed": [asdict(row) for row in found], "not_installed": absent}, indent=2))
         return
     if found:
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table()
-        for heading in ("host", "scope", "policy", "events", "fail", "file"):
-            table.add_column(heading, overflow="fold")
-        for row in found:
-            policy = Text(row.policy + (" (portable)" if row.portable else ""))
-            if row.note:
-                policy.append(f"\n{row.note}", style="red")
-            table.add_row(row.host, row.scope, policy, ", ".join(row.events), row.fail, Text(row.file))
-        Console().print(table)
+        _show(found, machine)
     else:
         click.echo("No policy is installed here. `onehook install POLICY` does it.")
     if absent:
         click.echo(f"Here, without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
+
+
+def _show(found: list[Row], machine: Machine) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for heading in ("host", "scope", "policy", "events", "fail", "file"):
+        table.add_column(heading, overflow="fold")
+    for row in found:
+        policy = Text(_short(row.policy, machine) + (" (portable)" if row.portable else ""))
+        if row.note:
+            policy.append(("\n" if row.policy else "") + row.note, style="red")
+        table.add_row(row.host, row.scope, policy, "\n".join(row.events), row.fail, Text(_short(row.file, machine)))
+    Console().print(table)
+
+
+def _short(path: str, machine: Machine) -> str:
+    """From the project, or from the home, where that is shorter."""
+    for folder, name in ((machine.project, ""), (machine.home, "~/")):
+        if path.startswith(f"{folder}/"):
+            return name + path[len(f"{folder}/") :]
+    return path

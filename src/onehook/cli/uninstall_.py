@@ -6,9 +6,10 @@ import click
 
 from onehook.cli.choices import SCOPE_CHOICE, machine_of
 from onehook.hosts.configuring import SCOPES
+from onehook.setup.command import PORTABLE_FOLDER
 from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
-from onehook.setup.plan import absolute_policy, configurable, plan_uninstall
+from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
 
 
 @click.command("uninstall")
@@ -24,24 +25,38 @@ def command(policy: str | None, hosts: str, scope: str | None, project: str | No
     entries go. Files and folders that install made are removed.
     """
     from onehook.cli.choices import chosen_hosts
-    from onehook.setup.carry_out import carry_out
+    from onehook.cli.install_ import show_diff
+    from onehook.setup.carry_out import carry_out, until_fresh
     from onehook.setup.journal import Journal
-    from onehook.setup.preview import unified_diff
 
     machine = machine_of(project)
-    chosen = configurable() if hosts == "all" else chosen_hosts(hosts, machine)
+    chosen = chosen_hosts(hosts, machine)
     scopes = [scope] if scope else [name for name in SCOPES if name != "enterprise"]
     journal = Journal()
-    try:
-        plan = plan_uninstall(chosen, scopes, absolute_policy(policy) if policy else None, machine, journal)
-        if dry_run:
-            click.echo(unified_diff(plan.changes, colour=False), nl=False)
-            return
+
+    def planned() -> Plan:
+        return plan_uninstall(chosen, scopes, absolute_policy(policy) if policy else None, machine, journal)
+
+    def carried() -> Plan:
+        plan = planned()
         carry_out(plan, journal)
+        return plan
+
+    try:
+        plan = planned() if dry_run else until_fresh(carried)
     except (ConfigError, FilesError, LockError) as error:
         raise click.ClickException(str(error)) from None
+    if dry_run:
+        show_diff(plan)
+    else:
+        _report(plan, policy)
+
+
+def _report(plan: Plan, policy: str | None) -> None:
     for change in plan.changes:
         if change.kind != "runtime":
             click.echo(f"{'removed ' if change.after is None else 'restored'} {change.path}")
+    if any(change.kind == "runtime" for change in plan.changes):
+        click.echo(f"removed  the runtime in {PORTABLE_FOLDER}/")
     if not plan.changes:
-        click.echo("Nothing of onehook is installed there.")
+        click.echo(f"{policy or 'Nothing of onehook'} is {'not ' if policy else ''}installed there.")

@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Protocol
 
 SCOPES = ("project", "local", "user", "enterprise")
@@ -29,10 +29,11 @@ class Machine:
     variables: Mapping[str, str] = field(default_factory=dict)
     platform: str = sys.platform
     system_root: Path = Path("/")  # what "/etc" and the like are below
+    ask_hosts: bool = False  # whether a host's own binary may be started to ask it
 
     @classmethod
     def here(cls, project: Path | None = None) -> Machine:
-        return cls(Path.home(), (project or Path.cwd()).absolute(), dict(os.environ))
+        return cls(Path.home(), Path(os.path.abspath(project or Path.cwd())), dict(os.environ))
 
     @property
     def windows(self) -> bool:
@@ -41,12 +42,19 @@ class Machine:
     def folder(self, variable: str, default: str) -> Path:
         """A folder that a variable may move: $CODEX_HOME, else ~/.codex."""
         named = self.variables.get(variable)
-        return Path(named) if named else self.home / default
+        return Path(os.path.abspath(named)) if named else self.home / default
+
+    def scope_of(self, folder: Path) -> Path:
+        """What a user's config may lead to: the home, where people keep their dotfiles, or a folder that was moved out of it."""
+        return self.home if folder.is_relative_to(self.home) else folder
 
     def system(self, linux: str, macos: str, windows: str) -> Path:
         """A path of the whole machine."""
-        path = {"darwin": macos, "win32": windows}.get(self.platform, linux)
-        return Path(path) if self.windows else self.system_root / path.lstrip("/")
+        if self.windows and os.name == "nt":
+            return Path(windows)
+        if self.windows:
+            return self.system_root.joinpath(*PureWindowsPath(windows).parts[1:])
+        return self.system_root / (macos if self.platform == "darwin" else linux).lstrip("/")
 
     def which(self, binary: str) -> str | None:
         return shutil.which(binary, path=self.variables.get("PATH", ""))
@@ -82,7 +90,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Commands:
-    """The command line of an entry, for each kind of shell."""
+    """The command line of an entry, for each kind of shell; "" where it could not work."""
 
     posix: str
     powershell: str
@@ -131,11 +139,27 @@ class Config(Protocol):
     @property
     def SHELL(self) -> str: ...  # sh, or login: the user's shell as a login shell
 
-    def places(self, machine: Machine) -> list[Place]: ...
+    def places(self, machine: Machine) -> list[Place]: ...  # of one scope the first is written to, the others are read too
     def slot(self, event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]: ...
     def found(self, data: Any) -> Iterator[Found]: ...
     def problems(self, data: Any) -> list[str]: ...
     def checks(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]: ...
+
+
+def text_problems(config: Config, place: Place, text: str, data: Any) -> list[str]:
+    """What makes the host reject a file that its data alone does not show.
+
+    A host that has more to say, or less, than the byte order mark offers text_problems(place, text, data) itself.
+    """
+    own = getattr(config, "text_problems", None)
+    if own is not None:
+        wrong: list[str] = own(place, text, data)
+        return wrong
+    return byte_order_mark(config.TITLE, text)
+
+
+def byte_order_mark(title: str, text: str) -> list[str]:
+    return [f"the file begins with a byte order mark, and {title} rejects it: save it without"] if text.startswith("\ufeff") else []
 
 
 def grouped(data: Any) -> Iterator[Found]:

@@ -1,11 +1,13 @@
-"""The command line that a host will run, quoted for the shell that the host uses."""
+"""The command line that a host will run, quoted for the shell that the host uses, and how to read one back."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from onehook.hosts.configuring import Commands
@@ -16,6 +18,10 @@ MARK = "onehook/launch.py"
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/runtime/onehook/launch.py"
 
+_PLAIN = re.compile(r"[\w.-]+")
+_VARIABLE = re.compile(r"\$\{?(?:env:)?(\w+)(?::-[^}]*)?\}?(?=[/\\])")
+_POWERSHELL_WORD = re.compile(r"""'((?:[^']|'')*)'|"((?:[^"`]|`.)*)"|(\S+)""")
+
 
 def interpreter() -> str:
     """The interpreter, absolutely. Of a virtual environment the link in its bin folder: it says which packages are there."""
@@ -23,28 +29,17 @@ def interpreter() -> str:
 
 
 def quote_powershell(word: str) -> str:
-    return word if word.replace("-", "").replace("_", "").replace(".", "").isalnum() else "'" + word.replace("'", "''") + "'"
+    # PowerShell takes typographic quotes for straight ones.
+    return word if _PLAIN.fullmatch(word) else "'" + re.sub("(['\u2018\u2019\u201a\u201b])", r"\1\1", word) + "'"
 
 
 def quote_cmd(word: str) -> str:
-    """For cmd.exe /C. A percent sign cannot be quoted there; doubling it is the nearest thing."""
-    return word if word.replace("-", "").replace("_", "").replace(".", "").isalnum() else '"' + word.replace("%", "%%") + '"'
+    """For cmd.exe /C. A percent sign stays as it is: outside of batch files, doubling it would double it."""
+    return word if _PLAIN.fullmatch(word) else f'"{word}"'
 
 
 def is_ours(command: str) -> bool:
     return MARK in command.replace("\\", "/")
-
-
-def names_policy(command: str, policy: Path, project: Path) -> bool:
-    """Whether a written command runs this policy."""
-    inside = relative_to(policy, project)
-    spellings = [str(policy), *([inside.as_posix(), str(inside)] if inside else [])]
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        words = command.split()
-    flat = [word.replace("\\", "/") for word in words]
-    return any(word.endswith(spelling.replace("\\", "/")) for word in flat for spelling in spellings)
 
 
 def relative_to(path: Path, folder: Path) -> PurePath | None:
@@ -54,26 +49,39 @@ def relative_to(path: Path, folder: Path) -> PurePath | None:
         return None
 
 
+# ---- writing
+
+
 def commands(
-    policy: Path, project: Path, arguments: Sequence[str], *, project_folder: str, inside_project: bool, portable: bool
+    policy: Path,
+    project: Path,
+    arguments: Sequence[str],
+    *,
+    project_folder: str,
+    inside_project: bool,
+    portable: bool,
+    windows: bool = False,
 ) -> Commands:
     """The command for each shell. project_folder is how the host's shell names the project, "" if it cannot."""
     relative = relative_to(policy, project)
-    inside = inside_project and relative is not None
     if portable:
-        posix = _portable_posix(relative.as_posix() if relative else str(policy), arguments, project_folder)
-    else:
-        place = (
-            f"{project_folder}/{shlex.quote(relative.as_posix())}" if inside and relative and project_folder else shlex.quote(str(policy))
+        inside = relative.as_posix() if relative else str(policy)
+        words = ("python" if windows else "python3", "-I", "-S", str(project / PORTABLE_LAUNCHER), str(policy), *arguments)
+        return Commands(
+            _portable_posix(inside, arguments, project_folder),
+            _portable_powershell(inside, arguments, project_folder),
+            " ".join(map(quote_cmd, ["python", "-I", "-S", PORTABLE_LAUNCHER, inside, *arguments])),
+            words,
         )
-        posix = " ".join([*map(shlex.quote, [interpreter(), "-I", "-S", str(LAUNCHER)]), place, *map(shlex.quote, arguments)])
-    launcher = str(project / PORTABLE_LAUNCHER) if portable else str(LAUNCHER)
-    python = "python" if portable else interpreter()
-    words = [python, "-I", "-S", launcher, str(policy), *arguments]
+    place = shlex.quote(str(policy))
+    if inside_project and relative and project_folder:
+        place = f"{project_folder}/{shlex.quote(relative.as_posix())}"
+    words = (interpreter(), "-I", "-S", str(LAUNCHER), str(policy), *arguments)
+    posix = " ".join([*map(shlex.quote, words[:4]), place, *map(shlex.quote, arguments)])
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
-    plain = ("python3" if portable and os.name != "nt" else python, *words[1:])
-    return Commands(posix, powershell, " ".join(map(quote_cmd, words)), plain)
+    # The paths are of this machine, so a command for Windows makes sense only there.
+    return Commands(posix, powershell, " ".join(map(quote_cmd, words)) if windows else "", words)
 
 
 def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) -> str:
@@ -83,3 +91,85 @@ def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) 
         return f"python3 -I -S {project_folder}/{PORTABLE_LAUNCHER} {project_folder}/{shlex.quote(policy)} {tail}"
     find = f'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/{PORTABLE_LAUNCHER}" ]; do d=${{d%/*}}; done'
     return f'{find}; exec python3 -I -S "$d/{PORTABLE_LAUNCHER}" "$d"/{shlex.quote(policy)} {tail}'
+
+
+def _portable_powershell(policy: str, arguments: Sequence[str], project_folder: str) -> str:
+    variable = re.search(r"\$\{?(\w+)", project_folder)
+    start = f"$env:{variable.group(1)}/" if variable else ""
+    escaped = [re.sub('([`$"])', r"`\1", path) for path in (PORTABLE_LAUNCHER, policy)]
+    return " ".join(["python", "-I", "-S", *(f'"{start}{path}"' for path in escaped), *map(quote_powershell, arguments)])
+
+
+# ---- reading
+
+
+@dataclass(frozen=True)
+class Written:
+    """A command that install wrote, taken apart. The policy may be spelled with a variable for the project."""
+
+    interpreter: str
+    launcher: str
+    policy: str
+    arguments: tuple[str, ...]
+
+    @property
+    def portable(self) -> bool:
+        return self.launcher.replace("\\", "/").endswith(PORTABLE_LAUNCHER)
+
+    def option(self, name: str) -> str:
+        """The value of an option; "" if it is not given."""
+        return next((value for key, value in zip(self.arguments, self.arguments[1:], strict=False) if key == f"--{name}"), "")
+
+    def policy_path(self, project: Path) -> Path:
+        return in_project(self.policy, project)
+
+    def launcher_path(self, project: Path) -> Path:
+        return in_project(self.launcher, project)
+
+
+def in_project(word: str, project: Path) -> Path:
+    """A written path; one that is relative, or begins with a variable, is meant from the project."""
+    named = _VARIABLE.match(word)
+    return Path(os.path.normpath(project / word[named.end() + 1 :] if named else project / word))
+
+
+def read(command: str) -> Written | None:
+    """What a command starts, or None if it is not one of ours."""
+    words = _split(command)
+    places = [index for index, word in enumerate(words) if word.replace("\\", "/").endswith(MARK)]
+    # The last one: a portable command looks for the launcher before it starts it.
+    if not places or places[-1] < 3 or places[-1] + 1 >= len(words):
+        return None
+    at = places[-1]
+    return Written(words[at - 3], words[at], words[at + 1], tuple(words[at + 2 :]))
+
+
+def _split(command: str) -> list[str]:
+    if command.startswith("& ") or "$env:" in command:
+        return [_powershell_word(match) for match in _POWERSHELL_WORD.finditer(command)]
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def _powershell_word(match: re.Match[str]) -> str:
+    single, double, bare = match.groups()
+    if single is not None:
+        return re.sub("(['\u2018\u2019\u201a\u201b])\\1", r"\1", single)
+    return re.sub("`(.)", r"\1", double) if double is not None else str(bare)
+
+
+def names_policy(command: str, policy: Path, project: Path) -> bool:
+    """Whether a written command runs this policy."""
+    written = read(command)
+    if written is None:
+        return False
+    named = written.policy_path(project)
+    return named == Path(os.path.normpath(policy)) or os.path.realpath(named) == os.path.realpath(policy)
+
+
+def orphan_of(command: str, policy: Path, project: Path) -> bool:
+    """Whether a command ran a policy of this name that is gone, as after a project was moved."""
+    written = read(command)
+    return written is not None and written.policy_path(project).name == policy.name and not written.policy_path(project).exists()

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import time
+import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onehook.codec import dumps
-from onehook.core import Response
-from onehook.hosts import load, wire_of
-from onehook.hosts.configuring import DEFAULT_EVENTS, Finding, Found, Machine
-from onehook.hosts.effects import compile_response
-from onehook.hosts.reversing import sample
-from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
+from onehook.hosts import wire_of
+from onehook.hosts.configuring import DEFAULT_EVENTS, Finding, Found, Machine, text_problems
+from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
+from onehook.setup.firing import fired
 from onehook.setup.plan import config_of, present
 from onehook.setup.portable import installed_version
-from onehook.setup.survey import Spot, policy_of, readable, survey, words_of
+from onehook.setup.survey import Spot, policy_of, readable, survey
 from onehook.version import VERSION
-
-FIRE_SECONDS = 40
-SLOW_RATIO = 4.0  # times a bare interpreter; a policy above that is worth a word
 
 
 @dataclass(frozen=True)
@@ -34,172 +27,157 @@ class Report:
 
 def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterator[Report]:
     """Every finding of every host, as it is found."""
+    machine = replace(machine, ask_hosts=fire)
     spots = survey(machine, hosts)
     for host in hosts:
-        mine = [spot for spot in spots if spot.host == host]
-        title = config_of(host).TITLE
-        if not any(spot.ours for spot in mine):
-            where = present(host, machine)
-            level, fix = ("warn", "onehook install POLICY --hosts " + host) if where else ("note", "")
-            yield Report(title, "", Finding(level, "nothing of onehook is installed" if where else "not here", fix))
-        for spot in mine:
-            yield from (Report(title, str(spot.place.path), finding) for finding in _examine_spot(spot, machine, fire))
-        yield from (Report(title, "", finding) for finding in _duplicates(mine))
+        yield from _examine_host(host, [spot for spot in spots if spot.host == host], machine, fire)
     yield from (Report("all hosts", "", finding) for finding in _across(spots, machine))
+    if not any(spot.ours for spot in spots):
+        yield Report("all hosts", "", Finding("fail", "no policy is installed: nothing is stopped", "onehook install POLICY"))
+
+
+def _examine_host(host: str, spots: list[Spot], machine: Machine, fire: bool) -> Iterator[Report]:
+    title = config_of(host).TITLE
+    installed = any(spot.ours for spot in spots)
+    if not installed:
+        where = present(host, machine)
+        finding = Finding("warn", f"no policy is installed, and it is here ({where})", f"onehook install POLICY --hosts {host}")
+        yield Report(title, "", finding if where else Finding("note", "not here"))
+    for spot in spots:
+        found = _examine_spot(spot, machine, fire) if spot.ours else _look_at_foreign(spot, machine, installed)
+        yield from (Report(title, str(spot.place.path), finding) for finding in found)
+    yield from (Report(title, "", finding) for finding in _duplicates(spots, machine))
+
+
+def _look_at_foreign(spot: Spot, machine: Machine, installed: bool) -> Iterator[Finding]:
+    """A file without entries of ours can still switch those of another file off."""
+    if spot.problem:
+        yield Finding("warn", spot.problem, f"{_editor(machine)} {shlex.quote(str(spot.place.path))}")
+    elif spot.exists and installed:
+        yield from (finding for finding in spot.config.checks(machine, spot.place, spot.data, []) if finding.level == "fail")
 
 
 def _examine_spot(spot: Spot, machine: Machine, fire: bool) -> Iterator[Finding]:
-    if not spot.exists:
-        return
-    if spot.problem:
-        yield Finding("fail", spot.problem, f"mend {spot.place.path}")
-        return
-    wrong = spot.config.problems(spot.data) if readable(spot.place) else []
-    for problem in wrong:
-        yield Finding("fail" if spot.ours else "warn", problem, f"mend {spot.place.path}")
-    if not spot.ours:
-        yield from (f for f in spot.config.checks(machine, spot.place, spot.data, []) if f.level == "fail" and "hooks" in f.what.lower())
-        return
+    edit = f"{_editor(machine)} {shlex.quote(str(spot.place.path))}"
+    wrong: list[str] = []
+    if readable(spot.place):
+        text = spot.place.path.read_text(encoding="utf-8")
+        wrong = [*text_problems(spot.config, spot.place, text, spot.data), *spot.config.problems(spot.data)]
+    yield from (Finding("fail", problem, edit) for problem in wrong)
     if not wrong:
-        yield Finding("ok", "the file is valid by the host's own rules")
+        events = ", ".join(dict.fromkeys(found.event for found in spot.ours))
+        yield Finding("ok", f"valid by the host's own rules; installed for {events}")
     yield from _entries(spot, machine)
     yield from spot.config.checks(machine, spot.place, spot.data, spot.ours)
-    if spot.foreign:
-        events = ", ".join(sorted({found.event for found in spot.foreign} & {found.event for found in spot.ours}))
-        if events:
-            yield Finding("note", f"other hooks answer the same events too: {events}")
+    shared = sorted({found.event for found in spot.foreign} & {found.event for found in spot.ours})
+    if shared:
+        others = ", ".join(dict.fromkeys(found.command[:40] for found in spot.foreign if found.event in shared))
+        yield Finding("note", f"other hooks answer {', '.join(shared)} too: {others}", "onehook status")
     if fire:
-        yield from _fired(spot, machine)
+        yield from fired(spot, machine)
+
+
+def _editor(machine: Machine) -> str:
+    return machine.variables.get("EDITOR") or "vi"
+
+
+# ---- the entries and what they start
 
 
 def _entries(spot: Spot, machine: Machine) -> Iterator[Finding]:
-    covered = {wire_of(spot.host).EVENTS[found.event].event for found in spot.ours if found.event in wire_of(spot.host).EVENTS}
-    missing = [event for event in DEFAULT_EVENTS if event in config_of(spot.host).EVENTS and event not in covered]
-    if missing:
-        yield Finding("note", f"not installed for {', '.join(missing)}")
-    for command in dict.fromkeys(found.command for found in spot.ours):
-        policy = policy_of(command, machine)
-        if policy is None or not policy.is_file():
-            yield Finding("fail", f"the policy {policy} is not there", "onehook uninstall, or put it back")
-            return
-    yield from _programs(spot.ours[0], machine)
-
-
-def _programs(found: Found, machine: Machine) -> Iterator[Finding]:
-    words = words_of(found.command)
-    if PORTABLE_FOLDER in found.command:
-        version = installed_version(machine.project)
-        if version != VERSION:
-            yield Finding(
-                "warn", f"the runtime in {PORTABLE_FOLDER}/ is {version or 'gone'}, this is {VERSION}", "install again with --portable"
-            )
-        return
-    interpreter = words[0]
-    launcher = next((word for word in words if word.endswith("launch.py")), "")
-    if not os.access(interpreter, os.X_OK):
-        yield Finding("fail", f"the interpreter {interpreter} is gone", "onehook install POLICY")
-    elif "/shims/" in interpreter:
-        yield Finding("warn", f"{interpreter} is a shim: every event pays for it", "install with the interpreter itself")
-    if launcher and not Path(launcher).is_file():
-        yield Finding("fail", f"the launcher {launcher} is gone", "onehook install POLICY")
-    elif launcher and Path(launcher) != LAUNCHER:
-        yield Finding("note", f"the entries start another onehook than this one: {launcher}", "onehook install POLICY")
-
-
-# --- firing ---------------------------------------------------------------------------------------------------------------------
-
-
-def _fired(spot: Spot, machine: Machine) -> Iterator[Finding]:
-    """The written command, through the host's shell, from another folder: one probe must be denied, one must not."""
     wire = wire_of(spot.host)
-    gate = next((found for found in spot.ours if wire.EVENTS[found.event].event == "PreToolUse"), None)
-    if gate is None:
-        yield Finding("warn", "no PreToolUse entry: tools are not stopped", "onehook install POLICY")
+    covered = {wire.EVENTS[found.event].event for found in spot.ours if found.event in wire.EVENTS}
+    missing = [event for event in DEFAULT_EVENTS if event in spot.config.EVENTS and event not in covered]
+    if missing:
+        yield Finding("note", f"not installed for {', '.join(missing)}", _install(spot, spot.ours[0], machine))
+    seen: set[tuple[str, str, str]] = set()
+    for found in spot.ours:
+        written = read(found.command)
+        if written is None:
+            yield Finding(
+                "fail", f"the {found.event} entry cannot be read: {found.command[:80]}", "onehook uninstall && onehook install POLICY"
+            )
+        elif (key := (written.interpreter, written.launcher, written.policy)) not in seen:
+            seen.add(key)
+            yield from _programs(spot, found, written, machine)
+
+
+def _install(spot: Spot, found: Found, machine: Machine) -> str:
+    """The command that writes this place's entries anew."""
+    policy = policy_of(found.command, machine)
+    portable = " --portable" if PORTABLE_FOLDER in found.command else ""
+    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {spot.host} --scope {spot.place.scope}{portable}"
+
+
+def _programs(spot: Spot, found: Found, written: Written, machine: Machine) -> Iterator[Finding]:
+    policy, again = written.policy_path(machine.project), _install(spot, found, machine)
+    if not policy.is_file():
+        yield Finding("fail", f"the policy {policy} is not there", f"onehook uninstall {shlex.quote(str(policy))}")
+    if written.portable:
+        yield from _portable(written, machine, again)
         return
-    begun = time.perf_counter()
-    denied = _fire(spot, gate, machine, "deny")
-    took = time.perf_counter() - begun
-    allowed = _fire(spot, gate, machine, "allow")
-    expected = _expected_deny(spot.host, gate.event)
-    if (denied.stdout.strip(), denied.returncode) == expected and allowed.returncode == 0:
-        yield Finding("ok", f"fired through the host's shell: a deny is said as the host obeys it, an allow goes on ({took * 1000:.0f} ms)")
-    else:
-        said = (denied.stderr or denied.stdout or allowed.stderr).strip()[:300]
-        yield Finding(
-            "fail", f"fired through the host's shell, it did not deny (exit {denied.returncode}): {said}", "see the message; onehook run"
-        )
-    yield from _slow(gate, took)
+    launcher = written.launcher_path(machine.project)
+    if not os.access(written.interpreter, os.X_OK):
+        yield Finding("fail", f"the interpreter {written.interpreter} is gone", again)
+    elif "/shims/" in written.interpreter.replace("\\", "/"):
+        yield Finding("warn", f"{written.interpreter} is a shim: every event pays for it", f"$(pyenv which python) -m onehook {again[8:]}")
+    if not launcher.is_file():
+        yield Finding("fail", f"the launcher {launcher} is gone", again)
+    elif launcher != LAUNCHER:
+        yield Finding("note", f"the entries start another onehook than this one: {launcher}", again)
 
 
-def _fire(spot: Spot, found: Found, machine: Machine, probe: str) -> subprocess.CompletedProcess[str]:
-    payload = load(spot.host, "reverse").payload(
-        sample("PreToolUse", "Bash", command="true", session_id="onehook-doctor", cwd=str(machine.project))
-    )
-    environment = {**os.environ, "HOME": str(machine.home), "CLAUDE_PROJECT_DIR": str(machine.project)}
-    shell = [os.environ.get("SHELL") or "/bin/sh", "-lc"] if config_of(spot.host).SHELL == "login" else ["/bin/sh", "-c"]
-    line = f"{found.command} --probe {probe}"
-    starts_there = PORTABLE_FOLDER in found.command or config_of(spot.host).PROJECT == "."
-    folder = machine.project if starts_there else Path("/")
-    return subprocess.run(
-        [*shell, line], input=dumps(payload), capture_output=True, text=True, cwd=folder, env=environment, timeout=FIRE_SECONDS, check=False
-    )
+def _portable(written: Written, machine: Machine, again: str) -> Iterator[Finding]:
+    version = installed_version(machine.project)
+    if not written.launcher_path(machine.project).is_file():
+        yield Finding("fail", f"the runtime in {PORTABLE_FOLDER}/ is gone", again)
+    elif version != VERSION:
+        yield Finding("warn", f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of no version'}, this is {VERSION}", again)
+    python = machine.which(written.interpreter)
+    if python is None:
+        yield Finding("fail", f"there is no {written.interpreter} on PATH", "install Python 3.9 or newer")
+    elif "/shims/" in python:
+        yield Finding("warn", f"{written.interpreter} is {python}, a shim: every event pays for it", "put a real python3 first on PATH")
 
 
-def _expected_deny(host: str, native_event: str) -> tuple[str, int]:
-    from onehook.core import Options
-    from onehook.runner import PROBE_REASON
-
-    wire = wire_of(host)
-    event = wire.parse(load(host, "reverse").payload(sample("PreToolUse", "Bash", command="true")), native_event)
-    answer, _ = compile_response(wire, event, Response("deny", PROBE_REASON), Options())
-    output = wire.render(event, answer, False)
-    return output.stdout, output.exit_code
+# ---- what several places do together
 
 
-def _slow(found: Found, took: float) -> Iterator[Finding]:
-    interpreter = words_of(found.command)[0]
-    begun = time.perf_counter()
-    subprocess.run([interpreter, "-I", "-c", "pass"], check=False, capture_output=True)
-    bare = time.perf_counter() - begun
-    begun = time.perf_counter()
-    subprocess.run([interpreter, "-I", "-S", "-c", "pass"], check=False, capture_output=True)
-    without_site = time.perf_counter() - begun
-    if bare > 3 * without_site:
-        text = (
-            f"site and .pth files make this interpreter {bare / without_site:.1f} times slower to start; onehook's entries skip them (-S)"
-        )
-        yield Finding("note", text)
-    if took > SLOW_RATIO * without_site + 0.1:
-        text = (
-            f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare start: the policy's own imports, or a login shell"
-        )
-        yield Finding("note", text, "python -X importtime -c 'import ...' shows which import")
-
-
-# --- what several places do together ---------------------------------------------------------------------------------------------
-
-
-def _duplicates(spots: list[Spot]) -> Iterator[Finding]:
-    """User and project both: the same policy would answer twice."""
-    seen: dict[tuple[str, str], str] = {}
+def _duplicates(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
+    """One policy in two entries of one host for the same event: it would answer twice."""
+    seen: dict[tuple[str, Path | None], tuple[Spot, Found]] = {}
     for spot in spots:
         for found in spot.ours:
-            key = (found.event, " ".join(words_of(found.command)[4:5]).rpartition("/")[2])
-            other = seen.setdefault(key, str(spot.place.path))
-            if other != str(spot.place.path):
-                yield Finding(
-                    "warn", f"installed in {other} and in {spot.place.path}: events are handled twice", "onehook uninstall --scope user"
-                )
-                return
+            other, first = seen.setdefault((found.event, policy_of(found.command, machine)), (spot, found))
+            runs_once = getattr(spot.config, "SAME_COMMAND_RUNS_ONCE", False) and first.command == found.command
+            if first is found or runs_once:
+                continue
+            if other is spot:
+                yield Finding("warn", f"twice in {spot.place.path}: events are handled twice", _install(spot, found, machine))
+            else:
+                fix = f"onehook uninstall --hosts {spot.host} --scope {spot.place.scope}"
+                yield Finding("warn", f"installed in {other.place.path} and in {spot.place.path}: events are handled twice", fix)
+            return
 
 
 def _across(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
-    """Cursor also runs what stands in Claude Code's files; it drops an entry only if its own command is exactly the same."""
-    ours = {spot.host: {found.command for found in spot.ours} for spot in spots if spot.ours and spot.place.scope != "enterprise"}
-    for host, borrowers in ((spot.host, wire_of(spot.host).BORROWED_BY) for spot in spots if spot.ours):
-        for borrower, _ in borrowers:
-            if borrower in ours and not ours[host] & ours[borrower]:
-                one, other = config_of(borrower).TITLE, config_of(host).TITLE
-                text = f"{one} also runs the entries of {other}, and they differ: events are handled twice"
-                yield Finding("warn", text, f"onehook install POLICY --hosts {host},{borrower}")
-                return
+    """A host may run what stands in another's files as well, unless its own have exactly the same command for the event."""
+    for lender in dict.fromkeys(spot.host for spot in spots):
+        for borrower, _ in wire_of(lender).BORROWED_BY:
+            twice = _twice(_by_event(spots, lender), _by_event(spots, borrower))
+            if twice:
+                one, other = config_of(borrower).TITLE, config_of(lender).TITLE
+                text = f"{one} also runs the entries of {other}, and they differ for {', '.join(twice)}: handled twice"
+                policy = next((policy_of(f.command, machine) for spot in spots if spot.host == lender for f in spot.ours), None)
+                yield Finding("warn", text, f"onehook install {shlex.quote(str(policy))} --hosts {lender},{borrower}")
+
+
+def _by_event(spots: list[Spot], host: str) -> dict[str, set[str]]:
+    events: dict[str, set[str]] = {}
+    for found in (found for spot in spots if spot.host == host for found in spot.ours if found.event in wire_of(host).EVENTS):
+        events.setdefault(wire_of(host).EVENTS[found.event].event, set()).add(found.command)
+    return events
+
+
+def _twice(lent: dict[str, set[str]], own: dict[str, set[str]]) -> list[str]:
+    return [event for event, commands in lent.items() if event in own and commands - own[event]]

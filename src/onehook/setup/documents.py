@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,22 @@ class Document:
         self.path = path
         self.format = format
         self.escape_slashes = escape_slashes
-        self.before = _read(path)
-        self.text = _decoded(path, self.before)
+        self._take(_read(path))
+
+    def _take(self, content: bytes | None) -> None:
+        self.before = content
+        self.text = _decoded(self.path, content)
         self.data()  # refuse now what cannot be read
+
+    def with_bytes(self, content: bytes | None) -> Document:
+        """The same file with other content."""
+        other = copy.copy(self)
+        other._take(content)
+        return other
+
+    def copy(self) -> Document:
+        """For edits that this one shall not see."""
+        return copy.copy(self)
 
     @property
     def after(self) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onehook.setup.lock import LockError, held
 
-__all__ = ["TEMP_PREFIX", "Applied", "Change", "FilesError", "LockError", "ScopeError", "StaleError", "apply"]
+__all__ = ["TEMP_PREFIX", "Applied", "Change", "FilesError", "LockError", "ScopeError", "StaleError", "apply", "sweep", "write"]
 
 TEMP_PREFIX = ".onehook-tmp-"
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -77,23 +77,36 @@ def apply(
     wait: float = 10.0,
     on_write: OnWrite | None = None,
 ) -> Applied:
-    """Write all changes, or raise before the first file is touched.
+    """Write all changes under the lock, or raise before the first file is touched."""
+    with held(lock_folder, wait=wait):
+        return write(changes, scope_root=scope_root, on_write=on_write)
+
+
+def write(
+    changes: Sequence[Change],
+    *,
+    scope_root: Path | Mapping[Path, Path],
+    ready: Callable[[], None] | None = None,
+    on_write: OnWrite | None = None,
+) -> Applied:
+    """Write all changes, or raise before the first file is touched. The caller holds the lock.
 
     scope_root is the folder that nothing may be written outside of: one for all, or one for each path.
-
+    ready is called when every check has passed and nothing has been touched yet.
     on_write is told each finished step: folder, open, write, sync, replace, delete, and done for a file.
     """
     report = on_write or _silent
-    with held(lock_folder, wait=wait):
-        targets = _checked(changes, scope_root)
-        _sweep({target.real.parent for target in targets})
-        active = [target for target in targets if not target.idle]
-        applied = Applied()
-        with _discarding_leftovers(active, applied):
-            for target in active:
-                _stage(target, applied, report)
-            for target in active:
-                _commit(target, applied, report)
+    targets = _checked(changes, scope_root)
+    if ready is not None:
+        ready()
+    sweep({target.real.parent for target in targets})
+    active = [target for target in targets if not target.idle]
+    applied = Applied()
+    with _discarding_leftovers(active, applied):
+        for target in active:
+            _stage(target, applied, report)
+        for target in active:
+            _commit(target, applied, report)
     return applied
 
 
@@ -154,7 +167,7 @@ def _fresh_status(change: Change, real: Path) -> os.stat_result | None:
 # ---- writing
 
 
-def _sweep(folders: set[Path]) -> None:
+def sweep(folders: set[Path]) -> None:
     """Remove what a killed run left; only onehook writes this prefix, and the lock keeps other runs out."""
     for folder in folders:
         if not folder.is_dir():

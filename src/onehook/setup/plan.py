@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hosts import HOSTS, load
-from onehook.hosts.configuring import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish
-from onehook.setup.command import commands, is_ours, names_policy, relative_to
+from onehook.hosts.configuring import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish, text_problems
+from onehook.setup.command import commands, is_ours, names_policy, orphan_of, relative_to
 from onehook.setup.documents import ConfigError, Document, value_at
+from onehook.setup.entries import first_state, ours_in, take_out, without
 from onehook.setup.files import Change
 from onehook.setup.journal import Journal
 
@@ -20,8 +21,10 @@ from onehook.setup.journal import Journal
 class Plan:
     changes: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    first_states: dict[Path, bytes | None] = field(default_factory=dict)
+    first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall will give back, for files that keep entries
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
+    leftovers: list[Path] = field(default_factory=list)  # files that a killed run was about to write
+    own_folders: list[Path] = field(default_factory=list)  # folders that go when they are empty
 
 
 @dataclass(frozen=True)
@@ -51,19 +54,30 @@ def config_of(host: str) -> Config:
 def present(host: str, machine: Machine) -> str:
     """Why a host counts as being there: its folder or its binary; "" if neither."""
     config = config_of(host)
-    for name in config.FOLDERS:
-        for base in (machine.project, machine.home):
-            if (base / name).is_dir():
-                return str(base / name)
-    return next((path for binary in config.BINARIES if (path := machine.which(binary))), "")
+    folders = [base / name for base in (machine.project, machine.home) for name in config.FOLDERS]
+    folders += [place.path.parent for place in config.places(machine) if place.scope == "user" and place.path.parent != machine.home]
+    found = next((str(folder) for folder in folders if folder.is_dir()), "")
+    return found or next((path for binary in config.BINARIES if (path := machine.which(binary))), "")
+
+
+def places_of(host: str, scope: str, machine: Machine) -> list[Place]:
+    return [place for place in config_of(host).places(machine) if place.scope == scope]
 
 
 def place_of(host: str, scope: str, machine: Machine) -> Place | None:
-    return next((place for place in config_of(host).places(machine) if place.scope == scope), None)
+    """The file of a scope that install writes to: one that has entries of ours, else the one that the host puts first."""
+    places = places_of(host, scope, machine)
+    return next((place for place in places if len(places) > 1 and _holds_ours(host, place)), places[0] if places else None)
 
 
-def ours_in(config: Config, data: Any) -> list[Found]:
-    return [entry for entry in config.found(data) if is_ours(entry.command)]
+def _holds_ours(host: str, place: Place) -> bool:
+    try:
+        return bool(ours_in(config_of(host), Document(place.path, place.format).data()))
+    except ConfigError:
+        return False
+
+
+# ---- install
 
 
 def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journal: Journal) -> Plan:
@@ -76,66 +90,86 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
         place = place_of(host, request.scope, machine)
         if place is None:
             plan.notes.append(f"{config_of(host).TITLE} has no {request.scope} scope; skipped")
-            continue
-        _plan_host(plan, host, place, request, machine, journal)
+        elif place.format == "own":
+            _plan_own_file(plan, host, place, request, machine, journal)
+        else:
+            _plan_host(plan, host, place, request, machine, journal)
     return plan
 
 
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     config = config_of(host)
-    if place.format == "own":
-        before = place.path.read_bytes() if place.path.exists() else None
-        _refuse_foreign(config, before, place, request, machine)
-        content = _own_content(host, place, request, machine, plan)
-        _add(plan, Change(place.path, before, content), place, journal)
-        return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
-    wrong = config.problems(document.data()) if document.text.strip() else []
-    if wrong:
-        raise ConfigError(f"{place.path}: {wrong[0]}. Mend that first; nothing was changed")
-    for key, value in config.SKELETON.items():
-        if key not in document.data():
-            document.set_value((key,), value)
-    for event in request.events:
-        if event not in config.EVENTS:
-            plan.notes.append(f"{config.TITLE} has no event {event}; skipped there")
-            continue
+    before_ours = first_state(document, config, place, journal)
+    _complete(document, config)
+    _refuse(document, config, place, "Mend that first; nothing was changed")
+    wanted = [event for event in request.events if event in config.EVENTS]
+    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
+    for event in wanted:
         _put_entry(document, config, event, request, place, machine)
-    wrong = config.problems(document.data())
+    _drop_others(plan, document, config, wanted, request, machine)
+    _refuse(document, config, place, "This would not be accepted; nothing was changed")
+    _add(plan, Change(place.path, document.before, document.after), place, before_ours)
+
+
+def _complete(document: Document, config: Config) -> None:
+    """What a file needs beside hooks. Not if it has hooks: the host may be ignoring those for want of it, and they would come alive."""
+    data = document.data()
+    if isinstance(data, dict) and not any(config.found(data)):
+        for key, value in config.SKELETON.items():
+            if key not in data:
+                document.set_value((key,), value)
+
+
+def _refuse(document: Document, config: Config, place: Place, then: str) -> None:
+    data = document.data()
+    wrong = [*text_problems(config, place, document.text, data), *config.problems(data)] if document.text.strip() else []
     if wrong:
-        raise ConfigError(f"{place.path}: this would not be accepted: {wrong[0]}; nothing was changed")
-    _add(plan, Change(place.path, document.before, document.after), place, journal)
+        raise ConfigError(f"{place.path}: {wrong[0]}. {then}")
 
 
 def _put_entry(document: Document, config: Config, event: str, request: Request, place: Place, machine: Machine) -> None:
     """One entry per event: ours is replaced where it stands (trust goes by place), else appended last."""
-    path, item = _slot(config, event, request, place, machine)
-    mine = [
-        found
-        for found in ours_in(config, document.data())
-        if found.event == config.EVENTS[event] and names_policy(found.command, request.policy, machine.project)
-    ]
+    path, item = config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
+    mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == config.EVENTS[event]]
     if not mine:
         document.append(path, item)
         return
-    where = _entry_of(mine[0], path)
-    if value_at(document.data(), where) != item and _alone(document, where, item):
+    where = mine[0].path[: len(path) + 1]
+    if where != mine[0].path and not _alone(value_at(document.data(), where)):
+        # A group that a user added hooks to stays the user's; only our handler in it is renewed.
+        document.replace(mine[0].path, item["hooks"][0])
+    else:
         document.replace(where, item)
 
 
-def _entry_of(found: Found, container: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """The element of the container that holds a found handler: the group, or the entry itself."""
-    return found.path[: len(container) + 1]
+def _entries_of(config: Config, document: Document, policy: Path, machine: Machine) -> list[Found]:
+    """Our entries that run this policy, or one of its name that is gone."""
+    project = machine.project
+    ours = ours_in(config, document.data())
+    return [f for f in ours if names_policy(f.command, policy, project)] or [f for f in ours if orphan_of(f.command, policy, project)]
 
 
-def _alone(document: Document, where: tuple[str | int, ...], item: Any) -> bool:
-    """Whether the group holds nothing but our handler; one that a user added to stays as the user left it."""
-    group = value_at(document.data(), where)
-    return not (isinstance(group, dict) and isinstance(group.get("hooks"), list) and len(group["hooks"]) != 1)
+def _alone(group: Any) -> bool:
+    """Whether a group holds nothing but our handler."""
+    return isinstance(group, dict) and isinstance(group.get("hooks"), list) and len(group["hooks"]) == 1
 
 
-def _slot(config: Config, event: str, request: Request, place: Place, machine: Machine) -> tuple[tuple[str, ...], Any]:
-    return config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
+def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[str], request: Request, machine: Machine) -> None:
+    """Entries of this policy beyond one for each wanted event go, unless foreign hooks behind them would move up."""
+    seen: set[str] = set()
+    extra: list[Found] = []
+    for found in _entries_of(config, document, request.policy, machine):
+        if found.event in seen or found.event not in {config.EVENTS[event] for event in wanted}:
+            extra.append(found)
+        seen.add(found.event)
+    for found in reversed(extra):
+        siblings = value_at(document.data(), found.path[:2])
+        if isinstance(siblings, list) and found.path[2] == len(siblings) - 1:
+            take_out(document, found, None)
+        else:
+            text = "entry stays, since hooks behind it would change places; uninstall removes it"
+            plan.notes.append(f"{config.TITLE}: the {found.event} {text}")
 
 
 def _commands(config: Config, event: str, request: Request, place: Place, machine: Machine) -> Commands:
@@ -146,6 +180,7 @@ def _commands(config: Config, event: str, request: Request, place: Place, machin
         project_folder=config.PROJECT,
         inside_project=place.scope in ("project", "local"),
         portable=request.portable,
+        windows=machine.windows,
     )
 
 
@@ -155,6 +190,18 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     if request.wish.fail_closed:
         arguments += ["--fail", "closed"]
     return [*arguments, *request.run_options]
+
+
+def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
+    """The whole file of a host that has one for onehook alone: made by the host of the command of each event."""
+    config = config_of(host)
+    before = place.path.read_bytes() if place.path.exists() else None
+    _refuse_foreign(config, before, place, request, machine)
+    lines = {event: _commands(config, event, request, place, machine) for event in request.events if event in config.EVENTS}
+    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
+    content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
+    memory = journal.recall(place.path)
+    _add(plan, Change(place.path, before, content), place, memory.before if memory else None)
 
 
 def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
@@ -169,32 +216,32 @@ def _refuse_foreign(config: Config, before: bytes | None, place: Place, request:
         raise ConfigError(f"{config.TITLE} runs another policy already, and can run one: {fix}. Nothing was changed")
 
 
-def _own_content(host: str, place: Place, request: Request, machine: Machine, plan: Plan) -> bytes:
-    """The whole file of a host that has one for onehook alone: made by the host of the command of each event."""
-    config = config_of(host)
-    lines = {event: _commands(config, event, request, place, machine) for event in request.events if event in config.EVENTS}
-    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
-    content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
-    return content
+def _add(plan: Plan, change: Change, place: Place, first_state: bytes | None) -> None:
+    if change.before != change.after:
+        plan.changes.append(change)
+        plan.first_states[change.path] = first_state
+        plan.roots[change.path] = place.root
 
 
-def _add(plan: Plan, change: Change, place: Place, journal: Journal) -> None:
-    if change.before == change.after:
-        return
-    plan.changes.append(change)
-    plan.first_states[change.path] = journal.first_state(change.path, change.before)
-    plan.roots[change.path] = place.root
+# ---- uninstall
 
 
 def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | None, machine: Machine, journal: Journal) -> Plan:
     plan = Plan()
+    wanted = list(scopes)
     for host in hosts:
-        for scope in scopes:
-            place = place_of(host, scope, machine)
-            if place is not None and place.path.exists():
+        for place in (place for scope in wanted for place in places_of(host, scope, machine)):
+            if place.path.exists() and _mentions_ours(place):
                 _plan_removal(plan, host, place, policy, machine, journal)
-    _plan_runtime_removal(plan, policy, machine, journal)
+            elif journal.origin(place.path):
+                plan.leftovers.append(place.path)
+    _plan_runtime_removal(plan, machine)
     return plan
+
+
+def _mentions_ours(place: Place) -> bool:
+    """Whether there may be something of ours in a file; one where there is not need not even be readable."""
+    return is_ours(place.path.read_bytes().decode("utf-8", "replace").replace("\\/", "/").replace("\\\\", "/"))
 
 
 def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, machine: Machine, journal: Journal) -> None:
@@ -205,36 +252,22 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
             _add_removal(plan, Change(place.path, place.path.read_bytes(), memory.before if memory else None), place)
         return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
+    ours = ours_in(config, document.data())
     mine = _removable(config, document.data(), policy, machine)
     if not mine:
         return
-    left = [found for found in ours_in(config, document.data()) if found not in mine]
-    if memory and not left:
-        # Nobody has written since: exactly the bytes that install found.
-        _add_removal(plan, Change(place.path, document.before, memory.before), place)
+    if len(mine) == len(ours):
+        # If nobody has written since, exactly the bytes that install found.
+        after = memory.before if memory else without(document, mine, config, journal.origin(place.path))
+        _add_removal(plan, Change(place.path, document.before, after), place)
         return
-    for found in reversed(mine):
-        _take_out(document, found)
-    empty = not document.data() or document.data() == dict(config.SKELETON)
-    after = None if empty and journal.folders_made(place.path) else document.after
-    _add_removal(plan, Change(place.path, document.before, after), place)
+    before_ours = first_state(document, config, place, journal)
+    after = without(document, mine, config, journal.origin(place.path))
+    _add(plan, Change(place.path, document.before, after), place, before_ours)
 
 
 def _removable(config: Config, data: Any, policy: Path | None, machine: Machine) -> list[Found]:
     return [found for found in ours_in(config, data) if policy is None or names_policy(found.command, policy, machine.project)]
-
-
-def _take_out(document: Document, found: Found) -> None:
-    """Remove a handler, and then every container above it that it leaves empty."""
-    path: tuple[str | int, ...] = found.path
-    document.remove(path)
-    while len(path) > 1:
-        path = path[:-1]
-        value = value_at(document.data(), path)
-        bare_group = isinstance(value, dict) and value.get("hooks") == [] and set(value) <= {"hooks", "matcher"}
-        if value not in ({}, []) and not bare_group:
-            return
-        document.remove(path)
 
 
 def _add_removal(plan: Plan, change: Change, place: Place) -> None:
@@ -243,16 +276,15 @@ def _add_removal(plan: Plan, change: Change, place: Place) -> None:
         plan.roots[change.path] = place.root
 
 
-def _plan_runtime_removal(plan: Plan, policy: Path | None, machine: Machine, journal: Journal) -> None:
+def _plan_runtime_removal(plan: Plan, machine: Machine) -> None:
     """The portable runtime goes when nothing that stays in this project starts it."""
     from onehook.setup.portable import plan_runtime_removal
 
     removed = {change.path: change.after for change in plan.changes}
-    for host in configurable():
-        for place in config_of(host).places(machine):
-            content = removed[place.path] if place.path in removed else (place.path.read_bytes() if place.path.is_file() else None)
-            if content and place.scope in ("project", "local") and b".onehook/runtime" in content.replace(b"\\/", b"/"):
-                return
+    for place in (place for host in configurable() for place in config_of(host).places(machine)):
+        content = removed[place.path] if place.path in removed else (place.path.read_bytes() if place.path.is_file() else None)
+        if content and place.scope in ("project", "local") and b".onehook/runtime" in content.replace(b"\\/", b"/"):
+            return
     plan_runtime_removal(plan, machine.project)
 
 

@@ -22,33 +22,42 @@ README = """This folder was written by `onehook install --portable`. It holds th
 so that the hooks of this repository work for everybody who has python3. `onehook status` says when it is
 old; `onehook uninstall` removes it.
 """
+TEXTS = {"README.md": README.encode(), ".gitignore": b"__pycache__/\n"}
 
 
 def runtime_files() -> dict[str, bytes]:
     """Path below .onehook/ -> content."""
     names = [*MODULES, *(f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py"))]
     files = {f"runtime/onehook/{name}": (PACKAGE / name).read_bytes() for name in names}
-    return {"README.md": README.encode(), ".gitignore": b"__pycache__/\n", **files}
+    return {**TEXTS, **files}
 
 
 def plan_runtime(plan: Plan, project: Path) -> None:
     for name, content in runtime_files().items():
         path = project / PORTABLE_FOLDER / name
-        before = path.read_bytes() if path.is_file() else None
+        before = _read(path)
         if before != content:
             plan.changes.append(Change(path, before, content, kind="runtime"))
-            plan.first_states[path] = None
             plan.roots[path] = project
 
 
 def plan_runtime_removal(plan: Plan, project: Path) -> None:
+    """What install put there, of this version or another, and what the interpreter wrote beside it."""
     folder = project / PORTABLE_FOLDER
-    if not (folder / "runtime" / "onehook" / "launch.py").is_file():
+    package = folder / "runtime" / "onehook"
+    if not folder.is_dir() or folder.is_symlink():
         return
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and ("runtime" in path.relative_to(folder).parts or path.name in ("README.md", ".gitignore")):
+    written = [path for path in package.rglob("*") if path.suffix in (".py", ".pyc")]
+    texts = [folder / name for name, content in TEXTS.items() if package.is_dir() or _read(folder / name) == content]
+    for path in sorted([*written, *texts]):
+        if path.is_file():
             plan.changes.append(Change(path, path.read_bytes(), None, kind="runtime"))
             plan.roots[path] = project
+    plan.own_folders += [folder, folder / "runtime", package, *(path for path in package.rglob("*") if path.is_dir())]
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def installed_version(project: Path) -> str:

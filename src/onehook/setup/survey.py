@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from onehook.hosts.configuring import Config, Found, Machine, Place
-from onehook.setup.command import PORTABLE_FOLDER
+from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.documents import ConfigError, Document
-from onehook.setup.plan import config_of, configurable, ours_in, present
+from onehook.setup.entries import ours_in
+from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.portable import installed_version
 from onehook.version import VERSION
 
@@ -56,27 +57,10 @@ def readable(place: Place) -> bool:
     return place.path.suffix in (".json", ".toml", ".jsonc")
 
 
-def words_of(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()
-
-
 def policy_of(command: str, machine: Machine) -> Path | None:
     """The policy that a written command runs."""
-    words = words_of(command)
-    for index, word in enumerate(words[:-1]):
-        if word.replace("\\", "/").endswith("onehook/launch.py"):
-            return Path(_expanded(words[index + 1], machine))
-    return None
-
-
-def _expanded(word: str, machine: Machine) -> str:
-    for variable in ('"${CLAUDE_PROJECT_DIR:-.}"', "${CLAUDE_PROJECT_DIR:-.}", "$d", "$CLAUDE_PROJECT_DIR"):
-        if word.startswith(variable):
-            return str(machine.project) + word[len(variable) :]
-    return str(machine.project / word)  # a relative one: some hosts start their hooks in the project
+    written = read(command)
+    return written.policy_path(machine.project) if written else None
 
 
 @dataclass(frozen=True)
@@ -94,27 +78,26 @@ class Row:
 
 
 def rows(machine: Machine) -> list[Row]:
-    found: list[Row] = []
-    for spot in survey(machine):
-        if spot.problem:
-            found.append(Row(spot.host, spot.place.scope, str(spot.place.path), "", (), "", False, spot.problem))
-            continue
-        by_policy: dict[str, list[Found]] = {}
-        for entry in spot.ours:
-            by_policy.setdefault(str(policy_of(entry.command, machine) or "?"), []).append(entry)
-        for policy, entries in by_policy.items():
-            closed = any("--fail closed" in entry.command for entry in entries)
-            portable = any(PORTABLE_FOLDER in entry.command for entry in entries)
-            note = "" if Path(policy).is_file() else "the policy is gone"
-            if portable and installed_version(machine.project) != VERSION:
-                note = (
-                    f"the runtime in {PORTABLE_FOLDER}/ is {installed_version(machine.project) or 'gone'}, this is {VERSION}: install again"
-                )
-            events = tuple(dict.fromkeys(entry.event for entry in entries))
-            found.append(
-                Row(spot.host, spot.place.scope, str(spot.place.path), policy, events, "closed" if closed else "open", portable, note)
-            )
-    return found
+    return [row for spot in survey(machine) for row in _rows_of(spot, machine)]
+
+
+def _rows_of(spot: Spot, machine: Machine) -> Iterator[Row]:
+    if spot.problem:
+        yield Row(spot.host, spot.place.scope, str(spot.place.path), "", (), "", False, spot.problem)
+    by_policy: dict[str, list[Found]] = {}
+    for entry in spot.ours:
+        by_policy.setdefault(str(policy_of(entry.command, machine) or "?"), []).append(entry)
+    for policy, entries in by_policy.items():
+        written = [line for entry in entries if (line := read(entry.command))]
+        closed = any(line.option("fail") == "closed" for line in written)
+        portable = any(line.portable for line in written)
+        note = "" if Path(policy).is_file() else "the policy is gone"
+        if portable and installed_version(machine.project) != VERSION:
+            version = installed_version(machine.project) or "gone"
+            note = f"the runtime in {PORTABLE_FOLDER}/ is {version}, this is {VERSION}: install again with --portable"
+        events = tuple(dict.fromkeys(entry.event for entry in entries))
+        fail = "closed" if closed else "open"
+        yield Row(spot.host, spot.place.scope, str(spot.place.path), policy, events, fail, portable, note)
 
 
 def absent_hosts(machine: Machine, found: list[Row]) -> list[str]:

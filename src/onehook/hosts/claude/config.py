@@ -14,10 +14,12 @@ FOLDERS = (".claude",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 # Cursor runs this file's hooks too, unless its own has exactly the same command; so both get the same one.
 HOST_IDS = ("claude", "cursor")
-PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'
+# Plain enough for every shell that a host may use: fish knows no ${...:-...}.
+PROJECT = '"$CLAUDE_PROJECT_DIR"'
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+SAME_COMMAND_RUNS_ONCE = True  # whatever files it stands in
 
 _TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
 _STRICT_EVENTS = ("PreToolUse", "PermissionRequest")
@@ -34,7 +36,7 @@ def places(machine: Machine) -> list[Place]:
     return [
         Place("project", project / "settings.json", "json", machine.project),
         Place("local", project / "settings.local.json", "json", machine.project),
-        Place("user", user / "settings.json", "json", user),
+        Place("user", user / "settings.json", "json", machine.scope_of(user)),
         Place("enterprise", managed, "json", managed.parent),
     ]
 
@@ -52,6 +54,10 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         group["matcher"] = native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "*"
     group["hooks"] = [handler]
     return ("hooks", EVENTS[event]), group
+
+
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    return []  # Claude Code takes a byte order mark off
 
 
 def found(data: Any) -> Iterator[Found]:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.codex import wire
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
+from onehook.hosts.codex import asking, wire
+from onehook.hosts.configuring import (
+    TOOL_EVENTS,
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    byte_order_mark,
+    grouped,
+    native_tools,
+)
 
 TITLE = "Codex CLI"
 BINARIES = ("codex",)
@@ -28,17 +40,23 @@ def places(machine: Machine) -> list[Place]:
     system = machine.system("/etc/codex/config.toml", "/etc/codex/config.toml", "C:\\ProgramData\\OpenAI\\Codex\\config.toml")
     project = machine.project / ".codex"
     return [
-        _in_use(Place("project", project / "hooks.json", "json", machine.project), project / "config.toml"),
-        _in_use(Place("user", user / "hooks.json", "json", user), user / "config.toml"),
+        *_in_use("project", project, machine.project),
+        *_in_use("user", user, machine.scope_of(user)),
         Place("enterprise", system, "toml", system.parent),
     ]
 
 
-def _in_use(place: Place, toml: Path) -> Place:
-    """The hooks.json, unless the user keeps hooks in config.toml and has none: with both, Codex merges them and warns."""
-    if place.path.exists() or not any(EVENTS.get(event) or event in wire.EVENTS for event in read_toml(toml).get("hooks", {})):
-        return place
-    return Place(place.scope, toml, "toml", place.root)
+def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
+    """hooks.json, or config.toml if the user keeps hooks there and has no hooks.json: with both, Codex merges them and warns."""
+    both = [Place(scope, folder / "hooks.json", "json", root), Place(scope, folder / "config.toml", "toml", root)]
+    in_toml = any(event in wire.EVENTS for event in _table(read_toml(both[1].path), "hooks"))
+    return both[::-1] if in_toml and not both[0].path.exists() else both
+
+
+def _table(data: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -56,7 +74,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler: dict[str, Any] = {
         "type": "command",
         "command": commands.posix,
-        "commandWindows": commands.cmd,
+        **({"commandWindows": commands.cmd} if commands.cmd else {}),
         "timeout": _SHORT_EVENTS.get(native, wish.host_timeout),
     }
     group: dict[str, Any] = {}
@@ -74,11 +92,11 @@ def found(data: Any) -> Iterator[Found]:
 def problems(data: Any) -> list[str]:
     """What makes Codex drop the whole file."""
     if not isinstance(data, dict):
-        return ["the file is not a JSON object; Codex drops it whole"]
+        return ["the file is not an object; Codex drops it whole"]
     hooks = data.get("hooks", {})
-    wrong = [f"unknown top-level key {key!r}: Codex drops the whole file" for key in data if key not in ("description", "hooks")]
     if not isinstance(hooks, dict):
-        return [*wrong, '"hooks" is not an object; Codex drops the whole file']
+        return ['"hooks" is not an object; Codex drops the whole file']
+    wrong: list[str] = []
     for event, groups in hooks.items():
         for index, group in enumerate(groups if isinstance(groups, list) else [None]):
             if event in wire.EVENTS and _group_fault(group):
@@ -86,13 +104,26 @@ def problems(data: Any) -> list[str]:
     return wrong
 
 
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """hooks.json may hold two keys and no others; config.toml is Codex's whole configuration."""
+    if text.startswith("\ufeff"):
+        return byte_order_mark(TITLE, text)
+    keys = data if place.format == "json" and isinstance(data, dict) else ()
+    return [f"unknown top-level key {key!r}: Codex drops the whole file for it" for key in keys if key not in ("description", "hooks")]
+
+
 def _group_fault(group: Any) -> str:
     if not isinstance(group, dict):
         return "a group must be an object"
-    for handler in group.get("hooks", []):
+    handlers = group.get("hooks", [])
+    if not isinstance(handlers, list):
+        return '"hooks" of a group must be a list'
+    for handler in handlers:
         if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
             return f'"type" must be one of {", ".join(_TYPES)}'
-        if not isinstance(handler.get("timeout", 1), int):
+        if handler["type"] == "command" and not isinstance(handler.get("command"), str):
+            return 'a command hook needs a text "command"'
+        if isinstance(handler.get("timeout"), bool) or not isinstance(handler.get("timeout", 1), int):
             return '"timeout" must be a whole number of seconds'
     return ""
 
@@ -100,30 +131,50 @@ def _group_fault(group: Any) -> str:
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
     config = read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
     findings: list[Finding] = []
-    features = config.get("features", {})
+    features = _table(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
         findings.append(Finding("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
     if place.scope == "project" and ours and not _project_trusted(config, machine.project):
         text = "Codex does not trust this project, and loads none of its hooks"
-        findings.append(Finding("fail", text, "start codex in this folder once and trust it"))
-    if place.scope != "enterprise":
-        findings += [finding for entry in ours if (finding := _hook_trust(config, place, entry))]
+        return [*findings, Finding("fail", text, f"cd {shlex.quote(str(machine.project))} && codex, and trust the folder")]
+    if place.scope != "enterprise" and ours:
+        findings += _trust(machine, place, config, ours)
     return findings
 
 
 def _project_trusted(config: dict[str, Any], project: Path) -> bool:
-    projects = config.get("projects", {})
-    return any(projects.get(str(folder), {}).get("trust_level") == "trusted" for folder in (project, *project.parents))
+    return any(
+        _table(config, "projects", str(folder)).get("trust_level") == "trusted"
+        for start in dict.fromkeys([project, project.resolve()])
+        for folder in (start, *start.parents)
+    )
 
 
-def _hook_trust(config: dict[str, Any], place: Place, entry: Found) -> Finding | None:
-    """Codex runs an entry only after a person has trusted it; the key is its place in the file."""
+def _trust(machine: Machine, place: Place, config: dict[str, Any], ours: list[Found]) -> list[Finding]:
+    """Codex runs an entry only after a person has trusted it, and again after each change; the key is its place in the file."""
+    told = asking.states(machine) if machine.ask_hosts else None
+    waiting: list[str] = []
+    findings: list[Finding] = []
+    for entry in ours:
+        key = _key(place, entry)
+        state = told.get(key, asking.State()) if told is not None else _written_state(config, key)
+        if not state.enabled:
+            text = f"the {entry.event} hook is switched off in Codex"
+            findings.append(Finding("fail", text, "codex, then /hooks: switch it on"))
+        elif not state.trusted:
+            waiting.append(f"{entry.event} ({state.word})")
+    if waiting:
+        text = f"not trusted, so that Codex skips them without a word: {', '.join(waiting)}"
+        findings.append(Finding("fail", text, "codex, then /hooks: trust them (codex exec: --dangerously-bypass-hook-trust)"))
+    return findings
+
+
+def _key(place: Place, entry: Found) -> str:
     event = "".join(f"_{char.lower()}" if char.isupper() else char for char in entry.event).lstrip("_")
-    key = f"{place.path}:{event}:{entry.path[2]}:{entry.path[4]}"
-    state = config.get("hooks", {}).get("state", {}).get(key, {})
-    if state.get("enabled") is False:
-        return Finding("fail", f"the {entry.event} hook is switched off in Codex", "codex, then /hooks: switch it on")
-    if not state.get("trusted_hash"):
-        text = f"the {entry.event} hook is not trusted yet: Codex skips it without a word"
-        return Finding("fail", text, "start codex and trust it in /hooks (codex exec: --dangerously-bypass-hook-trust)")
-    return None
+    return f"{place.path}:{event}:{entry.path[2]}:{entry.path[4]}"
+
+
+def _written_state(config: dict[str, Any], key: str) -> asking.State:
+    """As far as config.toml shows it: that a hash is there, not whether it is still the right one."""
+    state = _table(config, "hooks", "state", key)
+    return asking.State(state.get("enabled") is not False, "trusted" if state.get("trusted_hash") else "untrusted")

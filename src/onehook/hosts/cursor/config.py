@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, anchored, native_tools
+from onehook.hosts.configuring import (
+    TOOL_EVENTS,
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    anchored,
+    byte_order_mark,
+    native_tools,
+)
 from onehook.hosts.cursor import wire
 
 TITLE = "Cursor"
@@ -19,7 +31,8 @@ _GENERIC = (
 )  # fmt: skip
 EVENTS = {wire.EVENTS[native].event: native for native in _GENERIC}
 HOST_IDS = ("claude", "cursor")
-PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # Cursor sets it too, and project hooks start in the workspace
+# Cursor sets it too. Plain enough for every login shell: fish knows no ${...:-...}.
+PROJECT = '"$CLAUDE_PROJECT_DIR"'
 SKELETON: dict[str, Any] = {"version": 1}
 ESCAPE_SLASHES = True  # Cursor cuts comments out with a pattern that does not know strings: "//" in a command breaks the file
 SHELL = "login"
@@ -32,14 +45,14 @@ def places(machine: Machine) -> list[Place]:
     user = machine.home / ".cursor"
     return [
         Place("project", machine.project / ".cursor" / "hooks.json", "jsonc", machine.project),
-        Place("user", user / "hooks.json", "jsonc", user),
+        Place("user", user / "hooks.json", "jsonc", machine.scope_of(user)),
         Place("enterprise", managed, "jsonc", managed.parent),
     ]
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
     native = EVENTS[event]
-    entry: dict[str, Any] = {"command": commands.powershell.removeprefix("& ") if windows else commands.posix}
+    entry: dict[str, Any] = {"command": commands.powershell if windows else commands.posix}
     matcher = wish.matcher(event)
     if matcher and event in TOOL_EVENTS:
         entry["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "MCP:.*"))
@@ -99,18 +112,39 @@ def _entry_fault(entry: Any) -> str:
     return ""
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings: list[Finding] = []
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """What Cursor rejects the whole file for before it looks at the data."""
     if place.scope == "project" and (place.path.is_symlink() or place.path.parent.is_symlink()):
-        findings.append(Finding("fail", f"{place.path} is a symlink: Cursor refuses it in a project", "put a real file there"))
-    try:
-        text = place.path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return findings
+        return ["it is a symlink, and Cursor refuses one in a project: put a real file there"]
     if text.startswith("\ufeff"):
-        findings.append(Finding("fail", f"{place.path} begins with a byte order mark: Cursor drops the file", "save it without BOM"))
-    for line in re.findall(r'"(?:[^"\\\n]|\\.)*"', text):
-        if "//" in line or "/*" in line:
-            fix = r"write the slashes as \/ in that text"
-            findings.append(Finding("fail", f"{line[:60]} holds // or /*: Cursor takes it for a comment and drops the file", fix))
-    return findings
+        return byte_order_mark(TITLE, text)
+    cut = next((line for line in _texts(data) if "//" in line or "/*" in line), "")
+    try:
+        if json.loads(_without_comments(text), parse_constant=_no_constant) == data:
+            return []
+        why = "reads something else than what is written"
+    except ValueError as error:
+        why = f"drops the whole file ({error})"
+    if cut:
+        return [f"Cursor takes // or /* in {cut[:60]!r} for a comment and {why}: write the slash as \\/ there"]
+    return [f"Cursor {why}: it allows comments, but for instance no comma after the last element"]
+
+
+def _texts(data: Any) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    for inner in [*data, *data.values()] if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from _texts(inner)
+
+
+def _without_comments(text: str) -> str:
+    """As Cursor does it: two patterns that know nothing of strings."""
+    return re.sub(r"(?s)/\*.*?\*/", "", re.sub("//[^\n\r\u2028\u2029]*", "", text))
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    return []  # the SDK, the editor and cursor-agent have no switch in a file that turns hooks off

@@ -1,0 +1,90 @@
+"""Asking Codex itself which hooks it trusts: the method hooks/list of `codex app-server` (0.166.0)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from typing import IO, Any
+
+from onehook.hosts.configuring import Machine
+
+SECONDS = 20
+
+
+@dataclass(frozen=True)
+class State:
+    """Of one hook. A hook that Codex does not list is one that it does not run."""
+
+    enabled: bool = True
+    word: str = "unknown to Codex"  # managed, trusted, untrusted, modified
+
+    @property
+    def trusted(self) -> bool:
+        return self.word in ("trusted", "managed")
+
+
+def states(machine: Machine) -> dict[str, State] | None:
+    """Key of a hook -> its state; None if Codex is not here or does not answer."""
+    codex = machine.which("codex")
+    if codex is None or not machine.folder("CODEX_HOME", ".codex").is_dir():
+        return None
+    environment = {**machine.variables, "HOME": str(machine.home)}
+    try:
+        server = subprocess.Popen(
+            [codex, "app-server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd=machine.project,
+        )
+    except OSError:
+        return None
+    try:
+        return _listed(server, str(machine.project))
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def _listed(server: subprocess.Popen[bytes], project: str) -> dict[str, State] | None:
+    import threading
+
+    assert server.stdin is not None and server.stdout is not None
+    alarm = threading.Timer(SECONDS, server.kill)
+    alarm.start()
+    try:
+        _send(server.stdin, {"id": 0, "method": "initialize", "params": {"clientInfo": {"name": "onehook", "version": "1"}}})
+        if _answer(server.stdout, 0) is None:
+            return None
+        _send(server.stdin, {"method": "initialized"})
+        _send(server.stdin, {"id": 1, "method": "hooks/list", "params": {"cwds": [project]}})
+        listed = _answer(server.stdout, 1)
+        return None if listed is None else _by_key(listed)
+    except (OSError, ValueError):
+        return None
+    finally:
+        alarm.cancel()
+
+
+def _send(stream: IO[bytes], message: dict[str, Any]) -> None:
+    stream.write(json.dumps(message).encode() + b"\n")
+    stream.flush()
+
+
+def _answer(stream: IO[bytes], number: int) -> Any:
+    """The result of a request; None if it is refused or Codex ends first."""
+    for line in stream:
+        message = json.loads(line)
+        if isinstance(message, dict) and message.get("id") == number and "method" not in message:
+            return message.get("result")
+    return None
+
+
+def _by_key(listed: Any) -> dict[str, State] | None:
+    try:
+        hooks = [hook for folder in listed["data"] for hook in folder["hooks"]]
+        return {str(hook["key"]): State(bool(hook["enabled"]), str(hook["trustStatus"])) for hook in hooks}
+    except (KeyError, TypeError):
+        return None

@@ -1,0 +1,92 @@
+"""Install and uninstall in a made-up home, project and system; nothing of the real ones is read or written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.configuring import DEFAULT_EVENTS, Machine, Wish
+from onehook.setup.carry_out import carry_out
+from onehook.setup.command import LAUNCHER
+from onehook.setup.journal import Journal
+from onehook.setup.plan import Plan, Request, plan_install, plan_uninstall
+
+POLICY = """from onehook import Hooks, deny
+hooks = Hooks()
+
+@hooks.on("PreToolUse", tool="Bash")
+def no_destruction(event):
+    if "rm -rf" in event.command:
+        return deny("rm -rf is blocked")
+"""
+ALL_SCOPES = ("project", "local", "user", "enterprise")
+
+
+@dataclass
+class Place:
+    """A machine of its own below a folder, and its journal."""
+
+    root: Path
+    project_name: str = "project"
+    policy_name: str = "policy.py"
+    variables: dict[str, str] = field(default_factory=dict)
+    platform: str = "linux"
+
+    def __post_init__(self) -> None:
+        for folder in (self.home, self.project):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.policy.parent.mkdir(parents=True, exist_ok=True)
+        self.policy.write_text(POLICY, encoding="utf-8")
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.root / self.project_name
+
+    @property
+    def policy(self) -> Path:
+        return self.project / self.policy_name
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.root / "state" / "installs")
+
+    @property
+    def machine(self) -> Machine:
+        variables = {"PATH": os.defpath, **{name: value.replace("ROOT", str(self.root)) for name, value in self.variables.items()}}
+        return Machine(self.home, self.project, variables, self.platform, self.root / "system")
+
+    def request(self, scope: str = "project", **options: Any) -> Request:
+        wish = Wish(
+            options.get("fail_closed", False), options.get("timeout"), options.get("stop_limit", 5), options.get("matchers", {})
+        )
+        run_options = ("--timeout", f"{options['timeout']:g}") if options.get("timeout") else ()
+        events = tuple(options.get("events", DEFAULT_EVENTS))
+        return Request(options.get("policy", self.policy), scope, events, wish, options.get("portable", False), run_options)
+
+    def install(self, hosts: list[str], scope: str = "project", **options: Any) -> Plan:
+        plan = plan_install(hosts, self.request(scope, **options), self.machine, self.journal)
+        carry_out(plan, self.journal)
+        return plan
+
+    def uninstall(self, hosts: list[str], policy: Path | None = None, scopes: tuple[str, ...] = ALL_SCOPES) -> Plan:
+        plan = plan_uninstall(hosts, scopes, policy, self.machine, self.journal)
+        carry_out(plan, self.journal)
+        return plan
+
+    def snapshot(self) -> dict[str, bytes | None]:
+        """Every file and folder, the state apart: path -> content, None for a folder."""
+        paths = [path for path in self.root.rglob("*") if path.relative_to(self.root).parts[0] != "state"]
+        return {str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None for path in paths}
+
+    def plain(self, text: str) -> str:
+        """A text without what differs from machine to machine."""
+        for real, name in ((str(LAUNCHER), "LAUNCH"), (os.path.abspath(sys.executable), "PYTHON"), (str(self.root), "ROOT")):
+            text = text.replace(real.replace("\\", "\\\\"), name)
+        return text

@@ -1,0 +1,154 @@
+"""Killed at any write, every file is old or new, and the next install or uninstall is right. Two installs at once both take effect."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onehook.setup.carry_out import carry_out, until_fresh
+from onehook.setup.files import TEMP_PREFIX
+from onehook.setup.plan import Plan, plan_install, plan_uninstall
+from tests.setup.installing import ALL_SCOPES, Place
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and SIGKILL")
+
+HOSTS = ["claude", "cursor", "codex"]
+Files = dict[str, "bytes | None"]
+
+
+def forked(work: Callable[[], None]) -> int:
+    """The work in a process of its own; returns the process."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return child
+
+
+def killed_at(step: int, work: Callable[[Callable[[str, Path], None]], None]) -> bool:
+    """Run the work and kill it at its nth write; False if it was finished before that."""
+    seen: list[str] = []
+
+    def die(name: str, path: Path) -> None:
+        seen.append(name)
+        if len(seen) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    _, status = os.waitpid(forked(lambda: work(die)), 0)
+    assert os.WIFSIGNALED(status) or status == 0
+    return os.WIFSIGNALED(status)
+
+
+def fresh(folder: Path) -> Place:
+    place = Place(folder)
+    (place.project / ".claude").mkdir()
+    (place.project / ".claude" / "settings.json").write_bytes(b'{"model": "opus"}')
+    return place
+
+
+def files_of(place: Place) -> Files:
+    return {name: content for name, content in place.snapshot().items() if content is not None}
+
+
+def assert_old_or_new(now: Files, old: Files, new: Files) -> None:
+    for name, content in now.items():
+        if TEMP_PREFIX not in name:
+            assert content in (old.get(name), new.get(name)), f"{name} is torn"
+    assert {name for name in old if name in new} <= set(now)
+
+
+def install(place: Place, options: dict[str, Any], on_write: Callable[[str, Path], None]) -> None:
+    carry_out(plan_install(HOSTS, place.request(**options), place.machine, place.journal), place.journal, on_write)
+
+
+@pytest.mark.parametrize("options", [{}, {"portable": True, "events": ["Stop"]}], ids=["plain", "portable"])
+def test_an_install_killed_at_every_write(tmp_path: Path, options: dict[str, Any]) -> None:
+    reference = fresh(tmp_path / "whole")
+    reference.install(HOSTS, **options)
+    step, finished = 0, False
+    while not finished:
+        step += 1
+        # With the runtime there are many steps; each is then followed by one or the other.
+        for then in ("install", "uninstall") if not options else (("install", "uninstall")[step % 2],):
+            place = fresh(tmp_path / f"{step}-{then}")
+            start = place.snapshot()
+            finished = not killed_at(step, lambda die, place=place: install(place, options, die))  # type: ignore[misc]
+            old_root, new_root = str(reference.root).encode(), str(place.root).encode()
+            new = {name: (content or b"").replace(old_root, new_root) for name, content in files_of(reference).items()}
+            assert_old_or_new(files_of(place), {name: c for name, c in start.items() if c is not None}, new)
+            if then == "install":
+                place.install(HOSTS, **options)
+                assert files_of(place) == new
+            place.uninstall(HOSTS)
+            assert place.snapshot() == start
+    assert step > 20
+
+
+def test_an_uninstall_killed_at_every_write(tmp_path: Path) -> None:
+    step, finished = 0, False
+    while not finished:
+        step += 1
+        place = fresh(tmp_path / str(step))
+        start = place.snapshot()
+        place.install(HOSTS)
+        new = files_of(place)
+
+        def uninstall(die: Callable[[str, Path], None], place: Place = place) -> None:
+            carry_out(plan_uninstall(HOSTS, ALL_SCOPES, None, place.machine, place.journal), place.journal, die)
+
+        finished = not killed_at(step, uninstall)
+        assert_old_or_new(files_of(place), {name: c for name, c in start.items() if c is not None}, new)
+        place.uninstall(HOSTS)
+        assert place.snapshot() == start
+    assert step > 8
+
+
+def test_a_second_install_killed_at_every_write_still_gives_the_first_bytes_back(tmp_path: Path) -> None:
+    step, finished = 0, False
+    while not finished:
+        step += 1
+        place = fresh(tmp_path / str(step))
+        start = place.snapshot()
+        place.install(HOSTS)
+        finished = not killed_at(step, lambda die, place=place: install(place, {"timeout": 3}, die))  # type: ignore[misc]
+        place.uninstall(HOSTS)
+        assert place.snapshot() == start
+    assert step > 15
+
+
+def test_two_installs_at_once_both_take_effect_and_both_can_be_taken_back(tmp_path: Path) -> None:
+    for attempt in range(5):
+        place = fresh(tmp_path / str(attempt))
+        start = place.snapshot()
+        policies = [place.project / f"policy{number}.py" for number in range(3)]
+        gate, opener = os.pipe()
+        children = [forked(lambda policy=policy: _install_when_open(place, policy, gate, opener)) for policy in policies]  # type: ignore[misc]
+        os.close(gate)
+        os.close(opener)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+        groups = json.loads((place.project / ".claude" / "settings.json").read_text())["hooks"]["PreToolUse"]
+        assert sorted(group["hooks"][0]["command"].split()[4].rpartition("/")[2] for group in groups) == [p.name for p in policies]
+        place.uninstall(HOSTS)
+        assert place.snapshot() == start
+
+
+def _install_when_open(place: Place, policy: Path, gate: int, opener: int) -> None:
+    os.close(opener)
+    os.read(gate, 1)  # returns when the parent and all the others have closed their ends: they start together
+
+    def plan_and_carry_out() -> Plan:
+        plan = plan_install(HOSTS, place.request(policy=policy), place.machine, place.journal)
+        carry_out(plan, place.journal)
+        return plan
+
+    until_fresh(plan_and_carry_out)

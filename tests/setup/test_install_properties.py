@@ -1,0 +1,155 @@
+"""Over random configs of a user: nothing foreign is lost, a second install changes nothing, and uninstall gives the bytes back."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from onehook.hosts.configuring import Machine, text_problems
+from onehook.hosts.configuring import Place as ConfigPlace
+from onehook.setup.command import is_ours
+from onehook.setup.documents import ConfigError, Document
+from onehook.setup.plan import config_of, configurable
+from tests.setup.documents import VALUES, documents
+from tests.setup.installing import Place
+
+HOSTS = configurable()
+COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", "echo \"$HOME\" é", "x" * 40])
+
+
+def slots_of(host: str) -> list[str]:
+    return list(config_of(host).EVENTS.values())
+
+
+@st.composite
+def user_configs(draw: st.DrawFn, host: str) -> dict[str, Any]:
+    """A config that the host accepts: its own shape of entries, written by hand, beside other settings."""
+    config = config_of(host)
+    data: dict[str, Any] = dict(config.SKELETON)
+    if host not in ("codex", "cursor", "copilot"):
+        data.update(draw(st.dictionaries(st.sampled_from(["model", "env", "permissions", "x-y"]), VALUES, max_size=3)))
+    hooks: dict[str, Any] = {}
+    for event in draw(st.lists(st.sampled_from(slots_of(host)), unique=True, max_size=3)):
+        lines = draw(st.lists(COMMANDS, max_size=3))
+        hooks[event] = [_entry(host, line, draw(st.booleans())) for line in lines]
+    if draw(st.booleans()) or hooks:
+        data["hooks"] = hooks
+    order = draw(st.permutations(list(data)))
+    return {key: data[key] for key in order}
+
+
+def _entry(host: str, line: str, matched: bool) -> dict[str, Any]:
+    if host == "cursor":
+        return {"command": line, **({"matcher": "Shell"} if matched else {})}
+    if host == "copilot":
+        return {"type": "command", "bash": line}
+    group: dict[str, Any] = {"matcher": "Bash"} if matched else {}
+    return {**group, "hooks": [{"type": "command", "command": line, "timeout": 5}]}
+
+
+REQUESTS = st.fixed_dictionaries(
+    {
+        "events": st.lists(
+            st.sampled_from(["SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"]), min_size=1, unique=True
+        ),
+        "fail_closed": st.booleans(),
+        "timeout": st.sampled_from([None, 5.0, 0.5]),
+        "matchers": st.sampled_from([{}, {"": "Bash"}, {"PreToolUse": "Write|MCP"}]),
+    }
+)
+
+
+def target(host: str, place: Place) -> ConfigPlace:
+    return next(spot for spot in config_of(host).places(place.machine) if spot.scope == "project")
+
+
+def without_ours(host: str, data: Any) -> Any:
+    """The data as a person sees it without our entries: emptied containers and what the host needs in any file left out."""
+    rest = copy.deepcopy(data)
+    hooks = rest.get("hooks", {})
+    for event, entries in list(hooks.items()):
+        hooks[event] = [entry for entry in entries if not is_ours(json.dumps(entry))]
+        if not hooks[event]:
+            del hooks[event]
+    if not hooks:
+        rest.pop("hooks", None)
+    return {key: value for key, value in rest.items() if key not in config_of(host).SKELETON}
+
+
+def order_of_foreign(host: str, data: Any) -> dict[str, list[Any]]:
+    return {event: [e for e in entries if not is_ours(json.dumps(e))] for event, entries in data.get("hooks", {}).items() if entries}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder).resolve())
+        spot = target(host, place)
+        before = _written(host, spot, data)
+        start = place.snapshot()
+        first, second = data.draw(REQUESTS, "first"), data.draw(REQUESTS, "second")
+        place.install([host], **first)
+        assert not place.install([host], **first).changes
+        if before is not None and spot.format != "own":
+            now = Document(spot.path, spot.format).data()
+            assert without_ours(host, now) == without_ours(host, before)
+            for event, entries in before.get("hooks", {}).items():
+                assert now["hooks"][event][: len(entries)] == entries, "foreign entries keep their places"
+            assert not text_problems(config_of(host), spot, spot.path.read_text(encoding="utf-8"), now)
+            assert not config_of(host).problems(now)
+        place.install([host], **second)
+        place.uninstall([host])
+        assert place.snapshot() == start
+
+
+def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:
+    """Put a random config of the user in place, or none; returns its data."""
+    if spot.format == "own" or data.draw(st.integers(0, 5), "no file if 0") == 0:
+        return None
+    value = data.draw(user_configs(host), "config")
+    _, text = data.draw(documents(st.just(value), jsonc=spot.format == "jsonc"), "text")
+    content = text.encode("utf-8", "surrogatepass")
+    spot.path.parent.mkdir(parents=True, exist_ok=True)
+    spot.path.write_bytes(content)
+    try:
+        read = Document(spot.path, spot.format).data()
+    except ConfigError:
+        assume(False)
+    assume(not text_problems(config_of(host), spot, text, read) and not config_of(host).problems(read))
+    return value
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if config_of(host).places(Machine(Path("/h"), Path("/p")))[0].format != "own"])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_after_edits_of_the_user_only_our_entries_go(host: str, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder).resolve())
+        spot = target(host, place)
+        _written(host, spot, data)
+        place.install([host], **data.draw(REQUESTS, "first"))
+        edited = Document(spot.path, spot.format).data()
+        extra = _entry(host, "added-later", False)
+        event = data.draw(st.sampled_from(slots_of(host)), "event of the edit")
+        entries = edited.setdefault("hooks", {}).setdefault(event, [])
+        entries.insert(data.draw(st.integers(0, len(entries)), "place of the edit"), extra)
+        spot.path.write_text(json.dumps(edited, indent=data.draw(st.sampled_from([None, 2, "\t"]), "indent")), encoding="utf-8")
+        wanted, order = without_ours(host, edited), order_of_foreign(host, edited)
+        if data.draw(st.booleans(), "install again"):
+            place.install([host], **data.draw(REQUESTS, "second"))
+        place.uninstall([host])
+        left = Document(spot.path, spot.format).data()
+        assert without_ours(host, left) == wanted
+        assert {event: entries for event, entries in order_of_foreign(host, left).items() if entries} == {
+            event: entries for event, entries in order.items() if entries
+        }
+        assert not is_ours(spot.path.read_text(encoding="utf-8").replace("\\/", "/"))

@@ -1,0 +1,58 @@
+"""Every case below install/<host>/: the file before, after install, and after uninstall, which is what it was before, to the byte.
+
+A case: {"file", "before" (null: there is none), "after" or "refused", and what was asked for: "scope", "options", "variables",
+"platform", "also" (other files that are there)}. PYTHON, LAUNCH and ROOT stand for this machine's paths.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onehook.setup.documents import ConfigError
+from onehook.setup.files import FilesError
+from tests.setup.installing import Place
+
+CASES = sorted(Path(__file__).with_name("install").rglob("*.json"))
+
+
+def text_of(lines: list[str] | None) -> bytes | None:
+    return None if lines is None else "".join(lines).encode()
+
+
+def prepared(case: dict[str, Any], root: Path) -> tuple[Place, Path]:
+    place = Place(root, variables=case.get("variables", {}), platform=case.get("platform", "linux"))
+    for name, lines in {**case.get("also", {}), case["file"]: case["before"]}.items():
+        if lines is not None:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(text_of(lines) or b"")
+    return place, root / case["file"]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_before_after_install_and_after_uninstall(path: Path, tmp_path: Path) -> None:
+    case = json.loads(path.read_text(encoding="utf-8"))
+    host, options = path.parent.name, case.get("options", {"events": ["PreToolUse"]})
+    place, file = prepared(case, tmp_path)
+    before = place.snapshot()
+    if "refused" in case:
+        with pytest.raises((ConfigError, FilesError)) as caught:
+            place.install([host], case.get("scope", "project"), **options)
+        assert case["refused"] in place.plain(str(caught.value))
+        assert "nothing was changed" in str(caught.value).lower()
+        assert place.snapshot() == before
+        return
+    place.install([host], case.get("scope", "project"), **options)
+    assert place.plain(file.read_bytes().decode()) == (text_of(case["after"]) or b"").decode()
+    written = place.snapshot()
+    assert not place.install([host], case.get("scope", "project"), **options).changes
+    assert place.snapshot() == written
+    place.uninstall([host])
+    assert place.snapshot() == before
+
+
+def test_every_case_is_used() -> None:
+    assert {path.parent.name for path in CASES} >= {"claude", "cursor", "codex"}
