@@ -287,10 +287,10 @@ def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> 
         heard.user_message = body["userMessage"] if isinstance(body.get("userMessage"), str) else None
     if heard.decision == "deny":
         heard.reason = heard.reason or heard.user_message or "blocked by a hook"
+    if heard.user_message and heard.reason:
+        heard.user_message = heard.user_message.removesuffix(f"\n\n{heard.reason}")  # render says both to the model
     if heard.decision in ("deny", "ask") and heard.user_message == heard.reason:
         heard.user_message = None  # one text for both readers
-    elif heard.user_message and heard.reason:
-        heard.user_message = heard.user_message.removesuffix(f"\n\n{heard.reason}")  # render says both to the model
     return heard
 
 
