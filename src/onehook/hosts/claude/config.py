@@ -104,8 +104,10 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
     findings: list[Finding] = []
     if isinstance(data, dict) and data.get("disableAllHooks") is True:
         findings.append(Finding("fail", f"disableAllHooks is on in {place.path}", f"set disableAllHooks to false in {place.path}"))
-    if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope != "enterprise":
-        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "onehook install POLICY --scope enterprise"))
+    if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope == "enterprise" and not ours:
+        findings.append(
+            Finding("fail", f"allowManagedHooksOnly is on in {place.path}: only its hooks run", "onehook install POLICY --scope enterprise")
+        )
     for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
         if machine.variables.get(variable) not in (None, "", "0"):
             findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
