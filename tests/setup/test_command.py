@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from onehook.setup.command import commands, is_ours, names_policy, quote_cmd, quote_powershell, read
 
 PROJECT = Path("/home/dev/my project")
-NAMES = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",)), min_size=1).filter(lambda name: name not in (".", ".."))
+CHARACTERS = st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",))
+NAMES = st.text(CHARACTERS, min_size=1).filter(lambda name: name not in (".", ".."))
 ARGUMENTS = ["--host", "claude", "--host", "cursor", "--event", "PreToolUse", "--fail", "closed"]
 
 

@@ -1,4 +1,4 @@
-"""Every check of doctor, once where it has something to say and once where it has not; it fails exactly when a deny would not take effect."""
+"""Every check of doctor, where it has something to say and where it has not; it fails exactly when a deny would not take effect."""
 
 from __future__ import annotations
 

@@ -48,11 +48,12 @@ def _show(found: list[Row], machine: Machine) -> None:
     for heading in ("host", "scope", "policy", "events", "fail", "file"):
         table.add_column(heading, overflow="fold")
     for row in found:
-        policy = Text(_short(row.policy, machine) + (" (portable)" if row.portable else ""))
-        if row.note:
-            policy.append(("\n" if row.policy else "") + row.note, style="red")
-        table.add_row(row.host, row.scope, policy, "\n".join(row.events), row.fail, Text(_short(row.file, machine)))
+        policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
+        table.add_row(row.host, row.scope, Text(policy), "\n".join(row.events), row.fail, Text(_short(row.file, machine)))
     Console().print(table)
+    for row in found:
+        if row.note:
+            click.secho(f"{row.host}, {row.scope}: {row.note}", fg="red")
 
 
 def _short(path: str, machine: Machine) -> str:
