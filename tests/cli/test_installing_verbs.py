@@ -189,6 +189,13 @@ def test_what_cannot_be_done_is_refused_with_the_fix(project: Path, arguments: l
     assert [path for path in sorted(project.rglob("*")) if "__pycache__" not in path.parts] == before
 
 
+def test_a_onehook_that_will_be_cleaned_away_is_noted(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "cache" not in onehook("install", "policy.py").output
+    monkeypatch.setattr("onehook.cli.install_.LAUNCHER", Path("/home/ana/.cache/uv/archive-v0/x/onehook/launch.py"))
+    assert "uv tool install onehook" in onehook("install", "policy.py").output
+    assert "uv tool install" not in onehook("install", "policy.py", "--portable").output
+
+
 def test_a_home_is_not_a_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(project))
     assert "use --scope user" in onehook("install", "policy.py", code=2).output

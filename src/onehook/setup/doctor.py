@@ -74,7 +74,7 @@ def _examine_spot(spot: Spot, machine: Machine, fire: bool) -> Iterator[Finding]
     shared = sorted({found.event for found in spot.foreign} & {found.event for found in spot.ours})
     if shared:
         others = ", ".join(dict.fromkeys(found.command[:40] for found in spot.foreign if found.event in shared))
-        yield Finding("note", f"other hooks answer {', '.join(shared)} too: {others}", "onehook status")
+        yield Finding("note", f"other hooks answer {', '.join(shared)} too: {others}")
     if fire:
         yield from fired(spot, machine)
 
