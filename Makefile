@@ -1,5 +1,6 @@
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
+# make prove  every effect on the real agents, at pinned versions (npm, 1.5 GB in the cache folder)
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: test demo bench lint types tests lock clean
+.PHONY: test demo prove bench lint types tests lock clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -27,12 +28,16 @@ types: $(READY)
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 tests: $(READY)
-	$(BIN)/pytest -n 2 --cov --cov-report=term
+	$(BIN)/pytest -n 2 --cov --cov-report=term --ignore=tests/live
 
 test: lint types tests
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
+
+prove: $(READY)
+	$(BIN)/onehook prove --install
+	$(BIN)/pytest -q tests/live
 
 bench: $(READY) .bench/ready
 	$(BIN)/python bench/startup.py

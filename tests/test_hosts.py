@@ -2,8 +2,8 @@
 
 A case: name; payload, or base (a name in payloads.json) with `set` over it, or stdin (raw text); host (--host), event_name (--event),
 options (of the policy), given (of the command line); response (what the handler returns); and what must come of it: event (a subset
-of the unified event), stdout (a JSON object, or "" for nothing), stderr (the exact lines, or "contains" and what must occur), exit_code,
-drops (field, and optionally why).
+of the unified event), stdout (a JSON object, "" for nothing, or a list of objects, one a line), stderr (the exact lines, or
+"contains" and what must occur), exit_code, drops (field, and optionally why).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("case", EVERY, ids=lambda case: case["id"])
 def test_case(case: Case) -> None:
     output, event = walk(case)
-    assert (json.loads(output.stdout) if output.stdout else "") == case["stdout"]
+    assert said(output) == case["stdout"]
     assert output.exit_code == case["exit_code"]
     assert [[drop.field, drop.why][: len(wanted)] for drop, wanted in zip(output.dropped, case["drops"], strict=True)] == case["drops"]
     check_stderr(case, output)
@@ -76,6 +76,12 @@ def test_case(case: Case) -> None:
         assert event is not None
         unified = event.to_dict()
         assert {name: unified[name] for name in case["event"]} == case["event"]
+
+
+def said(output: Output) -> Any:
+    """The JSON document on stdout; "" for none, a list where the host takes several, one a line."""
+    documents = [json.loads(line) for line in output.stdout.splitlines()]
+    return documents if len(documents) > 1 else documents[0] if documents else ""
 
 
 def check_stderr(case: Case, output: Output) -> None:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, TypeVar
 
+    from onehook.state import State
+
     Handler = Callable[["Event"], Any]
     F = TypeVar("F", bound=Handler)
 
@@ -51,11 +53,14 @@ EXTENDED_EVENTS = (
     "PostToolBatch",
     "PreModelRequest",
     "PreModelSwitch",
+    "SessionDelete",
     "Setup",
     "StopFailure",
     "TaskCompleted",
     "TaskCreated",
     "TeammateIdle",
+    "TodoCompleted",
+    "TodoCreated",
     "UserPromptExpansion",
     "UserPromptTransformed",
     "WorkspaceOpen",
@@ -85,13 +90,24 @@ class UsageError(OnehookError):
 
 
 class Mcp:
-    """The MCP server and tool of a call. `server` is "" where the host does not say it."""
+    """The MCP server and tool of a call. `server` is "" where the host does not say it.
 
-    __slots__ = ("server", "tool")
+    `joint` is set where the host joins both to one name ("github-mcp-server-list_issues") that cannot always be split again; handlers
+    are then matched on the joined name.
+    """
 
-    def __init__(self, server: str, tool: str) -> None:
+    __slots__ = ("joint", "server", "tool")
+
+    def __init__(self, server: str, tool: str, joint: str = "") -> None:
         self.server = server
         self.tool = tool
+        self.joint = joint
+
+    @classmethod
+    def joined(cls, name: str, joint: str) -> Mcp:
+        """Of a joined name. It is split only if there is one way to do it."""
+        server, _, tool = name.partition(joint) if name.count(joint) == 1 else ("", "", name)
+        return cls(server, tool, joint)
 
     @property
     def name(self) -> str:
@@ -169,6 +185,7 @@ class Event:
         "changes",
         "command",
         "cwd",
+        "echo",
         "error",
         "event",
         "host",
@@ -184,6 +201,7 @@ class Event:
         "prompt",
         "session_id",
         "source",
+        "stop_chain",
         "stop_hook_active",
         "tool",
         "tool_input",
@@ -209,10 +227,12 @@ class Event:
         self.prompt = ""
         self.source = ""
         self.stop_hook_active = False
+        self.stop_chain = ""  # where stop_hook_active is not true on every round: a text that stays the same until the next prompt
         self.loop_count: int | None = None
         self.last_assistant_message = ""
         self.error = ""
         self.agent_id = ""
+        self.echo = False  # the host repeats what it has already sent: no handler sees it, and the answer is no opinion
         self.command = ""
         self.paths: list[str] = []
         self.changes: list[Change] = []
@@ -261,6 +281,20 @@ class Event:
         copy.tool_input = {**self.tool_input, **self.spelled(modified_input)}
         copy._read_facts()
         return copy
+
+    @property
+    def session(self) -> State:
+        """What the policy remembers of this agent's session: a mapping that is kept from event to event."""
+        from onehook.state import session_of
+
+        return session_of(self)
+
+    @property
+    def project(self) -> State:
+        """What the policy remembers of this project, whichever agent works in it."""
+        from onehook.state import project_of
+
+        return project_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The unified event as plain data (see docs/schema/event.json)."""
@@ -487,6 +521,8 @@ def tool_matches(pattern: str, event: Event) -> bool:
         return True
     if event.mcp is None or not pattern.startswith("mcp__"):
         return False
+    if event.mcp.joint:
+        return wildcard(pattern[len("mcp__") :].replace("__", event.mcp.joint, 1), event.native_tool)
     if event.mcp.server:
         return wildcard(pattern, event.mcp.name)
     # The host does not say which server it is. Not firing would be silent non-enforcement, so the tool's name decides.
@@ -578,7 +614,7 @@ class Hooks:
         return self
 
     def wanting(self, event: Event) -> Iterator[Registration]:
-        return (registration for registration in self.registrations if registration.wants(event))
+        return (registration for registration in self.registrations if not event.echo and registration.wants(event))
 
     def dispatch(self, event: Event) -> Response:
         """Run the handlers that want this event, in order, and merge their answers.

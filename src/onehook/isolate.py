@@ -49,7 +49,7 @@ def _hold_standard_descriptors() -> None:
 
 
 def _policy(job: Job, hooks: Hooks | None) -> Hooks:
-    return load_policy(job.policy) if hooks is None else hooks
+    return load_policy(job.policy, job.given) if hooks is None else hooks
 
 
 def _message(error: BaseException) -> str:

@@ -204,12 +204,14 @@ def _with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
 
 
 def fail(job: Job, message: str, noise: str = "", unreadable: bool = False) -> Output:
-    """The answer to an error: the host's proven deny under fail closed, else no opinion, the error on stderr, exit 1."""
+    """The answer to an error: the host's proven deny under fail closed, else no opinion and the error on stderr."""
     denial = _denial(job, f"onehook: {message} (blocked: fail=closed)", noise) if job.closed else None
     if denial is not None:
         return denial
     parts = [noise.rstrip("\n"), f"[onehook] error: {message}"]
-    stdout, exit_code = job.wire.UNREADABLE if unreadable and job.wire is not None else ("", 1)
+    stdout, exit_code = "", 1
+    if job.wire is not None:
+        stdout, exit_code = job.wire.UNREADABLE if unreadable else ("", job.wire.ERROR_EXIT)
     return Output(stdout, exit_code, "\n".join(part for part in parts if part))
 
 
@@ -243,13 +245,20 @@ def _possible_events(job: Job) -> list[tuple[str, Row]]:
     return [(name, row) for wire in wires for name, row in wire.EVENTS.items() if name in names or row.event in names]
 
 
-def load_policy(path: str) -> Hooks:
-    """The Hooks object of a policy file: the one named `hooks`, or the only one."""
+def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
+    """The Hooks object of a policy file: the one named `hooks`, or the only one; of a manifest, the one that it describes.
+
+    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves.
+    """
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
+    if path.endswith(".toml"):
+        from onehook.manifest import load_manifest
+
+        return load_manifest(path, source, given)
     module = type(sys)("onehook_policy")
     module.__file__ = os.path.abspath(path)
     sys.modules["onehook_policy"] = module
@@ -325,10 +334,21 @@ def checked(response: Response) -> Response:
 def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None = None) -> Output:
     """Answer the event on stdin, with the policy in a process of its own. Whatever goes wrong, stdin is read and an answer given."""
     job = Job()
+    output = _respond(job, argv, hooks, overrides, host)
+    if os.environ.get("ONEHOOK_RECORD"):
+        from onehook.record.log import keep
+
+        keep(job, output)
+    return output
+
+
+def _respond(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], host: str | None) -> Output:
     problem = _prepare(job, argv, hooks, overrides, host)
     unreadable = False
     try:
-        take_payload(job, read_stdin(job.options.timeout))
+        event = take_payload(job, read_stdin(job.options.timeout))
+        if event.echo and not problem:
+            return conclude(job, Response())  # without loading the policy
         if not problem:
             from onehook.isolate import run_policy
 

@@ -2,7 +2,7 @@
 
 Some hosts have no cap at all, others end after 5 or 8 rounds. Here the limit is `stop_limit` (5) on every host. Where the host counts
 (event.loop_count) its number is used; elsewhere a small file per session counts the denials in a row, and stop_hook_active false
-starts anew.
+starts anew. A host that forgets stop_hook_active between the rounds has a stop_chain instead: there a stop that is let through does.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ _UNCOUNTABLE = 1_000_000
 def guarded(event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
     """The answer, or no answer once the agent was sent back to work too often."""
     if response.decision == "allow" or not (response.decision or response.reason or response.additional_context):
+        _end_chain(event)
         return response, []
     before = event.loop_count if event.loop_count is not None else _count(event)
     if before < options.stop_limit:
         return response, []
+    _end_chain(event)
     limit = f"stop_limit={options.stop_limit:g}"
     often = "again, and nothing can be counted in " + state_folder() if before == _UNCOUNTABLE else f"{before} times in a row"
     text = f"{event.host} {event.native_event}: sent back to work {often}; letting it stop ({limit})"
@@ -34,11 +36,12 @@ def guarded(event: Event, response: Response, options: Options) -> tuple[Respons
 
 def _count(event: Event) -> int:
     """How often in a row this session's stop was denied before; counts this time too."""
-    path = os.path.join(state_folder(), "stops", _file_name(event))
+    path = _path(event)
+    another = event.stop_hook_active or bool(event.stop_chain)
     try:
         if path.startswith("~"):  # no home is known; a folder called ~ in the user's project helps nobody
             raise OSError
-        before = _read(path) if event.stop_hook_active else 0
+        before = _read(path) if another else 0
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         temporary = f"{path}.{os.getpid()}"
         with open(temporary, "w", encoding="ascii") as file:
@@ -46,8 +49,16 @@ def _count(event: Event) -> int:
         os.replace(temporary, path)
         return before
     except OSError:
-        # Nowhere to count: one round is safe, since the host says whether it is the first.
-        return _UNCOUNTABLE if event.stop_hook_active else 0
+        # Nowhere to count: one round is safe where the host says whether it is the first.
+        return _UNCOUNTABLE if another else 0
+
+
+def _end_chain(event: Event) -> None:
+    if event.stop_chain:
+        try:
+            os.unlink(_path(event))
+        except OSError:
+            pass
 
 
 def _read(path: str) -> int:
@@ -58,11 +69,11 @@ def _read(path: str) -> int:
         return 0
 
 
-def _file_name(event: Event) -> str:
+def _path(event: Event) -> str:
     from hashlib import sha1
 
-    key = "\0".join((event.host, event.session_id, event.agent_id, event.event))
-    return sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
+    key = "\0".join((event.host, event.session_id, event.agent_id, event.event, event.stop_chain))
+    return os.path.join(state_folder(), "stops", sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest())
 
 
 def state_folder() -> str:

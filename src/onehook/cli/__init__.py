@@ -13,8 +13,14 @@ VERBS = {
     "status": "Show what is installed where.",
     "doctor": "Check that a deny would take effect, host by host.",
     "init": "Write a small policy and its test to start from.",
+    "fire": "Fire an event at a policy and see what each host would do.",
+    "lint": "Say what in a policy cannot work where.",
+    "hosts": "List the hosts and how well each is known.",
+    "import": "Take the hooks that are configured already to every agent.",
     "prove": "Run the real agents against a scripted model and see what takes effect.",
     "model": "Serve the scripted model on its own.",
+    "record": "Keep the events of a live session as fixtures.",
+    "replay": "Run what has happened through a policy; compare two policies.",
     "run": "Answer one event on stdin: what hosts start.",
 }
 

@@ -175,10 +175,14 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
 
 def loaded(path: Path) -> Hooks:
     """The policy, loaded once now: one that does not load should not be installed."""
+    from onehook.manifest import Manifest
     from onehook.runner import load_policy
 
     try:
-        return load_policy(str(path))
+        hooks = load_policy(str(path))
+        if isinstance(hooks, Manifest):
+            hooks.check()
+        return hooks
     except OnehookError as error:
         raise click.ClickException(str(error)) from None
     except BaseException as error:

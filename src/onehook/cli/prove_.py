@@ -20,10 +20,15 @@ import click
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the results as JSON to this file, too.")
 @click.option("--diff", is_flag=True, help="Compare with the committed results: what does this version do differently?")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep homes, projects and output of the runs here.")
+@click.option("--policy", type=click.Path(exists=True, dir_okay=False), help="Your own policy, with --command: what do the agents do?")
+@click.option(
+    "--command", "shell_command", help="The command that the model tries under --policy. It is run for real if the policy lets it."
+)
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents; run nothing.")
 def command(
-    hosts: str, only: str, fetch: bool, pinned: bool, as_json: bool, output: Path | None, diff: bool, keep: Path | None, list_only: bool
-) -> None:
+    hosts: str, only: str, fetch: bool, pinned: bool, as_json: bool, output: Path | None, diff: bool, keep: Path | None,
+    policy: str | None, shell_command: str | None, list_only: bool,
+) -> None:  # fmt: skip
     """Start the real agents against a model that onehook scripts on loopback, and look at the world afterwards: was the file
     made, what was the model told, did the turn end. No API key, no network, and nothing of your own configuration is read.
 
@@ -32,6 +37,7 @@ def command(
       onehook prove                          the agents on this machine, at whatever version they are
       onehook prove --install                the pinned versions, from the npm registry (1.5 GB, once)
       onehook prove --hosts claude --only deny,rewrite
+      onehook prove --policy .hooks/policy.py --command 'touch forbidden.txt'
       onehook prove --diff                   what the agents here do differently from the committed results
 
     Exit code 1 if an effect that onehook declares did not take place.
@@ -50,8 +56,14 @@ def command(
         for agent in agents:
             click.echo(f"agent {agent.name:<14} {agent.version:<12} {agent.binary}")
         return
+    if policy or shell_command:
+        if not (policy and shell_command):
+            raise click.UsageError("--policy and --command go together")
+        from onehook.prove.own_policy import try_policy
+
+        raise SystemExit(try_policy(agents, policy, shell_command, click.echo))
     document = _run(agents, scenarios, keep, quiet=as_json)
-    _show(document, as_json, output, diff)
+    _show(document, as_json, output, _drift(document, agents) if diff else None)
     raise SystemExit(1 if any(row["verdict"] == "MISS" for row in document["results"]) else 0)
 
 
@@ -114,22 +126,27 @@ def _run(agents: list[Any], scenarios: list[Any], keep: Path | None, quiet: bool
         return document(conduct(agents, scenarios, done, keep))
 
 
-def _show(document: dict[str, Any], as_json: bool, output: Path | None, diff: bool) -> None:
-    import json
-
+def _drift(document: dict[str, Any], agents: list[Any]) -> list[str]:
+    """What these agents do differently from the committed results, and which fields of their payloads are new or gone."""
+    from onehook.prove.drift import changes, known_fields, recorded
     from onehook.prove.results import COMMITTED, differences, read
+
+    return differences(read(COMMITTED), document) + changes(known_fields(), recorded(agents))
+
+
+def _show(document: dict[str, Any], as_json: bool, output: Path | None, drift: list[str] | None) -> None:
+    import json
 
     if output:
         output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    changed = differences(read(COMMITTED), document) if diff else []
     if as_json:
-        click.echo(json.dumps({**document, "differences": changed} if diff else document, indent=1))
+        click.echo(json.dumps(document if drift is None else {**document, "differences": drift}, indent=1))
         return
     from rich.console import Console
 
     from onehook.prove.report import print_table, summary
 
     print_table(document, Console(width=None if sys.stdout.isatty() else 160))
-    if diff:
-        click.echo("\n".join(changed) or "Nothing differs from the committed results.")
+    if drift is not None:
+        click.echo("\n".join(drift) or "Nothing differs from the committed results.")
     click.echo(summary(document["results"]))

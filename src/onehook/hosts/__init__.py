@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         ) -> tuple[tuple[str, str], ...]: ...  # hosts that also run this host's config, and the key that gives them away
         @property
         def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, under fail open
+        @property
+        def ERROR_EXIT(self) -> int: ...  # exit code for every other error under fail open: one on which the host goes on
 
         def score(self, payload: dict[str, Any]) -> int: ...  # how surely a payload is this host's; 0 = it is not
         def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
         def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else must go to stderr too
 
 
-HOSTS = ("claude", "cursor", "codex", "contract")
+HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "contract")
 
 
 def load(name: str, part: str = "wire") -> Any:

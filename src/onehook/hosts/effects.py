@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from onehook.hosts import Wire
 
     # effect -> True where it takes effect, a text saying why it does not; an effect that is not named is not honoured.
-    # Effects: allow, deny, ask, reason (of a deny, and of an ask where no ask_reason is named), allow_reason, note (a reason with no
-    # decision), user_message, modified_input, additional_context, message, lint_command. Beside them: `rewrites`, the input keys that
-    # a rewrite can change; `silent`, the event takes no answer at all; `ask_can_pass` and `ask_warning` for a host that takes ask and
-    # mishandles it.
+    # Effects: approve (an allow skips the permission prompt), allow (it is understood, if only as going on), deny, ask, reason (of a
+    # deny or an ask), ask_reason, allow_reason, note (a reason with no decision), user_message, modified_input, additional_context,
+    # message, lint_command. Beside them: `rewrites`, the input keys that a rewrite can change; `silent`, the event takes no answer at
+    # all; `ask_can_pass` and `ask_warning` for a host that takes ask and mishandles it.
     Caps = Mapping[str, "bool | str | frozenset[str] | Becomes | Beside | Hollow"]
 
 

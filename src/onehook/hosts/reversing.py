@@ -5,7 +5,7 @@ Rules of this file and of hosts/<id>/reverse.py: pure, and nothing imported that
 
 from __future__ import annotations
 
-from onehook.codec import loads
+from onehook.codec import dumps, loads
 from onehook.core import EVENTS, EXTENDED_EVENTS, Change, Event, HandlerError, PayloadError, UsageError
 from onehook.hosts import load
 from onehook.hosts.patch import changes_of_patch
@@ -35,6 +35,8 @@ TOOL_KEYS = {
     "WebSearch": ("query",),
     "Agent": ("prompt", "description", "subagent_type"),
 }
+# Where a result has a text for the user and one for the model: what a command printed is in the first, the other has notes around it.
+_SHOWN = ("returnDisplay", "llmContent", "textResultForLlm", "text_result_for_llm")
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
 _TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assistant_message", "error", "agent_id", "host_version")
 
@@ -83,6 +85,12 @@ def sent_text(event: Event, name: str, default: str) -> str:
     """A text that the event's own host sent under this name."""
     value = event.native.get(name)
     return value if isinstance(value, str) and value else default
+
+
+def own_transcript(event: Event, host: str, marks: tuple[str, ...]) -> str:
+    """The transcript if it is of this host's kind: another host's has another format. "" is what hosts send that have none to show."""
+    where = event.transcript_path.replace("\\", "/")
+    return event.transcript_path if event.host in ("", host) and any(mark in where for mark in marks) else ""
 
 
 def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
@@ -150,9 +158,21 @@ def parts(event: Event, host: str) -> list[Event]:
     A script that guards files must see each of them: run it once for each part, and merge the answers.
     """
     changes = _single_steps(event.changes)
+    if event.host != host and not changes:
+        return path_parts(event, host)
     if event.host == host or (len(changes) < 2 and changes == event.changes):
         return [event]
     return [_narrowed(event, change) for change in changes]
+
+
+def path_parts(event: Event, host: str) -> list[Event]:
+    """A call that looks at several places as one event per place, for a host whose tools look at one."""
+    if event.host == host or event.changes or len(event.paths) < 2:
+        return [event]
+    found = [_copied(event) for _ in event.paths]
+    for part, path in zip(found, event.paths):
+        part.paths, part._fold = [path], None
+    return found
 
 
 def _single_steps(changes: list[Change]) -> list[Change]:
@@ -170,20 +190,39 @@ def _single_steps(changes: list[Change]) -> list[Change]:
 
 
 def _narrowed(event: Event, change: Change) -> Event:
-    part = Event(event.event, event.host, event.native)
-    for slot in Event.__slots__:
-        setattr(part, slot, getattr(event, slot))
+    part = _copied(event)
     part.tool = _said_as(change)[0]
     part.changes, part.paths, part._fold = [change], [change.path], None
     return part
 
 
+def _copied(event: Event) -> Event:
+    copy = Event(event.event, event.host, event.native)
+    for slot in Event.__slots__:
+        setattr(copy, slot, getattr(event, slot))
+    return copy
+
+
 def output_text(response: object) -> str:
     """What a command printed, whatever shape the host gives it."""
+    if isinstance(response, list):  # the content of an MCP result
+        return "\n".join(part["text"] for part in response if isinstance(part, dict) and isinstance(part.get("text"), str))
     if isinstance(response, dict):
         texts = [response[key] for key in ("stdout", "output", "stderr") if isinstance(response.get(key), str)]
-        return "".join(texts)
+        shown = [response[key] for key in _SHOWN if isinstance(response.get(key), str) and response[key]]
+        return "".join(texts or shown[:1])
     return response if isinstance(response, str) else ""
+
+
+def result_text(response: object) -> str:
+    """A tool's result as the one text that some hosts make of it."""
+    text = output_text(response)
+    if text or response is None or isinstance(response, str):
+        return text
+    try:
+        return dumps(response)
+    except (TypeError, ValueError):
+        raise HandlerError("the tool's result cannot be written as JSON") from None
 
 
 # ---- patches ----
@@ -234,6 +273,36 @@ def json_object(text: str) -> dict[str, Any] | None:
     except PayloadError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def printed_json(text: str) -> tuple[bool, Any]:
+    """Whether a text is JSON, and its value; of JSON in a JSON text the inner value, as Gemini CLI and Qwen Code read it."""
+    try:
+        value = loads(text.lstrip("\ufeff"))
+        return True, loads(value) if isinstance(value, str) else value
+    except PayloadError:
+        return False, None
+
+
+def text_in(body: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of the named fields that is a text and not empty: of other types a host makes nothing."""
+    for key in keys:
+        value = body.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def object_in(body: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse."""
+    for key in keys:
+        if body.get(key):
+            raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
 
 
 def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:

@@ -12,7 +12,7 @@ from onehook.core import Change, Facts, Mcp, PayloadError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from onehook.core import Event
@@ -43,6 +43,15 @@ def tool_text(event: Event, key: str) -> str:
     return value
 
 
+def _texts(event: Event, key: str) -> list[str]:
+    """A text of the tool's input, or several where the host takes a list."""
+    value = event.tool_input.get(key)
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return value
+    text = tool_text(event, key)
+    return [text] if text else []
+
+
 def absolute(path: str, cwd: str) -> str:
     return normpath(path if isabs(path) or not cwd else join(cwd, path))
 
@@ -59,8 +68,8 @@ def fold(event: Event, tool: Tool) -> Facts:
     if name in ("Write", "Edit", "Delete"):
         return _of_changes(_file_changes(event, tool, name), event.cwd)
     if name in ("Read", "Grep", "Glob", "List"):
-        path = tool_text(event, tool.key("file_path" if name == "Read" else "path"))
-        return Facts(paths=[absolute(path, event.cwd)] if path else [])
+        paths = _texts(event, tool.key("file_path" if name == "Read" else "path"))
+        return Facts(paths=[absolute(path, event.cwd) for path in paths])
     if name == "WebFetch":
         return Facts(url=tool_text(event, tool.key("url")))
     # Of a tool that is not known here nothing can be demanded: an error would keep the policy from seeing the call at all.
@@ -99,8 +108,10 @@ def _of_changes(changes: list[Change], cwd: str) -> Facts:
     return Facts(paths=paths, changes=changes)
 
 
-def take_tool(event: Event, tools: Mapping[str, Tool], name: object, tool_input: object) -> None:
-    """Set the tool of an event from a host's table. A tool that is not in it keeps its own name."""
+def take_tool(
+    event: Event, tools: Mapping[str, Tool], name: object, tool_input: object, facts: Callable[[Event], Facts] | None = None
+) -> None:
+    """Set the tool of an event from a host's table. A tool that is not in it keeps its own name; `facts` reads an unusual input."""
     if not isinstance(name, str) or not name:
         raise PayloadError(f"{event.native_event} without a tool name")
     if not isinstance(tool_input, dict):
@@ -110,9 +121,8 @@ def take_tool(event: Event, tools: Mapping[str, Tool], name: object, tool_input:
         event.take_tool(("MCP",), name, tool_input, lambda _: Facts(mcp=mcp))
         return
     tool = tools.get(name) or Tool(name)
-    event.take_tool(
-        tool.names, name, tool_input, lambda current: fold(current, tool), lambda current, keys: native_keys(current, tool, keys)
-    )
+    read = facts or (lambda current: fold(current, tool))
+    event.take_tool(tool.names, name, tool_input, read, lambda current, keys: native_keys(current, tool, keys))
 
 
 def mcp_of(name: str) -> Mcp | None:

@@ -19,6 +19,7 @@ class Evidence:
     told: tuple[str, ...]  # every text that the model was given
     shown: str  # what a person at the terminal saw
     hung: bool = False
+    doctor_failed: bool = False  # `onehook doctor`, asked after the run, says that a deny would not take effect
     problems: tuple[str, ...] = field(default=())
 
     @property
@@ -40,6 +41,11 @@ class Evidence:
             return (self.project / name).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return None
+
+    def files(self) -> set[str]:
+        """What stands in the project, without configs and hooks."""
+        names = (path.relative_to(self.project) for path in self.project.rglob("*") if path.is_file())
+        return {str(name) for name in names if not name.parts[0].startswith(".")}
 
     def notes(self) -> str:
         try:

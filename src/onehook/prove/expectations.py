@@ -23,6 +23,12 @@ def expectation(host: str, scenario: Scenario) -> tuple[str, str]:
     payload = load(host, "reverse").payload(sample(scenario.event, tool, **fields))
     event = wire.parse(payload, "")
     event.host_version = getattr(load(host, "live"), "REPORTED_VERSION", event.host_version)
+    if scenario.effect == "approve":
+        return (
+            (WORKS, "")
+            if wire.caps(event).get("approve") is True
+            else (NOT_HONOURED, "an allow means going on; the host's own rules decide")
+        )
     answer, drops = compile_response(wire, event, scenario.response, Options())
     if scenario.effect == "ask":
         # Asked with nobody there, or turned into a deny: either way nothing runs. Passed on as an allow it would.

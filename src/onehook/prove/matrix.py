@@ -11,6 +11,7 @@ from typing import Any
 
 from onehook.core import EVENTS, Event
 from onehook.hosts import HOSTS, load, wire_of
+from onehook.prove import hostdocs
 from onehook.prove.report import columns, summary
 from onehook.prove.results import cells, read
 from onehook.prove.scenarios import SCENARIOS
@@ -34,11 +35,7 @@ SHORT = (
 
 
 def name_of(host: str, mode: str = "") -> str:
-    try:
-        title: str = load(host, "config").TITLE
-    except ImportError:
-        title = host
-    return f"{title} ({mode})" if mode else title
+    return f"{hostdocs.title(host)} ({mode})" if mode else hostdocs.title(host)
 
 
 def proofs(document: dict[str, Any], wanted: tuple[str, ...] = ()) -> str:
@@ -141,6 +138,9 @@ def main(root: Path) -> int:
     if unknown:
         raise ValueError(f"the results name events that do not exist: {unknown}")
     (root / "docs" / "matrix.md").write_text(page(document), encoding="utf-8")
+    (root / "docs" / "hosts").mkdir(exist_ok=True)
+    for host in HOSTS:
+        (root / "docs" / "hosts" / f"{host}.md").write_text(hostdocs.page(host), encoding="utf-8")
     readme = root / "README.md"
     readme.write_text(with_table(readme.read_text(encoding="utf-8"), document), encoding="utf-8")
     return 0

@@ -21,39 +21,39 @@ SECRET = "the-secret-text-9034"
 PROMPT = "Please do the task."
 LIMIT = 2  # the stop limit of the guard's scenario, low so that the proof is quick
 
-Script = Callable[[Live, str], "list[Step | None]"]
+Script = Callable[[Live, str, str], "list[Step | None]"]  # the host, its mode, the project's folder
 
 
 def _ends(steps: Sequence[Step | None]) -> list[Step | None]:
     return [*steps, {"say": "all done"}]
 
 
-def shell_script(live: Live, mode: str) -> list[Step | None]:
+def shell_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("echo ran > ran.txt", mode)])
 
 
-def failing_script(live: Live, mode: str) -> list[Step | None]:
+def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("ls no-such-file-here", mode)])
 
 
-def write_script(live: Live, mode: str) -> list[Step | None]:
-    return _ends([live.write("guarded.env", "x", mode)])
+def write_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.write(f"{project}/guarded.env", "x", mode)])
 
 
-def edit_script(live: Live, mode: str) -> list[Step | None]:
-    read = live.read("a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
-    return _ends([*([read] if read else []), live.edit("a.txt", "hello", "changed", mode)])
+def edit_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    read = live.read(f"{project}/a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
+    return _ends([*([read] if read else []), live.edit(f"{project}/a.txt", "hello", "changed", mode)])
 
 
-def read_script(live: Live, mode: str) -> list[Step | None]:
-    return _ends([live.read("secret.txt", mode)])
+def read_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.read(f"{project}/secret.txt", mode)])
 
 
-def mcp_script(live: Live, mode: str) -> list[Step | None]:
+def mcp_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.mcp("proof", "note", {"text": "noted"}, mode)])
 
 
-def subagent_script(live: Live, mode: str) -> list[Step | None]:
+def subagent_script(live: Live, mode: str, project: str) -> list[Step | None]:
     task = "subtask-alpha: run one command"
     inner = live.shell("echo ran > ran.txt", mode)
     child = None if inner is None else {**inner, "when": "subtask-alpha"}
@@ -63,7 +63,7 @@ def subagent_script(live: Live, mode: str) -> list[Step | None]:
     return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
 
 
-def talk_script(live: Live, mode: str) -> list[Step | None]:
+def talk_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [{"say": f"turn {number}"} for number in range(1, LIMIT + 4)]
 
 
@@ -85,6 +85,8 @@ class Scenario:
     needs: tuple[str, ...] = ()  # what the live module must be able to do
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
+    disabled: bool = False  # the hooks are switched off after the install, and doctor must say so
+    policy_path: str = ""  # a policy of the user's own, used where it is
 
 
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\nhooks = Hooks({options})\n"
@@ -137,7 +139,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("ask", "ask with nobody there: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
             tool="Bash", effect="ask"),
     _simple("allow", "an allow skips the permission prompt", "PreToolUse", Response("allow"), shell_script, _ran,
-            tool="Bash", effect="allow", needs=("strict",)),
+            tool="Bash", effect="approve", needs=("strict",)),
     _simple("rewrite", "a command rewritten", "PreToolUse", Response(modified_input={"command": "echo rewritten > ran.txt"}), shell_script,
             lambda e: (e.text("ran.txt") or "").strip() == "rewritten", tool="Bash", effect="modified_input"),
     _simple("context-before", "context before a tool", "PreToolUse", Response(additional_context=CONTEXT), shell_script,
@@ -172,6 +174,8 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,
             lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
+    _simple("disabled", "hooks switched off or not trusted: doctor says so", "PreToolUse", NO, shell_script,
+            lambda e: _ran(e) and e.doctor_failed, tool="Bash", disabled=True, needs=("disable",)),
     Scenario("crash-closed", "a handler that raises, fail closed", "PreToolUse", "Bash", None,
              breaking('raise RuntimeError("broken")', 'fail="closed"'), shell_script, _not_ran, fail_closed=True),
     Scenario("crash-open", "a handler that raises, fail open", "PreToolUse", "Bash", None,

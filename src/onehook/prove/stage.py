@@ -46,12 +46,13 @@ def live_of(host: str) -> Live:
 
 def abilities(live: Live) -> frozenset[str]:
     """What a host's live module can do beyond the interface."""
-    return frozenset({"broken_later", *getattr(live, "CAN", ())})
+    able = {"broken_later", *getattr(live, "CAN", ())}
+    return frozenset(able | {"disable"} if hasattr(live, "disable") else able)
 
 
-def script_of(agent: Agent, scenario: Scenario) -> list[Step]:
+def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")) -> list[Step]:
     live = live_of(agent.host)
-    steps = scenario.script(live, agent.mode)
+    steps = scenario.script(live, agent.mode, str(project))
     if any(step is None for step in steps):
         raise CannotPlay("the host has no such tool")
     missing = [need for need in scenario.needs if need not in abilities(live)]
@@ -83,7 +84,7 @@ def _play_once(
         (project / name).write_text(text, encoding="utf-8")
     subprocess.run(["git", "init", "-q"], cwd=project, check=False, env={"PATH": os.environ["PATH"], "HOME": str(home)})
     live = live_of(agent.host)
-    steps = script_of(agent, scenario)
+    steps = script_of(agent, scenario, project)
     with ScriptedModel([] if hasattr(live, "told") else steps) as model:
         sandbox = Sandbox(home, project, model.url, PROMPT, agent.binary)
         if scenario.mcp:
@@ -91,8 +92,12 @@ def _play_once(
         launch = _launch(live, sandbox, agent, scenario, steps)
         if with_policy:
             _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed, tamper)
+            if scenario.disabled:
+                launch = live.disable(sandbox, launch)  # type: ignore[attr-defined]
         outcome = run_agent(launch, SECONDS)
         evidence = _evidence(live, sandbox, outcome, model)
+        if scenario.disabled:
+            evidence = replace(evidence, doctor_failed=_doctor(agent, sandbox))
     _keep(folder, outcome)
     return evidence
 
@@ -108,8 +113,9 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, step
 
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
     """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
-    policy = sandbox.project / ".hooks" / "policy.py"
-    policy.write_text(scenario.policy, encoding="utf-8")
+    policy = Path(scenario.policy_path) if scenario.policy_path else sandbox.project / ".hooks" / "policy.py"
+    if not scenario.policy_path:
+        policy.write_text(scenario.policy, encoding="utf-8")
     argv = [
         sys.executable,
         "-I",
@@ -135,6 +141,12 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         tamper(sandbox.project)
     if "broken_later" in scenario.needs:
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
+
+
+def _doctor(agent: Agent, sandbox: Sandbox) -> bool:
+    argv = [sys.executable, "-I", "-m", "onehook", "doctor", "--hosts", agent.host, "--project", str(sandbox.project), "--no-fire"]
+    environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    return subprocess.run(argv, env=environment, cwd=sandbox.project, capture_output=True, timeout=60, check=False).returncode == 1
 
 
 def _evidence(live: Any, sandbox: Sandbox, outcome: Outcome, model: ScriptedModel) -> Evidence:

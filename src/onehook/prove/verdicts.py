@@ -91,7 +91,7 @@ class Prover:
 
     def _control(self, agent: Agent, scenario: Scenario) -> Evidence:
         strict = "strict" in scenario.needs
-        key = (agent.name, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}")
+        key = (agent.name, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}{scenario.disabled}")
         with self._lock:
             lock = self._locks.setdefault(key, Lock())
         with lock:

@@ -10,6 +10,7 @@ from onehook.hosts.claude import wire
 from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
 
 TITLE = "Claude Code"
+CAPTURED = ("2.1.325",)  # versions whose payloads were recorded
 BINARIES = ("claude",)
 FOLDERS = (".claude",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}

@@ -71,3 +71,9 @@ def subagent(prompt: str, mode: str = "") -> Step:
 
 def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """Switch the installed hooks off, as a setting can."""
+    merge_json(sandbox.project / ".claude" / "settings.json", {"disableAllHooks": True})
+    return launch

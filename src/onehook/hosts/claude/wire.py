@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 ID = "claude"
 UNREADABLE = ("", 1)
-# Cursor also runs the hooks of Claude's settings files, with payloads and answers of its own.
-BORROWED_BY = (("cursor", "cursor_version"),)
+ERROR_EXIT = 1
+# Cursor and Copilot also run the hooks of Claude's settings files, with payloads and answers of their own.
+BORROWED_BY = (("cursor", "cursor_version"), ("copilot", "timestamp"))
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
@@ -61,7 +62,7 @@ _OWN_DIALOG = "Claude Code's own dialog is shown, without it"
 _NO_ASK = "only PreToolUse can ask"
 CAPS: dict[str, Caps] = {
     "permission": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "note": True, "allow_reason": True, "user_message": True,
+        "approve": True, "allow": True, "deny": True, "ask": True, "reason": True, "note": True, "allow_reason": True, "user_message": True,
         "modified_input": True, "additional_context": True,
     },
     # ask = say nothing, and the dialog that was about to be shown is shown.

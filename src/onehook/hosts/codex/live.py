@@ -109,3 +109,8 @@ def _read(path: Path) -> str:
 def _toml(value: object) -> str:
     """A TOML string or array of strings; JSON's form of them is valid TOML."""
     return json.dumps(value)
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """Start it as a person would who has not trusted the hooks yet."""
+    return Launch([word for word in launch.argv if word != "--dangerously-bypass-hook-trust"], launch.env, launch.cwd, launch.home)

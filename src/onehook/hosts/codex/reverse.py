@@ -28,8 +28,8 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 def parts(event: Event) -> list[Event]:
-    """A patch changes any number of files, so an event is always one call here."""
-    return [event]
+    """A patch changes any number of files, so such an event is one call here; what looks at several places is one for each."""
+    return reversing.path_parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:

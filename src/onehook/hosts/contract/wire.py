@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ID = "contract"
 # "On stdin parse errors, hooks must output {"decision": "allow"} and exit 0": the contract's own rule.
 UNREADABLE = ('{"decision": "allow"}', 0)
+ERROR_EXIT = 1
 BORROWED_BY: tuple[tuple[str, str], ...] = ()
 
 # A lifecycle event comes as its name in tool_name. A tool call is preToolUse, unless the caller says --event postToolUse.

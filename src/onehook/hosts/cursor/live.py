@@ -142,3 +142,10 @@ def turns(stdout: str) -> int:
 def shown(stdout: str) -> str:
     """What a person was given to see."""
     return json.dumps(outcome(stdout)["shown"])
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """One unknown event, and Cursor drops the whole file."""
+    config = sandbox.project / ".cursor" / "hooks.json"
+    merge_json(config, {"hooks": {**read_json(config)["hooks"], "onSomethingElse": []}})
+    return launch

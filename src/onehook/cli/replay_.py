@@ -1,0 +1,156 @@
+"""onehook replay: what a policy would have said to what has happened."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command("replay")
+@click.argument("words", nargs=-1, required=True, metavar="[LOG]... POLICY")
+@click.option("--against", help="The policy as it was: show only what changes from it to POLICY.", metavar="OTHER")
+@click.option("--transcripts", "hosts", help="Read the transcripts that these agents left on this machine: claude,codex,... or all.")
+@click.option("--since", default="30d", show_default=True, help="With --transcripts: how far back. 30d, 12h, 2w, or a date.")
+@click.option("--host", default="", help="The host of captures that do not show it.")
+@click.option("--all", "everything", is_flag=True, help="Also show the events that the policy has no opinion on.")
+@click.option("--run-programs", is_flag=True, help="Let the policy start programs and make connections, as it does live.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if there is something to show.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; the last one is the summary.")
+def command(
+    words: tuple[str, ...], against: str | None, hosts: str | None, since: str, host: str, everything: bool,
+    run_programs: bool, exit_code: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Run events that have happened through POLICY and show each decision. Nothing is enforced, and no program is started.
+
+    LOG is what `onehook record` kept (a file or its folder), or a file of captures.
+
+    \b
+    Examples:
+      onehook replay onehook-record policy.py
+      onehook replay onehook-record new.py --against policy.py       only what changes
+      onehook replay --transcripts claude,codex --since 30d policy.py
+    """
+    from onehook.cli.choices import existing_policy
+    from onehook.core import OnehookError
+    from onehook.record.replay import Order, Summary, replay
+
+    policy = str(existing_policy(words[-1]))
+    other = str(existing_policy(against)) if against else ""
+    summary = Summary()
+    try:
+        sources, stamp = _sources(words[:-1], hosts, since)
+        order = Order(sources, policy, other, stamp, everything, run_programs, host)
+        with _progress(sources, as_json) as (heard, show):
+            shown = 0
+            for row in replay(order, summary, heard):
+                shown += 1
+                show(_json(row) if as_json else _changed(row) if against else _decided(row))
+    except OnehookError as error:
+        raise click.ClickException(str(error)) from None
+    _conclude(summary, len(sources), bool(against), as_json)
+    raise SystemExit(1 if exit_code and shown else 0)
+
+
+def _sources(logs: tuple[str, ...], hosts: str | None, since: str) -> tuple[list[Any], str]:
+    from onehook.hosts import load
+    from onehook.record import sources
+
+    if hosts is None:
+        if not logs:
+            raise click.UsageError("name a log before the policy, or read transcripts with --transcripts all")
+        return sources.logs(logs), ""
+    if logs:
+        raise click.UsageError("either logs or --transcripts, not both")
+    names = sources.hosts_with_transcripts() if hosts == "all" else [name.strip() for name in hosts.split(",") if name.strip()]
+    begin = sources.parse_since(since)
+    found = sources.transcripts(names, begin, Path.home())
+    if not found:
+        places = ", ".join(f"~/{load(name, 'transcripts').FOLDER}" for name in names)
+        raise click.ClickException(f"no transcript since {since} in {places}")
+    return found, sources.as_stamp(begin)
+
+
+@contextmanager
+def _progress(sources: list[Any], as_json: bool) -> Iterator[tuple[Callable[[int, int], None], Callable[[Any], None]]]:
+    """A bar on a terminal; elsewhere the rows alone."""
+    from rich.console import Console
+
+    out = Console(soft_wrap=True, highlight=False)
+    show = click.echo if as_json else out.print
+    if not sys.stderr.isatty():
+        yield (lambda done, events: None), show
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from onehook.record.sources import size_of
+
+    console = out if sys.stdout.isatty() else Console(stderr=True)
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=max(1, size_of(sources)))
+        yield (lambda done, events: bar.update(task, completed=done, description=f"{events:,} events")), show
+
+
+def _json(row: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(row)
+
+
+_STYLES = {
+    "blocked": "bold red",
+    "asked": "yellow",
+    "runs rewritten": "cyan",
+    "error, goes on": "bold magenta",
+    "goes on working": "yellow",
+}
+
+
+def _decided(verdict: dict[str, Any]) -> Any:
+    line = _head(verdict)
+    line.append(f"  {verdict['effect']}", style=_STYLES.get(verdict["effect"].split(",")[0], ""))
+    detail = verdict["reason"] or verdict["modified_input"] or verdict["additional_context"]
+    return line.append(f": {_short(str(detail))}") if detail else line
+
+
+def _changed(row: dict[str, Any]) -> Any:
+    before, after = row["before"], row["after"]
+    line = _head(after)
+    for verdict, sign, style in ((before, "-", "red"), (after, "+", "green")):
+        detail = verdict["reason"] or verdict["modified_input"] or verdict["additional_context"]
+        line.append(f"\n  {sign} {verdict['effect']}" + (f": {_short(str(detail))}" if detail else ""), style=style)
+    return line
+
+
+def _head(verdict: dict[str, Any]) -> Any:
+    from rich.text import Text
+
+    when = verdict["time"][:16].replace("T", " ")
+    what = " ".join(part for part in (when, verdict["host"], verdict["event"], verdict["tool"]) if part)
+    return Text(what, style="dim").append(f"  {_short(verdict['about'])}", style="default not dim")
+
+
+def _short(text: str, limit: int = 160) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _conclude(summary: Any, files: int, compared: bool, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    if as_json:
+        click.echo(_json({"summary": {**asdict(summary), "files": files}}))
+        return
+    effects = ", ".join(f"{count:,} {name}" for name, count in sorted(summary.effects.items(), key=lambda pair: -pair[1]))
+    click.echo(f"\n{summary.events:,} events in {files} file{'s' if files != 1 else ''}: {effects or 'none'}", err=True)
+    if compared:
+        click.echo(f"{summary.changed:,} decision{'s' if summary.changed != 1 else ''} changed", err=True)
+    for title, counts in (("lines of unknown kinds", summary.unknown), ("events that could not be understood", summary.unusable)):
+        if counts:
+            named = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items(), key=lambda pair: -pair[1])[:5])
+            click.echo(f"{sum(counts.values()):,} {title}: {named}", err=True)

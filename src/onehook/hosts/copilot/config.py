@@ -1,0 +1,143 @@
+"""GitHub Copilot CLI: where hooks are configured and what an entry looks like (1.0.102). The cloud agent reads the project's file too."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, native_tools
+from onehook.hosts.copilot import wire
+
+TITLE = "Copilot CLI"
+CAPTURED = ("1.0.102",)  # versions whose payloads were recorded
+BINARIES = ("copilot",)
+FOLDERS = (".copilot", ".github/copilot", ".github/hooks")
+EVENTS = {row.event: native for native, row in wire.CAMEL.items()}
+HOST_IDS = ("copilot",)
+PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # Copilot sets it too, and its hooks start in the project
+SKELETON: dict[str, Any] = {"version": 1}
+ESCAPE_SLASHES = False
+SHELL = "sh"
+
+# Every exit code but 0 denies, that of a shell which finds no interpreter too. Under fail open the answer on stdout alone decides.
+_GOES_ON = " || true"
+_GOES_ON_POWERSHELL = "; exit 0"
+_TYPES = ("command", "http", "prompt")
+
+
+def places(machine: Machine) -> list[Place]:
+    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other."""
+    user = home(machine)
+    return [
+        Place("project", machine.project / ".github" / "hooks" / "onehook.json", "json", machine.project),
+        Place("user", user / "hooks" / "onehook.json", "json", user),
+    ]
+
+
+def home(machine: Machine) -> Path:
+    return machine.folder("COPILOT_HOME", ".copilot")
+
+
+def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
+    entry: dict[str, Any] = {
+        "type": "command",
+        "bash": commands.posix + ("" if wish.fail_closed else _GOES_ON),
+        "powershell": commands.powershell + ("" if wish.fail_closed else _GOES_ON_POWERSHELL),
+        "timeoutSec": wish.host_timeout,
+    }
+    matcher = wish.matcher(event)
+    if matcher and event in TOOL_EVENTS:
+        entry["matcher"] = native_tools(matcher, wire.NATIVE_TOOLS, ".*[-/].*")
+    return ("hooks", EVENTS[event]), entry
+
+
+def found(data: Any) -> Iterator[Found]:
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            command = _command_of(entry)
+            if command:
+                yield Found(event, ("hooks", event, index), command, entry)
+
+
+def _command_of(entry: Any) -> str:
+    """The command that an entry runs, without what lets errors pass."""
+    texts = [entry.get(key) for key in ("bash", "command", "powershell")] if isinstance(entry, dict) else []
+    return next((text.removesuffix(_GOES_ON) for text in texts if isinstance(text, str)), "")
+
+
+def problems(data: Any) -> list[str]:
+    """What makes Copilot skip the file, or an entry of it."""
+    if not isinstance(data, dict):
+        return ["the file is not a JSON object; Copilot skips it"]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return ['"hooks" is not an object; Copilot skips the file']
+    wrong: list[str] = []
+    for event, entries in hooks.items():
+        if not isinstance(entries, list):
+            wrong.append(f"hooks.{event} is not a list; Copilot skips it")
+            continue
+        faults = ((index, _entry_fault(entry)) for index, entry in enumerate(entries))
+        wrong += [f"hooks.{event}[{index}]: {fault}; Copilot skips the entry" for index, fault in faults if fault]
+    return wrong
+
+
+def _entry_fault(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return "an entry must be an object"
+    if isinstance(entry.get("hooks"), list):  # Claude Code's nested form is read too
+        return next((fault for inner in entry["hooks"] if (fault := _entry_fault(inner))), "")
+    if entry.get("type", "command") not in _TYPES:
+        return f'"type" must be one of {", ".join(_TYPES)}'
+    if entry.get("type", "command") == "command" and not any(entry.get(key) for key in ("bash", "powershell", "command", "exec")):
+        return "a command is needed: bash, powershell, command or exec"
+    timeout = entry.get("timeoutSec", entry.get("timeout", 1))
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
+        return '"timeoutSec" must be a number above 0'
+    try:
+        re.compile(entry.get("matcher", ""))
+    except (re.error, TypeError):
+        return '"matcher" is not a regular expression'
+    return ""
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    findings: list[Finding] = []
+    for path, content in ((place.path, data), (home(machine) / "settings.json", read(home(machine) / "settings.json"))):
+        if isinstance(content, dict) and content.get("disableAllHooks") is True:
+            findings.append(Finding("fail", f"disableAllHooks is on in {path}: no hooks run", f"set disableAllHooks to false in {path}"))
+    if read(_managed(machine)).get("allowManagedHooksOnly") is True:
+        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask who manages this machine"))
+    if place.scope == "project" and ours and not trusted(machine):
+        text = "Copilot does not trust this folder: it skips the project's hooks, in headless runs without a word"
+        fix = "start copilot in this folder once and trust it (headless: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)"
+        findings.append(Finding("fail", text, fix))
+    return findings
+
+
+def trusted(machine: Machine) -> bool:
+    if machine.variables.get("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true":
+        return True
+    config = read(home(machine) / "config.json")
+    folders = [folder for key in ("trusted_folders", "trustedFolders") for folder in config.get(key) or ()]
+    return any(str(folder) in folders for folder in (machine.project, *machine.project.parents))
+
+
+def _managed(machine: Machine) -> Path:
+    return machine.system(
+        "/etc/github-copilot/managed-settings.json",
+        "/Library/Application Support/GitHubCopilot/managed-settings.json",
+        "C:\\Program Files\\GitHubCopilot\\managed-settings.json",
+    )
+
+
+def read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,60 @@
+"""How Copilot CLI is started for a proof. Seen working with 1.0.102."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+
+MODES = ("",)
+
+
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+    # Without this the project's hooks are skipped in silence.
+    merge_json(sandbox.home / ".copilot" / "config.json", {"trusted_folders": [str(sandbox.project)]})
+    argv = [str(sandbox.binary), "-p", sandbox.prompt, "--allow-all-tools", "--no-auto-update"]
+    env = {
+        "COPILOT_PROVIDER_BASE_URL": sandbox.model_url + "/v1",
+        "COPILOT_PROVIDER_API_KEY": "scripted",
+        "COPILOT_MODEL": "scripted",
+        "COPILOT_OFFLINE": "true",
+    }
+    return Launch(argv, env, sandbox.project, sandbox.home)
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    config = sandbox.home / ".copilot" / "mcp-config.json"
+    servers = read_json(config).get("mcpServers", {})
+    server = {"type": "local", "command": argv[0], "args": list(argv[1:]), "tools": ["*"]}
+    merge_json(config, {"mcpServers": {**servers, name: server}})
+
+
+def shell(command: str, mode: str = "") -> Step:
+    options = {"description": "run a command", "mode": "sync", "initial_wait": 30, "sessionId": "proof"}
+    return {"call": "bash", "input": {"command": command, **options}}
+
+
+def write(path: str, content: str, mode: str = "") -> Step:
+    return {"call": "create", "input": {"path": path, "file_text": content}}
+
+
+def read(path: str, mode: str = "") -> Step:
+    return {"call": "view", "input": {"path": path}}
+
+
+def edit(path: str, old: str, new: str, mode: str = "") -> Step:
+    return {"call": "edit", "input": {"path": path, "old_str": old, "new_str": new}}
+
+
+def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+    return {"call": f"{server}-{tool}", "input": dict(args)}
+
+
+def subagent(prompt: str, mode: str = "") -> Step:
+    task = {"description": "a small task", "prompt": prompt, "agent_type": "general-purpose", "name": "task"}
+    return {"call": "task", "input": {**task, "mode": "sync"}}
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    return {"say": text}

@@ -1,0 +1,296 @@
+"""GitHub Copilot CLI and the cloud agent: what they send and what they obey (1.0.102; see docs/hosts/copilot.md).
+
+The spelling of the event in the config selects the dialect. camelCase (what install writes): sessionId, toolName, toolArgs, and nothing
+that names the event. PascalCase (also what it sends to the hooks in Claude Code's files): hook_event_name, session_id, tool_name with
+Claude's names for the tools, tool_input with Copilot's own keys. Answers are flat keys in both; the nested form that Claude Code takes is
+read on PascalCase PreToolUse alone, and ignored elsewhere.
+
+Every exit code but 0 denies on preToolUse and permissionRequest, so an error under fail open exits with 0.
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps
+from onehook.core import Event, Facts, Mcp, Output, PayloadError
+from onehook.hosts.effects import Becomes, Beside, Row
+from onehook.hosts.tools import Tool, take_common, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "copilot"
+UNREADABLE = ("", 0)
+ERROR_EXIT = 0
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+
+CAMEL = {
+    "preToolUse": Row("PreToolUse", "permission", gates=True),
+    "permissionRequest": Row("PermissionRequest", "request", gates=True),
+    "userPromptSubmitted": Row("UserPromptSubmit", "block", gates=True),
+    "postToolUse": Row("PostToolUse", "feedback"),
+    "postToolUseFailure": Row("PostToolUseFailure", "failure"),
+    "agentStop": Row("Stop", "continue"),
+    "subagentStop": Row("SubagentStop", "continue"),
+    "sessionStart": Row("SessionStart", "context"),
+    "subagentStart": Row("SubagentStart", "context"),
+    "notification": Row("Notification", "context"),
+    "sessionEnd": Row("SessionEnd", "message"),
+    "preCompact": Row("PreCompact", "message"),
+    "userPromptTransformed": Row("UserPromptTransformed", "message"),
+}
+# permissionRequest comes in camelCase whatever the config says; userPromptTransformed has no other name.
+_CAMEL_ONLY = ("permissionRequest", "userPromptTransformed")
+PASCAL = {row.event: Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
+EVENTS = {**CAMEL, **PASCAL}
+_CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
+
+_ONLY_BEFORE = "Copilot takes a rewrite only on preToolUse"
+_NO_NOTE = "Copilot shows a reason only with a denial or a question"
+_NO_ASK = "only preToolUse can ask"
+_NOT_BLOCKABLE = "Copilot cannot stop this event"
+_FAILED = "Copilot takes context after a failure, and no decision"
+_STOP_CONTEXT = "Copilot takes context on a stop only with a denial"
+_OWN_DIALOG = "Copilot's own dialog is shown, without it"
+CAPS: dict[str, Caps] = {
+    "permission": {
+        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": True, "additional_context": True,
+    },
+    # ask = say nothing, and the dialog that was about to be shown is shown.
+    "request": {
+        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _OWN_DIALOG, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_BEFORE,
+    },
+    "block": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "feedback": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "failure": {
+        "allow": True, "deny": _FAILED, "ask": _FAILED, "note": Becomes("additional_context"), "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "continue": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": Beside("deny", _STOP_CONTEXT),
+    },
+    "context": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "message": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE,
+    },
+}  # fmt: skip
+# A patch is a free text and not an object; what a rewrite of it would have to look like is not known.
+_FREEFORM: Caps = {**CAPS["permission"], "modified_input": "Copilot takes apply_patch as a text, which cannot be rewritten"}
+
+_VIEW = {"file_path": "path"}
+_CREATE = {"file_path": "path", "content": "file_text"}
+_EDIT = {"file_path": "path", "old_string": "old_str", "new_string": "new_str"}
+NATIVE_TOOLS = {
+    "bash": Tool("Bash"),
+    "powershell": Tool("Bash"),
+    "view": Tool("Read", **_VIEW),
+    "create": Tool("Write", **_CREATE),
+    "edit": Tool("Edit", **_EDIT),
+    "str_replace_editor": Tool("Edit|Write|Read", **_EDIT),
+    "apply_patch": Tool("Edit|Write", patch="input"),
+    "grep": Tool("Grep", path="paths"),
+    "rg": Tool("Grep", path="paths"),
+    "glob": Tool("Glob", path="paths"),
+    "web_fetch": Tool("WebFetch"),
+    "web_search": Tool("WebSearch"),
+    "task": Tool("Agent"),
+}
+# The names of the PascalCase dialect; the keys of the input stay Copilot's own.
+_ALIASES = {
+    "Bash": Tool("Bash"),
+    "Read": Tool("Read", **_VIEW),
+    "Write": Tool("Write", **_CREATE),
+    "Edit": Tool("Edit", **_EDIT),
+    "Grep": Tool("Grep", path="paths"),
+    "Glob": Tool("Glob", path="paths"),
+    "WebFetch": Tool("WebFetch"),
+    "WebSearch": Tool("WebSearch"),
+    "Agent": Tool("Agent"),
+}
+TOOLS = {**NATIVE_TOOLS, **_ALIASES}
+# One tool with a command for each of these; what is not named here changes a file.
+_EDITOR = {"view": TOOLS["view"], "create": TOOLS["create"]}
+_PATCH_TOOLS = ("apply_patch", "Edit")
+
+
+def score(payload: dict[str, Any]) -> int:
+    time = payload.get("timestamp")
+    if isinstance(payload.get("sessionId"), str) and isinstance(time, int) and not isinstance(time, bool):
+        return 10
+    name = payload.get("hook_event_name")
+    if not isinstance(name, str) or name not in PASCAL or not isinstance(payload.get("session_id"), str) or not isinstance(time, str):
+        return 0
+    # Others that send a timestamp: Qwen beside permission_mode, Gemini beside a transcript on every event.
+    if any(key in payload for key in ("permission_mode", "prompt_id", "cursor_version", "conversation_id", "turn_id")):
+        return 0
+    transcript = payload.get("transcript_path")
+    where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
+    if transcript == "" and name in ("SessionStart", "SessionEnd", "Notification"):
+        return 1  # Gemini CLI sends it empty there until its chat has a file; Copilot does not send it at all
+    if not where or "/session-state/" in where:
+        return 9
+    return 0 if name in ("SessionStart", "SessionEnd", "Notification") else 7
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    name = _native_event(payload, event_name)
+    row = EVENTS.get(name)
+    if row is None:
+        raise PayloadError(
+            f"Copilot has no event {name!r}" if name else "this payload does not show which event it is; say it with --event"
+        )
+    event = Event(row.event, ID, payload)
+    event.native_event = name
+    _take_common(event, payload)
+    if row.event == "Stop" and event.agent_id:
+        # A subagent's turn ends with this event and then with subagentStop. Only the second takes an answer (a block here was
+        # ignored), so this one is nobody's: not a Stop, and not a second SubagentStop.
+        event.event = "agentStop"
+    if "toolName" in payload or "tool_name" in payload or row.shape in ("permission", "request"):
+        _take_tool(event, payload)
+    return event
+
+
+def _native_event(payload: dict[str, Any], event_name: str) -> str:
+    named = payload.get("hook_event_name")
+    if isinstance(named, str):
+        # A notification names itself in a camelCase payload too.
+        return _CAMEL_OF.get(named, named) if "sessionId" in payload or named not in EVENTS else named
+    if payload.get("hookName") == "permissionRequest":
+        return "permissionRequest"
+    return _CAMEL_OF.get(event_name, event_name) or _event_by_shape(payload)
+
+
+def _event_by_shape(payload: dict[str, Any]) -> str:
+    """The event of a payload that does not name it, when --event does not either."""
+    if "toolName" in payload:
+        return "postToolUse" if "toolResult" in payload else "postToolUseFailure" if "error" in payload else "preToolUse"
+    if "stopReason" in payload:
+        return "subagentStop" if "agentName" in payload else "agentStop"
+    for key, name in (
+        ("agentName", "subagentStart"),
+        ("transformedPrompt", "userPromptTransformed"),
+        ("notification_type", "notification"),
+        ("trigger", "preCompact"),
+        ("source", "sessionStart"),
+        ("prompt", "userPromptSubmitted"),
+        ("reason", "sessionEnd"),
+    ):
+        if key in payload:
+            return name
+    return ""
+
+
+def _take_common(event: Event, payload: dict[str, Any]) -> None:
+    take_common(event, payload)
+    for field, key in (
+        ("session_id", "sessionId"),
+        ("transcript_path", "transcriptPath"),
+        ("agent_id", "agentId"),
+        ("last_assistant_message", "response"),
+        ("prompt", "initialPrompt"),
+        ("prompt", "initial_prompt"),
+    ):
+        value = payload.get(key)
+        if isinstance(value, str) and not getattr(event, field):
+            setattr(event, field, value)
+
+
+def _take_tool(event: Event, payload: dict[str, Any]) -> None:
+    name = payload.get("toolName", payload.get("tool_name"))
+    given = next((payload[key] for key in ("toolArgs", "tool_input", "toolInput") if key in payload), None)
+    if isinstance(given, str):  # a free text: a patch
+        given = {"input": given}
+    result = payload.get("toolResult", payload.get("tool_result", payload.get("tool_response")))
+    event.tool_response = result
+    if EVENTS[event.native_event].shape == "request":
+        _take_request(event, name, given)
+    elif isinstance(name, str) and name not in TOOLS and "-" in name and isinstance(given, dict):
+        mcp = Mcp.joined(name, "-")  # none of Copilot's own tools has a hyphen
+        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+    elif name == "str_replace_editor" and isinstance(given, dict):
+        tool = _EDITOR.get(str(given.get("command")), TOOLS[name])
+        take_tool(event, {name: Tool("|".join((*tool.names, name)), **tool.keys)}, name, given)
+    elif name in _PATCH_TOOLS and isinstance(given, dict) and "path" not in given and "input" in given:
+        take_tool(event, {name: TOOLS["apply_patch"]}, name, given)
+    else:
+        take_tool(event, TOOLS, name, given)
+
+
+def _take_request(event: Event, name: object, given: object) -> None:
+    """A permission request has a summary of the input: the command, or the file and the change to it as a diff."""
+    if isinstance(name, str) and "/" in name and isinstance(given, dict):
+        server, _, tool = name.partition("/")
+        mcp = Mcp(server, tool)
+        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        return
+    # Creating a file is asked for as an edit too.
+    take_tool(event, {**TOOLS, "edit": Tool("Edit|Write", new_string="diff")}, name, given)
+
+
+def caps(event: Event) -> Caps:
+    shape = EVENTS[event.native_event].shape
+    if shape == "permission" and isinstance(event.native.get("toolArgs", event.native.get("tool_input")), str):
+        return _FREEFORM
+    return CAPS[shape]
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    shape = EVENTS[event.native_event].shape
+    denied = response.decision == "deny"
+    body: dict[str, Any] = {}
+    reason, context = response.reason, response.additional_context
+    if denied and shape in ("feedback", "continue") and context is not None:
+        # With a block Copilot reads the reason alone.
+        reason, context = f"{reason}\n\n{context}", None
+    if shape == "permission":
+        body = _permission(response)
+    elif shape == "request":
+        if response.decision in ("allow", "deny"):
+            body["behavior"] = response.decision
+        if denied:
+            body["message"] = reason
+    elif denied:
+        body["decision"] = "block"
+        body["reason"] = reason
+    if context is not None:
+        body["additionalContext"] = context
+    if shape == "permission" and body and event.native_event in PASCAL:
+        body["hookSpecificOutput"] = _nested(event.native_event, body)
+    lines = [dumps(body)] if body else []
+    if response.user_message is not None:
+        # The one thing that is shown to the user on every event; Copilot takes these lines out before it reads the answer.
+        lines.insert(0, dumps({"type": "progress", "message": response.user_message}))
+    return Output("\n".join(lines), 2 if denied and shape == "permission" else 0)
+
+
+def _permission(response: Response) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    if response.decision:
+        body["permissionDecision"] = response.decision
+    if response.reason is not None:
+        body["permissionDecisionReason"] = response.reason
+    if response.modified_input is not None:
+        body["modifiedArgs"] = response.modified_input
+    return body
+
+
+def _nested(event: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The same in Claude Code's form, which VS Code's own hooks read; beside the flat keys Copilot CLI does not mind it."""
+    return {"hookEventName": event, **{"updatedInput" if key == "modifiedArgs" else key: value for key, value in body.items()}}

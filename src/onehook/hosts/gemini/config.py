@@ -1,0 +1,164 @@
+"""Gemini CLI: where hooks are configured, what an entry looks like, and trust (0.61.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.configuring import (
+    TOOL_EVENTS,
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    anchored,
+    folder_trust,
+    grouped,
+    native_tools,
+    read_jsonc,
+)
+from onehook.hosts.gemini import wire
+
+TITLE = "Gemini CLI"
+CAPTURED = ("0.61.0",)  # versions whose payloads were recorded
+BINARIES = ("gemini",)
+FOLDERS = (".gemini",)
+EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
+HOST_IDS = ("gemini",)
+# Hooks start in the folder whose settings were read. A variable would be worse: Gemini CLI replaces ${...} in the text of its settings
+# when it starts, with what the variable is then and not with what it is for the hook.
+PROJECT = "."
+SKELETON: dict[str, Any] = {}
+ESCAPE_SLASHES = False
+SHELL = "sh"
+
+NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by
+_TYPES = ("command", "plugin", "runtime")
+_NOT_EVENTS = ("enabled", "disabled", "notifications")
+
+
+def places(machine: Machine) -> list[Place]:
+    user, system = _user_folder(machine), _system_file(machine)
+    return [
+        Place("project", machine.project / ".gemini" / "settings.json", "jsonc", machine.project),
+        Place("user", user / "settings.json", "jsonc", user),
+        Place("enterprise", system, "jsonc", system.parent),
+    ]
+
+
+def _user_folder(machine: Machine) -> Path:
+    return Path(machine.variables.get("GEMINI_CLI_HOME") or machine.home) / ".gemini"
+
+
+def _system_file(machine: Machine) -> Path:
+    named = machine.variables.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
+    return (
+        Path(named)
+        if named
+        else machine.system(
+            "/etc/gemini-cli/settings.json",
+            "/Library/Application Support/GeminiCli/settings.json",
+            "C:\\ProgramData\\gemini-cli\\settings.json",
+        )
+    )
+
+
+def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
+    handler: dict[str, Any] = {
+        "name": NAME,
+        "type": "command",
+        "command": commands.powershell if windows else commands.posix,
+        "timeout": wish.host_timeout * 1000,  # milliseconds
+    }
+    group: dict[str, Any] = {}
+    if event in TOOL_EVENTS:
+        matcher = wish.matcher(event)
+        group["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "mcp_.*")) if matcher else "*"
+    group["hooks"] = [handler]
+    return ("hooks", EVENTS[event]), group
+
+
+def found(data: Any) -> Iterator[Found]:
+    return grouped(data)
+
+
+def problems(data: Any) -> list[str]:
+    """What makes Gemini CLI refuse the file, or drop an entry of it without a word."""
+    if not isinstance(data, dict):
+        return ["the file is not a JSON object; Gemini CLI does not start with it"]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return ['"hooks" is not an object']
+    wrong: list[str] = []
+    for event, groups in hooks.items():
+        if event in _NOT_EVENTS:
+            continue
+        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
+            fault = _group_fault(group)
+            if fault:
+                wrong.append(f"hooks.{event}[{index}]: {fault}; Gemini CLI drops the entry")
+    return wrong
+
+
+def _group_fault(group: Any) -> str:
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return 'a group needs a list "hooks"'
+    if not isinstance(group.get("matcher", ""), str):
+        return '"matcher" is not a text'
+    for handler in group["hooks"]:
+        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
+            return f'"type" must be one of {", ".join(_TYPES)}'
+        if handler["type"] == "command" and not (isinstance(handler.get("command"), str) and handler["command"]):
+            return 'a command hook needs a text "command"'
+        timeout = handler.get("timeout", 1)
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
+            return '"timeout" must be a number above 0 (milliseconds)'
+    return ""
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    findings: list[Finding] = []
+    switches = data.get("hooksConfig") if isinstance(data, dict) else None
+    switches = switches if isinstance(switches, dict) else {}
+    if switches.get("enabled") is False:
+        text = f"hooksConfig.enabled is false in {place.path}: no hooks run"
+        findings.append(Finding("fail", text, f"set hooksConfig.enabled to true in {place.path}"))
+    disabled = switches.get("disabled")
+    for name in disabled if isinstance(disabled, list) else ():
+        if name == NAME or any(name == entry.command for entry in ours):
+            text = f"hooks named {name!r} are switched off in {place.path}"
+            findings.append(Finding("fail", text, f"gemini, then: /hooks enable {name}"))
+    for entry in ours:
+        timeout = entry.item.get("timeout", 60000)
+        if isinstance(timeout, (int, float)) and timeout < 1000:
+            text = f"the {entry.event} hook has a time-out of {timeout} milliseconds, and Gemini CLI goes on without it"
+            findings.append(Finding("fail", text, "onehook install POLICY"))
+    return findings + (_trust(machine, place) if ours else [])
+
+
+def _trust(machine: Machine, place: Place) -> list[Finding]:
+    """In a folder that is not trusted Gemini CLI runs no hooks of any settings file, the user's and the machine's included."""
+    for variable, value in (("GEMINI_RESTRICTED_MODE", "true"), ("GEMINI_CLI_TRUST_WORKSPACE", "false")):
+        if machine.variables.get(variable) == value:
+            return [Finding("fail", f"{variable}={value} switches hooks off", f"unset {variable}")]
+    if machine.variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
+        return []
+    for settings in (_user_folder(machine) / "settings.json", _system_file(machine)):
+        if _value(read_jsonc(settings), "security", "folderTrust", "enabled") is False:
+            return []
+    named = machine.variables.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
+    rules = read_jsonc(Path(named) if named else _user_folder(machine) / "trustedFolders.json")
+    if folder_trust(rules, machine.project):
+        return []
+    text = f"Gemini CLI does not trust {machine.project}: it runs no hooks there, and does not start without a terminal"
+    fix = "start gemini in this folder once and trust it (in CI: export GEMINI_CLI_TRUST_WORKSPACE=true)"
+    return [Finding("fail" if place.scope == "project" else "note", text, fix)]
+
+
+def _value(data: Any, *path: str) -> Any:
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data

@@ -1,0 +1,61 @@
+"""How Gemini CLI is started for a proof. Seen working with 0.61.0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+
+MODES = ("",)
+# A fixed model: with the automatic choice a classifier is asked before every turn.
+MODEL = "gemini-2.5-flash"
+
+
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+    security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+    merge_json(sandbox.home / ".gemini" / "settings.json", {"security": security})
+    argv = [str(sandbox.binary), "-p", sandbox.prompt, "--yolo", "-m", MODEL]
+    env = {
+        "GEMINI_API_KEY": "scripted",
+        "GOOGLE_GEMINI_BASE_URL": sandbox.model_url,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+    return Launch(argv, env, sandbox.project, sandbox.home)
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    settings = sandbox.home / ".gemini" / "settings.json"
+    servers = read_json(settings).get("mcpServers", {})
+    server = {"command": argv[0], "args": list(argv[1:]), "trust": True}
+    merge_json(settings, {"mcpServers": {**servers, name: server}})
+
+
+def shell(command: str, mode: str = "") -> Step:
+    return {"call": "run_shell_command", "input": {"command": command}}
+
+
+def write(path: str, content: str, mode: str = "") -> Step:
+    return {"call": "write_file", "input": {"file_path": path, "content": content}}
+
+
+def read(path: str, mode: str = "") -> Step:
+    return {"call": "read_file", "input": {"file_path": path}}
+
+
+def edit(path: str, old: str, new: str, mode: str = "") -> Step:
+    change = {"instruction": "change the text", "old_string": old, "new_string": new}
+    return {"call": "replace", "input": {"file_path": path, **change}}
+
+
+def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+    return {"call": f"mcp_{server}_{tool}", "input": dict(args)}
+
+
+def subagent(prompt: str, mode: str = "") -> Step:
+    return {"call": "invoke_agent", "input": {"agent_name": "generalist", "prompt": prompt}}
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    """A text alone does not end a subagent: it is asked again for this call (0.61.0)."""
+    return {"call": "complete_task", "input": {"result": {"response": text}}}

@@ -1,0 +1,172 @@
+"""Gemini CLI the other way round: the payload it would send for an event, and its reading of a hook's answer (0.61.0)."""
+
+from __future__ import annotations
+
+from onehook.core import Event, HandlerError, Response
+from onehook.hosts import reversing
+from onehook.hosts.gemini.wire import EVENTS, ID, TOOLS
+from onehook.hosts.tools import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LABEL = "Gemini CLI"
+TIME = "2026-01-01T00:00:00.000Z"  # of an event that is another host's
+_NAMES = {
+    "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Grep": "grep_search", "Glob": "glob",
+    "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search", "Agent": "invoke_agent",
+}  # fmt: skip
+_SPELLING = {
+    **TOOLS,
+    "run_shell_command": Tool("Bash", run_in_background="is_background"),
+    "replace": Tool("Edit", replace_all="allow_multiple"),
+    "grep_search": Tool("Grep", path="dir_path", glob="include_pattern"),
+    "invoke_agent": Tool("Agent", subagent_type="agent_name"),
+}
+_LACKS = {"Bash": ("timeout",), "Read": ("offset", "limit"), "Grep": ("output_mode",), "Agent": ("description",)}
+FIELDS: dict[str, dict[str, Any]] = {
+    "BeforeAgent": {"prompt": ""},
+    "AfterAgent": {"prompt": "", "stop_hook_active": False},
+    "SessionStart": {"source": "startup"},
+    "SessionEnd": {"reason": "exit"},
+    "PreCompress": {"trigger": "auto"},
+    "Notification": {"notification_type": "ToolPermission", "message": "", "details": {}},
+}
+_REQUEST = ("BeforeModel", "AfterModel", "BeforeToolSelection")
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file, since Gemini CLI's tools change one file each."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What Gemini CLI would send for this event."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    if event.host == ID and event.native and name == event.native_event:
+        body = dict(event.native)
+        if event.tool:
+            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
+        return body
+    reversing.require_tool(LABEL, event)
+    body = {
+        "session_id": event.session_id,
+        "transcript_path": reversing.own_transcript(event, ID, ("/.gemini/", "/session-")),
+        "cwd": event.cwd,
+        "hook_event_name": name,
+        "timestamp": reversing.sent_text(event, "timestamp", TIME),
+    }
+    if name in ("BeforeTool", "AfterTool"):
+        body.update(_tool(event, name))
+    if name in _REQUEST:
+        body["llm_request"] = {"model": event.model, "messages": []}
+    if name == "AfterModel":
+        body["llm_response"] = {"candidates": []}
+    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    if name == "AfterAgent":
+        body["prompt_response"] = event.last_assistant_message
+    return body
+
+
+def _tool(event: Event, name: str) -> dict[str, Any]:
+    native, given = _call(event)
+    body: dict[str, Any] = {"tool_name": native, "tool_input": given}
+    if event.mcp is not None:
+        body["mcp_context"] = {"server_name": event.mcp.server, "tool_name": event.mcp.tool}
+    if name == "AfterTool":
+        body["tool_response"] = _tool_response(event)
+    return body
+
+
+def _call(event: Event) -> tuple[str, dict[str, Any]]:
+    tool, given = reversing.call_of(event)
+    if event.mcp is not None:
+        return "_".join(word for word in ("mcp", event.mcp.server, event.mcp.tool) if word), given
+    native = _NAMES.get(tool, tool)
+    if native == "web_fetch":
+        return native, _fetch(given)
+    lacks = _LACKS.get(tool, ())
+    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+
+
+def _fetch(given: dict[str, Any]) -> dict[str, Any]:
+    """Gemini CLI takes the URL out of the prompt; a text that it would not take for one has a key of its own."""
+    url, prompt = given.get("url", ""), given.get("prompt", "")
+    if not isinstance(prompt, str):
+        return given
+    said = prompt if url and url in prompt.split() else f"{url} {prompt}".strip()
+    found = " ".join(word for word in said.split() if "://" in word)
+    body = {key: value for key, value in given.items() if key != "url"}
+    return {**body, "prompt": said} if found == url else {**body, "url": url, "prompt": prompt}
+
+
+def _tool_response(event: Event) -> dict[str, Any]:
+    response = event.tool_response
+    if isinstance(response, dict) and "llmContent" in response:
+        return response
+    text = reversing.result_text(response)
+    body: dict[str, Any] = {"llmContent": text, "returnDisplay": text}
+    return {**body, "error": {"message": event.error}} if event.error else body
+
+
+# ---- answers ----
+
+# What Gemini CLI takes beside a decision and a Response cannot say.
+_UNSAID = {
+    "result": ("tailToolCallRequest",), "continue": ("clearContext",), "model": ("llm_request", "llm_response"), "nothing": ("toolConfig",),
+}  # fmt: skip
+_TAKES_CONTEXT = ("result", "prompt", "context")
+_STOPPABLE = ("permission", "result", "prompt", "continue", "model")
+_NO_REASON = "No reason provided"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Gemini CLI makes of a hook's answer. HandlerError for what it calls a failed hook.
+
+    JSON counts whatever the exit code is; a text counts by it, and every code but 0 and 1 denies. A hook that a signal ended has code 0.
+    """
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    text = stdout.strip() or stderr.strip()
+    is_json, value = reversing.printed_json(text) if text else (False, None)
+    body: dict[str, Any] = value if isinstance(value, dict) else {}
+    if not is_json and exit_code > 0:
+        if exit_code == 1 or not text:
+            raise reversing.exit_problem(LABEL, exit_code, text)
+        body = {"decision": "deny", "reason": text}
+    elif not is_json and text:
+        body = {"systemMessage": text}
+    return _heard(event, name, shape, body)
+
+
+def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
+    specific = reversing.object_in(body, "hookSpecificOutput")
+    heard = Response() if shape == "nothing" else Response(user_message=reversing.text_in(body, "systemMessage"))
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = reversing.text_in(specific, "additionalContext")
+    halted = body.get("continue") is False
+    if halted and shape == "continue":  # the turn ends, which is no denial of its end
+        said = (heard.user_message, reversing.text_in(body, "stopReason"))
+        return Response(user_message="\n\n".join(text for text in said if text) or None)
+    if shape in _STOPPABLE and (halted or body.get("decision") in ("deny", "block")):
+        heard.decision = "deny"
+        heard.reason = reversing.text_in(body, "stopReason", "reason") or _NO_REASON
+        if shape == "result":
+            heard.additional_context = None  # of a denied result the reason is all that the model gets
+        return heard
+    reversing.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
+    if shape == "permission":  # an allow skips no dialog there, so it is no more than silence
+        heard.decision = "ask" if body.get("decision") == "ask" else None
+        if isinstance(specific.get("tool_input"), dict):
+            heard.modified_input = _rewrite(event, name, specific["tool_input"])
+    return heard
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    if sent["tool_name"] == "web_fetch" and updated.get("prompt") != sent["tool_input"].get("prompt"):
+        raise HandlerError("the hook rewrites the prompt of web_fetch, which holds the URL; other hosts have the two apart")
+    return reversing.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)

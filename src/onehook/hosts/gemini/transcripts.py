@@ -1,0 +1,85 @@
+"""Gemini CLI's chats, as 0.61.0 leaves them: ~/.gemini/tmp/<project>/chats/session-*.jsonl; before that, one JSON document a chat.
+
+A line with the id of an earlier one replaces it: a message is written when it is said, and again with the results of its tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.transcribing import Moment, joined_texts, rows, table, text
+
+FOLDER = ".gemini/tmp"
+FILES = ("*/chats/*.jsonl", "*/chats/*.json")
+_SILENT = frozenset(["info", "error", "warning"])
+
+
+class Transcript:
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        self.cwd = _project(path)
+        self.session = ""
+        self.seen: set[str] = set()
+        self.last: tuple[str, str, str] = ("", "", "")  # id, time and text of what the model said last, if the turn may end with it
+
+    def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
+        if "sessionId" in line:
+            return self._head(line)
+        if "$set" in line or "$rewindTo" in line or text(line.get("type")) in _SILENT:
+            return iter(())
+        take = {"user": self._user, "gemini": self._model}.get(text(line.get("type")))
+        return None if take is None else take(line)
+
+    def end(self) -> Iterator[Moment]:
+        _, time, said = self.last
+        self.last = ("", "", "")
+        if said:
+            yield self._moment(time, "AfterAgent", prompt="", prompt_response=said, stop_hook_active=False)
+
+    def _moment(self, time: str, event: str, **more: Any) -> Moment:
+        common = {"session_id": self.session, "transcript_path": self.path, "cwd": self.cwd, "hook_event_name": event, "timestamp": time}
+        return Moment(time, {**common, **more})
+
+    def _head(self, line: dict[str, Any]) -> Iterator[Moment]:
+        if not self.session:
+            self.session = text(line.get("sessionId"))
+            yield self._moment(text(line.get("startTime")), "SessionStart", source="startup")
+        for message in rows(line.get("messages")):
+            yield from self.take(message) or ()
+
+    def _user(self, line: dict[str, Any]) -> Iterator[Moment]:
+        prompt = joined_texts(line.get("content"))
+        if prompt and not prompt.startswith("<session_context>"):
+            yield from self.end()
+            yield self._moment(text(line.get("timestamp")), "BeforeAgent", prompt=prompt)
+
+    def _model(self, line: dict[str, Any]) -> Iterator[Moment]:
+        calls = rows(line.get("toolCalls"))
+        said = "" if calls else joined_texts(line.get("content"))
+        self.last = (text(line.get("id")), text(line.get("timestamp")), said)
+        for call in calls:
+            name = text(call.get("id"))
+            if name and name not in self.seen:
+                self.seen.add(name)
+                yield from self._call(call, text(call.get("timestamp")) or text(line.get("timestamp")))
+
+    def _call(self, call: dict[str, Any], time: str) -> Iterator[Moment]:
+        given = {"tool_name": call.get("name"), "tool_input": call.get("args")}
+        yield self._moment(time, "BeforeTool", **given)
+        if "result" in call:
+            outputs = [table(table(part.get("functionResponse")).get("response")) for part in rows(call["result"])]
+            response = {
+                "llmContent": "\n".join(text(output.get("output")) for output in outputs),
+                "returnDisplay": call.get("resultDisplay"),
+            }
+            yield self._moment(time, "AfterTool", **given, tool_response=response)
+
+
+def _project(path: Path) -> str:
+    """The chat does not say where it was; a file beside the chats does."""
+    try:
+        return (path.parent.parent / ".project_root").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

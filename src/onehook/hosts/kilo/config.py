@@ -1,0 +1,35 @@
+"""Kilo: where our plugin goes (7.8.1). The plugin is OpenCode's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onehook.hosts.configuring import Commands, Finding, Found, Machine, Place, Wish
+from onehook.hosts.opencode.config import ESCAPE_SLASHES, EVENTS, FILE, PROJECT, SHELL, SKELETON, filled, found, plugin_checks, problems
+
+__all__ = [
+    "BINARIES", "ESCAPE_SLASHES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "SHELL", "SKELETON", "TITLE", "checks", "found",
+    "own_content", "places", "problems",
+]  # fmt: skip
+
+TITLE = "Kilo"
+BINARIES = ("kilo", "kilocode")
+FOLDERS = (".kilo", ".kilocode", ".config/kilo")
+HOST_IDS = ("kilo",)
+
+
+def places(machine: Machine) -> list[Place]:
+    user = machine.folder("XDG_CONFIG_HOME", ".config") / "kilo"
+    return [
+        Place("project", machine.project / ".kilo" / "plugins" / FILE, "own", machine.project),
+        Place("user", user / "plugins" / FILE, "own", user),
+    ]
+
+
+def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
+    return filled("kilo", EVENTS, place, lines, wish, machine)
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    return plugin_checks(machine, place, ours, "KILO")

@@ -1,0 +1,27 @@
+"""Kilo the other way round: the same plugin as OpenCode's, under its own name."""
+
+from __future__ import annotations
+
+from onehook.hosts import reversing
+from onehook.hosts.kilo.wire import ID
+from onehook.hosts.opencode.reverse import answer_of, payload_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Event, Response
+
+LABEL = "Kilo"
+
+
+def parts(event: Event) -> list[Event]:
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    return payload_of(ID, LABEL, event, native_event)
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    return answer_of(ID, LABEL, event, stdout, stderr, exit_code, native_event)

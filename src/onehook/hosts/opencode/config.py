@@ -1,0 +1,117 @@
+"""OpenCode: where our plugin goes and what is filled into it (1.18.33). There are no command hooks to configure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish
+from onehook.hosts.opencode import wire
+
+TITLE = "OpenCode"
+BINARIES = ("opencode",)
+FOLDERS = (".opencode", ".config/opencode")
+EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native != "session.deleted"}
+HOST_IDS = ("opencode",)
+PROJECT = ""  # no shell: the plugin knows where it lies
+SKELETON: dict[str, Any] = {}
+ESCAPE_SLASHES = False
+SHELL = "sh"
+
+TEMPLATE = Path(__file__).with_name("plugin.js")
+FILE = "onehook.js"
+_OPTIONS = "const OPTIONS = "
+_PROJECT = "{project}"
+# One unified event, two native ones: a session ends when it is deleted, or when the program does.
+_ALSO = {"dispose": ("session.deleted",)}
+
+
+def places(machine: Machine) -> list[Place]:
+    user = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    return [
+        Place("project", machine.project / ".opencode" / "plugins" / FILE, "own", machine.project),
+        Place("user", user / "plugins" / FILE, "own", user),
+    ]
+
+
+def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
+    return filled("opencode", EVENTS, place, lines, wish, machine)
+
+
+def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
+    """The plugin with its options: one line of it is JSON, and that line is replaced."""
+    native = [name for event in lines for name in (events[event], *_ALSO.get(events[event], ()))]
+    matchers = {events[event]: _tools(wish.matcher(event)) for event in lines if event in TOOL_EVENTS and wish.matcher(event)}
+    options = {
+        "host": host,
+        "command": _command(next(iter(lines.values())).words if lines else (), place, machine),
+        "events": native,
+        "tools": matchers,
+        "known": [*wire.TOOLS, *wire.OTHERS],
+        "timeout": wish.host_timeout,
+        "fail": "closed" if wish.fail_closed else "open",
+        "stopLimit": wish.stop_limit,
+    }
+    text = TEMPLATE.read_text(encoding="utf-8").splitlines()
+    text = [_OPTIONS + json.dumps(options) if line.startswith(_OPTIONS) else line for line in text]
+    return ("\n".join(text) + "\n").encode()
+
+
+def _command(words: tuple[str, ...], place: Place, machine: Machine) -> list[str]:
+    """Without --event, which the payload says. What lies in the project is named from there, so that a clone works elsewhere."""
+    at = words.index("--event") if "--event" in words else len(words)
+    plain = [*words[:at], *words[at + 2 :]]
+    if place.scope != "project":
+        return plain
+    folder = str(machine.project)
+    return [_PROJECT + word[len(folder) :] if word.startswith((folder + "/", folder + "\\")) else word for word in plain]
+
+
+def _tools(matcher: str) -> list[str]:
+    names = [part.strip() for part in matcher.split("|")]
+    native = [[name for name, tool in wire.TOOLS.items() if wanted in tool.names] or [wanted] for wanted in names]
+    return list(dict.fromkeys(name for group in native for name in group))
+
+
+def options_in(text: Any) -> dict[str, Any]:
+    """The options of a plugin file that install wrote; {} of any other."""
+    for line in text.splitlines() if isinstance(text, str) else ():
+        if line.startswith(_OPTIONS):
+            try:
+                options = json.loads(line[len(_OPTIONS) :])
+            except ValueError:
+                return {}
+            return options if isinstance(options, dict) else {}
+    return {}
+
+
+def found(data: Any) -> Iterator[Found]:
+    """An entry for each event that the plugin forwards, with the command as a shell would have it."""
+    options = options_in(data)
+    words = [word for word in options.get("command", ()) if isinstance(word, str)]
+    quoted = [
+        f'"${{CLAUDE_PROJECT_DIR:-.}}"{shlex.quote(word[len(_PROJECT) :])}' if word.startswith(_PROJECT) else shlex.quote(word)
+        for word in words
+    ]
+    for index, event in enumerate(options.get("events", ()) if words else ()):
+        yield Found(event, ("events", index), " ".join(quoted), event)
+
+
+def problems(data: Any) -> list[str]:
+    return [] if options_in(data) else ["this is not the plugin that onehook writes; OpenCode loads it all the same"]
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    return plugin_checks(machine, place, ours, "OPENCODE")
+
+
+def plugin_checks(machine: Machine, place: Place, ours: list[Found], prefix: str) -> list[Finding]:
+    findings: list[Finding] = []
+    off = [f"{prefix}_PURE"] + ([f"{prefix}_DISABLE_PROJECT_CONFIG"] if place.scope == "project" else [])
+    for variable in off:
+        if ours and machine.variables.get(variable, "") not in ("", "0", "false"):
+            findings.append(Finding("fail", f"{variable} switches plugins and their hooks off", f"unset {variable}"))
+    return findings

@@ -1,0 +1,72 @@
+"""How OpenCode is started for a proof. Seen working with 1.18.33."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+
+MODES = ("",)
+
+
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+    merge_json(_config(sandbox), provider(sandbox))
+    env = {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        # With a plugin there, 1.18.33 waits for an npm install that the plugin does not need: 11 s less.
+        "npm_config_offline": "true",
+    }
+    return Launch([str(sandbox.binary), "run", sandbox.prompt], env, sandbox.project, sandbox.home)
+
+
+def provider(sandbox: Sandbox) -> dict[str, Any]:
+    """The scripted model as the only one."""
+    scripted = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "scripted",
+        "options": {"baseURL": sandbox.model_url + "/v1", "apiKey": "scripted"},
+        "models": {"scripted": {"name": "scripted", "tool_call": True}},
+    }
+    return {"provider": {"scripted": scripted}, "model": "scripted/scripted"}
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    servers = read_json(_config(sandbox)).get("mcp", {})
+    server = {"type": "local", "command": list(argv), "enabled": True}
+    merge_json(_config(sandbox), {"mcp": {**servers, name: server}})
+
+
+def shell(command: str, mode: str = "") -> Step:
+    return {"call": "bash", "input": {"command": command}}
+
+
+def write(path: str, content: str, mode: str = "") -> Step:
+    return {"call": "write", "input": {"filePath": path, "content": content}}
+
+
+def read(path: str, mode: str = "") -> Step:
+    return {"call": "read", "input": {"filePath": path}}
+
+
+def edit(path: str, old: str, new: str, mode: str = "") -> Step:
+    return {"call": "edit", "input": {"filePath": path, "oldString": old, "newString": new}}
+
+
+def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+    return {"call": f"{server}_{tool}", "input": dict(args)}
+
+
+def subagent(prompt: str, mode: str = "") -> Step:
+    task = {"description": "a small task", "prompt": prompt, "subagent_type": "general"}
+    return {"call": "task", "input": task}
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    return {"say": text}
+
+
+def _config(sandbox: Sandbox) -> Path:
+    return sandbox.home / ".config" / "opencode" / "opencode.json"

@@ -1,0 +1,137 @@
+"""OpenCode the other way round: what our plugin in there would send for an event, and what it does with an answer (see plugin.js)."""
+
+from __future__ import annotations
+
+from onehook.core import Event, HandlerError, Response
+from onehook.hosts import reversing
+from onehook.hosts.opencode.wire import EVENTS, ID, TOOLS
+from onehook.hosts.tools import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.hosts.reversing import Spec
+
+LABEL = "OpenCode"
+_NAMES = {
+    "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob", "List": "list",
+    "WebFetch": "webfetch", "WebSearch": "websearch", "Agent": "task",
+}  # fmt: skip
+_SPELLING = {
+    **TOOLS,
+    "edit": Tool("Edit", file_path="filePath", old_string="oldString", new_string="newString", replace_all="replaceAll"),
+    "grep": Tool("Grep", glob="include"),
+}
+_LACKS = {"Bash": ("description", "run_in_background"), "Grep": ("output_mode",), "WebFetch": ("prompt",)}
+FIELDS: dict[str, dict[str, Any]] = {
+    "chat.message": {"prompt": "", "model": ""},
+    "message.part.updated": {"error": ""},
+    "session.idle": {"stop_hook_active": False, "last_assistant_message": ""},
+    "session.idle.child": {"last_assistant_message": ""},
+    "session.created": {"source": "startup"},
+    "session.created.child": {"source": "startup"},
+    "experimental.session.compacting": {"trigger": "auto"},
+    "experimental.text.complete": {"last_assistant_message": ""},
+    "session.deleted": {"reason": "deleted"},
+    "dispose": {"reason": "exit"},
+}
+_CHILD = ("session.created.child", "session.idle.child")
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file: a patch changes several, but what is written for one file looks for its path."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What the plugin would send for this event."""
+    return payload_of(ID, LABEL, event, native_event)
+
+
+def payload_of(host: str, label: str, event: Event, native_event: str) -> dict[str, Any]:
+    name = reversing.native_name(host, label, EVENTS, event, native_event)
+    if event.host == host and event.native and name == event.native_event:
+        body = dict(event.native)
+        if event.tool:
+            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
+        return body
+    reversing.require_tool(label, event)
+    body = {host: 1, "hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
+    if event.agent_id or name in _CHILD:
+        body["agent_id"] = event.agent_id or event.session_id
+        body["parent_session_id"] = reversing.sent_text(event, "parent_session_id", event.session_id)
+    if EVENTS[name].event in reversing.TOOL_EVENTS:
+        body.update(_tool(event, name))
+    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    if name == "session.idle":
+        body["loop_count"] = int(event.stop_hook_active) if event.loop_count is None else event.loop_count
+    return body
+
+
+def _tool(event: Event, name: str) -> dict[str, Any]:
+    native, given = _call(event)
+    body: dict[str, Any] = {"tool_name": native, "tool_input": given, "call_id": reversing.sent_text(event, "call_id", "call_onehook")}
+    if event.mcp is not None:
+        body["mcp"] = {"server": event.mcp.server, "tool": event.mcp.tool}
+    if name == "tool.execute.after":
+        text = reversing.result_text(event.tool_response)
+        body["tool_response"] = text if event.mcp is None else [{"type": "text", "text": text}]
+    return body
+
+
+def _call(event: Event) -> tuple[str, dict[str, Any]]:
+    tool, given = reversing.call_of(event)
+    if event.mcp is not None:
+        return "_".join(word for word in (event.mcp.server, event.mcp.tool) if word), given
+    if tool == "Delete":  # only a patch deletes
+        return "apply_patch", {"patchText": reversing.patch_of(event.changes, event.cwd)}
+    native = _NAMES.get(tool, tool)
+    lacks = _LACKS.get(tool, ())
+    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+
+
+# ---- answers ----
+
+_FIELDS: Spec = {"decision": ("allow", "deny", "ask"), "reason": str, "args": dict, "context": str, "message": str}
+_DECISIONS = {
+    "tool": ("allow", "deny"), "request": ("allow", "deny", "ask"), "prompt": ("deny",), "result": ("deny",), "stop": ("deny",),
+}  # fmt: skip
+_TAKES_CONTEXT = ("tool", "prompt", "result", "failure", "context")
+_NO_REASON = "denied by policy"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What the plugin makes of an answer. HandlerError for what it warns of: the event goes on there, unless it fails closed."""
+    return answer_of(ID, LABEL, event, stdout, stderr, exit_code, native_event)
+
+
+def answer_of(host: str, label: str, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str) -> Response:
+    name = reversing.native_name(host, label, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    if exit_code == 2:
+        denied = "deny" in _DECISIONS.get(shape, ())
+        return Response("deny", stderr.strip() or _NO_REASON) if denied else Response()
+    if exit_code != 0:
+        raise reversing.exit_problem(label, exit_code, stderr)
+    text = stdout.strip()
+    body = reversing.json_object(text) if text else {}
+    problem = "the answer is not a JSON object" if body is None else reversing.problem_in(body, _FIELDS, nullable=True)
+    if body is None or problem:
+        raise HandlerError(f"{label} hook: {problem}")
+    heard = Response(user_message=body.get("message"))
+    heard.decision = body.get("decision") if body.get("decision") in _DECISIONS.get(shape, ()) else None
+    if heard.decision == "deny":
+        heard.reason = body.get("reason") or _NO_REASON
+    if shape in _TAKES_CONTEXT or (shape == "stop" and heard.decision == "deny"):
+        heard.additional_context = body.get("context")
+    if shape == "tool" and heard.decision != "deny" and body.get("args") is not None:
+        heard.modified_input = _rewrite(host, event, body["args"])
+    return heard
+
+
+def _rewrite(host: str, event: Event, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == host:
+        return updated
+    native, sent = _call(event)
+    return reversing.rewrite_for(event, _SPELLING.get(native), sent, updated)

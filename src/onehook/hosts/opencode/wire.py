@@ -1,0 +1,158 @@
+"""OpenCode (1.18.33) and its fork Kilo: what our plugin in there sends, and what it does with the answer (see plugin.js).
+
+OpenCode has no command hooks, so both sides of this wire are onehook's. In: {"opencode": 1, "hook_event_name", "session_id", "cwd", ...}
+with the names of OpenCode's own hooks and events; ".child" marks those of a subagent's session. Out: one object with any of decision,
+reason, args (the whole input, in the tool's own keys), context and message; nothing for no opinion.
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps
+from onehook.core import Event, Facts, Mcp, Output, PayloadError
+from onehook.hosts.effects import Becomes, Beside, Row
+from onehook.hosts.tools import Tool, take_common, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "opencode"
+UNREADABLE = ("", 1)
+ERROR_EXIT = 1
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+FORKS = ("opencode", "kilo")  # a payload says which of them it comes from
+
+EVENTS = {
+    "tool.execute.before": Row("PreToolUse", "tool", gates=True),
+    "permission.asked": Row("PermissionRequest", "request", gates=True),
+    "chat.message": Row("UserPromptSubmit", "prompt", gates=True),
+    "tool.execute.after": Row("PostToolUse", "result"),
+    "message.part.updated": Row("PostToolUseFailure", "failure"),
+    "session.idle": Row("Stop", "stop"),
+    "session.idle.child": Row("SubagentStop", "message"),
+    "session.created": Row("SessionStart", "context"),
+    "session.created.child": Row("SubagentStart", "context"),
+    "experimental.session.compacting": Row("PreCompact", "context"),
+    "session.compacted": Row("PostCompact", "message"),
+    "experimental.text.complete": Row("AgentResponse", "message"),
+    "session.deleted": Row("SessionEnd", "message"),
+    "dispose": Row("SessionEnd", "message"),
+}
+
+_ONLY_BEFORE = "OpenCode takes a rewrite only before a tool runs"
+_NO_NOTE = "OpenCode shows a reason only with a denial"
+_NO_ASK = "a plugin cannot ask"
+_NOT_BLOCKABLE = "OpenCode cannot stop this event"
+_FAILED = "the tool has failed already"
+_STOP_CONTEXT = "without a denial nothing follows a stop that could carry it"
+_NO_REASON = "OpenCode's answer to a permission request carries no text"
+CAPS: dict[str, Caps] = {
+    "tool": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": True, "additional_context": True,
+    },
+    # ask = say nothing, and the dialog stays.
+    "request": {
+        "allow": True, "deny": True, "ask": True, "reason": _NO_REASON, "note": _NO_REASON, "allow_reason": _NO_REASON,
+        "user_message": True, "modified_input": _ONLY_BEFORE,
+    },
+    "prompt": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "result": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "failure": {
+        "allow": True, "deny": _FAILED, "ask": _FAILED, "note": Becomes("additional_context"), "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "stop": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": Beside("deny", _STOP_CONTEXT),
+    },
+    "context": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "message": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
+        "modified_input": _ONLY_BEFORE,
+    },
+}  # fmt: skip
+
+TOOLS = {
+    "bash": Tool("Bash"),
+    "read": Tool("Read", file_path="filePath"),
+    "write": Tool("Write", file_path="filePath"),
+    "edit": Tool("Edit", file_path="filePath", old_string="oldString", new_string="newString"),
+    # For some models this is the only tool that changes files, so handlers for Edit and for Write both see it.
+    "apply_patch": Tool("Edit|Write", patch="patchText"),
+    "grep": Tool("Grep"),
+    "glob": Tool("Glob"),
+    "list": Tool("List"),
+    "webfetch": Tool("WebFetch"),
+    "websearch": Tool("WebSearch"),
+    "task": Tool("Agent|Task"),
+}
+# OpenCode's other tools; what is in neither list and has a "_" is an MCP server's.
+OTHERS = ("todowrite", "todoread", "question", "skill", "lsp", "plan_enter", "plan_exit", "execute", "invalid", "batch")
+
+
+def score(payload: dict[str, Any]) -> int:
+    return 10 if payload.get(ID) == 1 and isinstance(payload.get("hook_event_name"), str) else 0
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    name = payload.get("hook_event_name", event_name)
+    row = EVENTS.get(name) if isinstance(name, str) else None
+    if row is None:
+        raise PayloadError(f"OpenCode has no event {name!r}")
+    event = Event(row.event, next((fork for fork in FORKS if fork in payload), ID), payload)
+    event.native_event = name
+    take_common(event, payload)
+    loops = payload.get("loop_count")
+    if isinstance(loops, int):
+        event.loop_count = loops
+    if "tool_name" in payload or row.shape in ("tool", "request"):
+        _take_tool(event, payload)
+    return event
+
+
+def _take_tool(event: Event, payload: dict[str, Any]) -> None:
+    name, given = payload.get("tool_name"), payload.get("tool_input")
+    event.tool_response = payload.get("tool_response")
+    mcp = _mcp(name, payload.get("mcp"))
+    if mcp is not None and isinstance(name, str) and isinstance(given, dict):
+        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        return
+    take_tool(event, TOOLS, name, given)
+
+
+def _mcp(name: object, told: object) -> Mcp | None:
+    """The plugin asks OpenCode for the servers' names; where that failed the joined name has to do."""
+    if isinstance(told, dict) and isinstance(told.get("server"), str) and isinstance(told.get("tool"), str):
+        return Mcp(told["server"], told["tool"])
+    if isinstance(name, str) and "_" in name and name not in TOOLS and name not in OTHERS:
+        return Mcp.joined(name, "_")
+    return None
+
+
+def caps(event: Event) -> Caps:
+    return CAPS[EVENTS[event.native_event].shape]
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    body = {
+        "decision": response.decision,
+        "reason": response.reason,
+        "args": response.modified_input,
+        "context": response.additional_context,
+        "message": response.user_message,
+    }
+    said = {key: value for key, value in body.items() if value is not None}
+    return Output(dumps(said) if said else "")

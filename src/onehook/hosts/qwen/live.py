@@ -1,0 +1,60 @@
+"""How Qwen Code is started for a proof. Seen working with 0.24.4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+
+MODES = ("",)
+
+
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+    security = {"auth": {"selectedType": "openai"}}
+    # Otherwise MCP tools are deferred behind a search tool and not offered by themselves.
+    tools = {"toolSearch": {"enabled": False}}
+    merge_json(sandbox.home / ".qwen" / "settings.json", {"security": security, "tools": tools})
+    argv = [str(sandbox.binary), "-p", sandbox.prompt, "--yolo"]
+    env = {
+        "OPENAI_API_KEY": "scripted",
+        "OPENAI_BASE_URL": sandbox.model_url + "/v1",
+        "OPENAI_MODEL": "scripted",
+    }
+    return Launch(argv, env, sandbox.project, sandbox.home)
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    settings = sandbox.home / ".qwen" / "settings.json"
+    servers = read_json(settings).get("mcpServers", {})
+    server = {"command": argv[0], "args": list(argv[1:]), "trust": True}
+    merge_json(settings, {"mcpServers": {**servers, name: server}})
+
+
+def shell(command: str, mode: str = "") -> Step:
+    return {"call": "run_shell_command", "input": {"command": command, "is_background": False}}
+
+
+def write(path: str, content: str, mode: str = "") -> Step:
+    return {"call": "write_file", "input": {"file_path": path, "content": content}}
+
+
+def read(path: str, mode: str = "") -> Step:
+    return {"call": "read_file", "input": {"file_path": path}}
+
+
+def edit(path: str, old: str, new: str, mode: str = "") -> Step:
+    return {"call": "edit", "input": {"file_path": path, "old_string": old, "new_string": new}}
+
+
+def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+    return {"call": f"mcp__{server}__{tool}", "input": dict(args)}
+
+
+def subagent(prompt: str, mode: str = "") -> Step:
+    task = {"description": "a small task", "prompt": prompt, "subagent_type": "general-purpose"}
+    return {"call": "agent", "input": {**task, "run_in_background": False}}
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    return {"say": text}

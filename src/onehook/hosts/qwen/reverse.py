@@ -1,0 +1,193 @@
+"""Qwen Code the other way round: the payload it would send for an event, and its reading of a hook's answer (0.24.4)."""
+
+from __future__ import annotations
+
+from onehook.core import Event, HandlerError, Response
+from onehook.hosts import reversing
+from onehook.hosts.qwen.wire import EVENTS, ID, MODES, TOOLS
+from onehook.hosts.tools import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LABEL = "Qwen Code"
+TIME = "2026-01-01T00:00:00.000Z"  # of an event that is another host's
+_NAMES = {
+    "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "edit", "Grep": "grep_search", "Glob": "glob",
+    "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "web_search", "Agent": "agent",
+}  # fmt: skip
+_SPELLING = {
+    **TOOLS,
+    "run_shell_command": Tool("Bash", run_in_background="is_background"),
+    "read_file": Tool("Read"),  # absolute_path was its key in older versions
+}
+_LACKS = {"Grep": ("output_mode",)}
+_TODO = {"todo_id": "", "todo_content": "", "phase": "validation"}
+FIELDS: dict[str, dict[str, Any]] = {
+    "PostToolUse": {"duration_ms": 0},
+    "PostToolUseFailure": {"error": "", "is_interrupt": False, "duration_ms": 0},
+    "PermissionDenied": {"reason": "classifier_blocked"},
+    "PostToolBatch": {"tool_calls": []},
+    "UserPromptExpansion": {"command_name": "", "command_args": "", "prompt": ""},
+    "Stop": {
+        "stop_hook_active": False, "last_assistant_message": "", "background_tasks": [], "crons": [], "context_usage": 0.0,
+        "context_limit": 0, "input_tokens": 0,
+    },
+    "StopFailure": {"error": "unknown", "last_assistant_message": ""},
+    "SubagentStart": {"agent_id": "", "agent_type": ""},
+    "SubagentStop": {
+        "stop_hook_active": False, "agent_id": "", "agent_type": "", "agent_transcript_path": "", "last_assistant_message": "",
+    },
+    "SessionStart": {"source": "startup", "model": ""},
+    "SessionEnd": {"reason": "other"},
+    "SessionDelete": {"deleted_session_id": ""},
+    "PreCompact": {"trigger": "auto", "custom_instructions": ""},
+    "PostCompact": {"trigger": "auto", "compact_summary": ""},
+    "TodoCreated": _TODO,
+    "TodoCompleted": _TODO,
+    "Notification": {"message": "", "notification_type": "idle_prompt", "title": ""},
+    "MessageDisplay": {"message_id": "", "displayed_text": "", "is_final": True},
+    "InstructionsLoaded": {"file_path": "", "memory_type": "project", "load_reason": "session_start"},
+}  # fmt: skip
+_OUTSIDE_TURN = ("SessionStart", "SessionEnd", "SessionDelete", "Notification", "InstructionsLoaded")
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file, since Qwen Code's tools change one file each."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What Qwen Code would send for this event."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    if event.host == ID and event.native and name == event.native_event:
+        body = dict(event.native)
+        if event.tool:
+            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
+        return body
+    reversing.require_tool(LABEL, event)
+    mode = event.native.get("permission_mode")
+    body = {
+        "session_id": event.session_id,
+        "transcript_path": reversing.own_transcript(event, ID, ("/.qwen/",)),
+        "cwd": event.cwd,
+        "hook_event_name": name,
+        "timestamp": reversing.sent_text(event, "timestamp", TIME),
+        "permission_mode": mode if mode in MODES else "default",
+    }
+    if event.agent_id:
+        body["agent_id"] = event.agent_id
+    if name not in _OUTSIDE_TURN:
+        body["prompt_id"] = reversing.sent_text(event, "prompt_id", f"{event.session_id}########0")
+    if name in reversing.TOOL_EVENTS:
+        body.update(_tool(event, name))
+    if name == "UserPromptSubmit":
+        body.update({"prompt": event.prompt} if event.echo else {"prompt": event.prompt, "submitted_prompt": event.prompt})
+    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    return body
+
+
+def _tool(event: Event, name: str) -> dict[str, Any]:
+    tool, given = reversing.call_of(event)
+    native = event.mcp.name if event.mcp is not None else _NAMES.get(tool, tool)
+    lacks = _LACKS.get(tool, ())
+    spelled = reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+    body: dict[str, Any] = {"tool_name": native, "tool_input": spelled}
+    if name == "PostToolUse":
+        body["tool_response"] = _tool_response(event.tool_response)
+    if name != "PermissionRequest":
+        body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "toolu_onehook")
+        body["tool_call_id"] = reversing.sent_text(event, "tool_call_id", "call_onehook")
+    return body
+
+
+def _tool_response(response: Any) -> Any:
+    if isinstance(response, dict) and "llmContent" in response:
+        return response
+    text = reversing.result_text(response)
+    return {"llmContent": text, "returnDisplay": text}
+
+
+# ---- answers ----
+
+_PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
+_TAKES_CONTEXT = ("block", "feedback", "context")
+# Where continue: false counts as a block; on a stop too, and there both mean: go on.
+_STOPPABLE = ("permission", "block", "stop", "continue")
+_BLOCKABLE = ("block", "stop", "continue", "refuse")
+_NO_REASON = "No reason provided"
+_DECISIONS = {"deny": "deny", "block": "deny", "ask": "ask"}  # an allow comes after the dialog, so it is no more than silence
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Qwen Code makes of a hook's answer. HandlerError for what it calls a failed hook.
+
+    On exit 2 stdout is not read; on every other code JSON is, and a text counts on exit 0 alone.
+    """
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    written = shape == "refuse" and event.host == ID and event.native.get("phase") == "postWrite"
+    if shape == "nothing" or written:
+        return Response()
+    text = stderr.strip() if exit_code == 2 else stdout.strip() or stderr.strip()
+    is_json, value = reversing.printed_json(text) if text else (False, None)
+    if isinstance(value, dict):
+        return _heard(event, name, shape, value)
+    if exit_code == 2:
+        if not text:
+            raise HandlerError(f"{LABEL} hook: exit code 2 with nothing on stderr; that blocks nothing there")
+        return _heard(event, name, shape, {"decision": "deny", "reason": text})
+    if text.startswith("{") and not is_json:
+        raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
+    if exit_code != 0:
+        raise reversing.exit_problem(LABEL, exit_code, text)
+    if stdout.strip() and name in _PLAIN_IS_CONTEXT:
+        return Response(additional_context=text)
+    return Response(user_message=text or None) if shape == "stop" else Response()
+
+
+def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
+    """The answer of a JSON object."""
+    specific = reversing.object_in(body, "hookSpecificOutput")
+    heard = Response()
+    if shape == "stop":  # the one event on which the message is shown
+        heard.user_message = reversing.text_in(body, "systemMessage")
+    if shape in _TAKES_CONTEXT:
+        heard.additional_context = reversing.text_in(specific, "additionalContext")
+    said = body.get("decision")
+    wanted = _DECISIONS.get(said) if isinstance(said, str) else None
+    why = reversing.text_in(body, "stopReason", "reason")
+    if shape == "permission":
+        own = specific.get("permissionDecision")
+        heard.decision = _DECISIONS.get(own) if own in ("allow", "deny", "ask") else wanted
+        if heard.decision:
+            why = reversing.text_in(specific, "permissionDecisionReason") or reversing.text_in(body, "reason") or why
+            heard.reason = why
+    elif shape == "request":
+        _take_dialog(event, name, heard, specific.get("decision"))
+    elif shape in _BLOCKABLE and wanted == "deny":
+        heard.decision, heard.reason = "deny", why
+    if body.get("continue") is False and heard.decision is None and (shape in _STOPPABLE or name == "PostToolUse"):
+        heard.decision, heard.reason = "deny", why
+    if heard.decision == "deny":
+        heard.reason = heard.reason or _NO_REASON
+    return heard
+
+
+def _take_dialog(event: Event, name: str, heard: Response, dialog: object) -> None:
+    """The answer to a permission request: whatever is there and is no allow refuses."""
+    if not isinstance(dialog, dict):
+        return
+    heard.decision = "allow" if dialog.get("behavior") == "allow" else "deny"
+    if heard.decision == "deny":
+        heard.reason = reversing.text_in(dialog, "message")
+    elif isinstance(dialog.get("updatedInput"), dict):
+        heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    return reversing.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)

@@ -1,0 +1,215 @@
+"""Qwen Code: what it sends and what it obeys (0.24.4; see docs/hosts/qwen.md).
+
+Claude Code's words, and other rules: on exit 2 stdout is thrown away, so every answer is exit 0 with JSON; of several hooks the last
+permissionDecision wins, so an allow is never written before a tool; and where there is nothing to say nothing is printed, since two
+answers without a decision refuse a permission request.
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps
+from onehook.core import Event, Facts, Output, PayloadError
+from onehook.hosts.effects import Beside, Row
+from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "qwen"
+UNREADABLE = ("", 1)
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+
+EVENTS = {
+    "PreToolUse": Row("PreToolUse", "permission", gates=True),
+    "PermissionRequest": Row("PermissionRequest", "request", gates=True),
+    "UserPromptSubmit": Row("UserPromptSubmit", "block", gates=True),
+    "UserPromptExpansion": Row("UserPromptExpansion", "block", gates=True),
+    "PostToolBatch": Row("PostToolBatch", "block", gates=True),
+    "PostToolUse": Row("PostToolUse", "feedback"),
+    "PostToolUseFailure": Row("PostToolUseFailure", "feedback"),
+    "Stop": Row("Stop", "stop"),
+    "SubagentStop": Row("SubagentStop", "continue"),
+    "SessionStart": Row("SessionStart", "context"),
+    "SubagentStart": Row("SubagentStart", "context"),
+    "PreCompact": Row("PreCompact", "context"),
+    "TodoCreated": Row("TodoCreated", "refuse", gates=True),
+    "TodoCompleted": Row("TodoCompleted", "refuse", gates=True),
+    "SessionEnd": Row("SessionEnd", "nothing"),
+    "SessionDelete": Row("SessionDelete", "nothing"),
+    "StopFailure": Row("StopFailure", "nothing"),
+    "PostCompact": Row("PostCompact", "nothing"),
+    "PermissionDenied": Row("PermissionDenied", "nothing"),
+    "Notification": Row("Notification", "nothing"),
+    "MessageDisplay": Row("MessageDisplay", "nothing"),
+    "InstructionsLoaded": Row("InstructionsLoaded", "nothing"),
+}
+
+_ONLY_REQUEST = "Qwen Code takes a rewrite only in the answer to a PermissionRequest, with an allow"
+_NO_NOTE = "Qwen Code takes a reason only with a denial"
+_NO_MESSAGE = "Qwen Code shows a hook's message only on Stop"
+_NO_ASK = "only PreToolUse can ask"
+_NOT_BLOCKABLE = "Qwen Code cannot stop this event"
+_CONTEXT_LOST = "Qwen Code drops the context of this event"
+_OWN_DIALOG = "Qwen Code's own dialog is shown, without it"
+CAPS: dict[str, Caps] = {
+    # The documentation names updatedInput and additionalContext here too; 0.24.4 has no reader for either.
+    "permission": {
+        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
+    },
+    # ask = say nothing, and the dialog that was about to be shown is shown.
+    "request": {
+        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _OWN_DIALOG, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": Beside("allow", _ONLY_REQUEST), "additional_context": _CONTEXT_LOST,
+    },
+    "block": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": True,
+    },
+    "feedback": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": True,
+    },
+    "stop": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": True, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
+    },
+    "continue": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
+    },
+    "context": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": True,
+    },
+    "refuse": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
+    },
+    "nothing": {"allow": True, "silent": True},
+}  # fmt: skip
+
+TOOLS = {
+    "run_shell_command": Tool("Bash"),
+    "monitor": Tool("Bash"),  # carries a command
+    "read_file": Tool("Read"),
+    "write_file": Tool("Write"),
+    "edit": Tool("Edit"),
+    "replace": Tool("Edit"),  # its name in older versions
+    "notebook_edit": Tool("Edit", file_path="notebook_path", new_string="new_source"),
+    "grep_search": Tool("Grep"),
+    "glob": Tool("Glob"),
+    "list_directory": Tool("List"),
+    "web_fetch": Tool("WebFetch"),
+    "web_search": Tool("WebSearch"),
+    "agent": Tool("Agent"),
+    "task": Tool("Agent"),  # its name in older versions
+}
+MODES = ("default", "plan", "auto_edit", "auto", "yolo")
+
+
+def score(payload: dict[str, Any]) -> int:
+    name = payload.get("hook_event_name")
+    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
+        return 0
+    transcript = payload.get("transcript_path")
+    # The others that send a timestamp: Copilot sends no transcript, or one of its own; Gemini CLI's chats begin with session-.
+    if not isinstance(payload.get("timestamp"), str) or not isinstance(transcript, str) or "cursor_version" in payload:
+        return 0
+    where = transcript.replace("\\", "/")
+    if "/.qwen/" in where:
+        return 10
+    if "/.copilot/" in where or "/.gemini/" in where or where.rpartition("/")[2].startswith(("session-", "events.")):
+        return 0
+    return 9 if payload.get("permission_mode") in MODES else 2
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    name = payload.get("hook_event_name", event_name)
+    row = EVENTS.get(name) if isinstance(name, str) else None
+    if row is None:
+        raise PayloadError(f"Qwen Code has no event {name!r}")
+    event = Event(row.event, ID, payload)
+    event.native_event = name
+    take_common(event, payload)
+    # UserPromptSubmit comes before every request to the model; on the way back from a tool the prompt is empty.
+    event.echo = name == "UserPromptSubmit" and not event.prompt and "submitted_prompt" not in payload
+    if "tool_name" in payload or row.shape in ("permission", "request"):
+        _take_tool(event, payload)
+    return event
+
+
+def _take_tool(event: Event, payload: dict[str, Any]) -> None:
+    name, given = payload.get("tool_name"), payload.get("tool_input")
+    event.tool_response = payload.get("tool_response")
+    if name == "read_file" and isinstance(given, dict):
+        event.take_tool(TOOLS[name].names, name, given, _read_facts, _read_keys)
+    else:
+        take_tool(event, TOOLS, name, given)
+
+
+def _read_facts(event: Event) -> Facts:
+    """The path is file_path, or absolute_path in older versions; a call may carry both, and a guard must see both."""
+    given = [tool_text(event, key) for key in ("file_path", "absolute_path")]
+    return Facts(paths=list(dict.fromkeys(absolute(path, event.cwd) for path in given if path)))
+
+
+def _read_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Whichever of the two names the call carries is rewritten."""
+    spelled = dict(keys)
+    if "file_path" in spelled and "absolute_path" in event.tool_input:
+        spelled["absolute_path"] = spelled["file_path"]
+        if "file_path" not in event.tool_input:
+            del spelled["file_path"]
+    return spelled
+
+
+def caps(event: Event) -> Caps:
+    shape = EVENTS[event.native_event].shape
+    # Todo events come twice: before the list is written, and after, when nothing can be refused any more.
+    return CAPS["nothing" if shape == "refuse" and event.native.get("phase") == "postWrite" else shape]
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    name = event.native_event
+    shape = EVENTS[name].shape
+    denied = response.decision == "deny"
+    context = response.additional_context
+    body: dict[str, Any] = {}
+    specific: dict[str, Any] = {}
+    if denied and shape == "feedback":
+        # A block after the tool has no effect here; what a denial is for, telling the model, the context does.
+        context = response.reason if context is None else f"{response.reason}\n\n{context}"
+    elif denied and shape != "request":
+        body["decision"] = "block"
+        body["reason"] = response.reason
+    if shape == "permission" and response.decision in ("deny", "ask"):
+        if denied:
+            body["continue"] = False  # so that the denial holds when another hook says allow after it
+        specific["permissionDecision"] = response.decision
+        if response.reason is not None:
+            specific["permissionDecisionReason"] = response.reason
+    if shape == "request" and response.decision in ("allow", "deny"):
+        specific["decision"] = _dialog_answer(response)
+    if context is not None:
+        specific["additionalContext"] = context
+    if response.user_message is not None:
+        body["systemMessage"] = response.user_message
+    if specific:
+        body["hookSpecificOutput"] = {"hookEventName": name, **specific}
+    # With stdout empty, stderr would be read as the answer: an allow.
+    return Output(dumps(body) if body or chatter else "")
+
+
+def _dialog_answer(response: Response) -> dict[str, Any]:
+    if response.decision == "deny":
+        return {"behavior": "deny", "message": response.reason}
+    answer: dict[str, Any] = {"behavior": "allow"}
+    if response.modified_input is not None:
+        answer["updatedInput"] = response.modified_input
+    return answer

@@ -1,0 +1,84 @@
+"""What the hosts' transcript readers share: lines in, the payloads that a hook would have been sent out.
+
+A host's module `transcripts` says where its agent leaves transcripts (FOLDER below the home folder, FILES below that) and has a class
+Transcript, made for each file: take(line) returns payloads with their times, or None for a kind of line that it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+MAX_KINDS = 50
+
+
+class Moment(NamedTuple):
+    """A payload as the host would have sent it, and when."""
+
+    time: str
+    payload: dict[str, Any]
+
+
+class Transcript(Protocol):
+    def take(self, line: dict[str, Any]) -> Iterable[Moment] | None: ...
+
+    def end(self) -> Iterable[Moment]: ...
+
+
+class Counts:
+    """How many lines there were, and which could not be used."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.unknown: dict[str, int] = {}
+
+    def add_unknown(self, kind: str) -> None:
+        kind = kind if kind in self.unknown or len(self.unknown) < MAX_KINDS else "others"
+        self.unknown[kind] = self.unknown.get(kind, 0) + 1
+
+
+def moments(transcript: Transcript, path: Path, counts: Counts) -> Iterator[Moment]:
+    """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over."""
+    for line in json_lines(path, counts):
+        found = transcript.take(line)
+        if found is None:
+            counts.add_unknown(text(line.get("type")) or "line without a type")
+        else:
+            yield from found
+    yield from transcript.end()
+
+
+def json_lines(path: Path, counts: Counts) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as file:
+        for raw in file:
+            if not raw.strip():
+                continue
+            counts.lines += 1
+            try:
+                line = json.loads(raw)
+            except (ValueError, RecursionError):
+                line = None
+            if isinstance(line, dict):
+                yield line
+            else:
+                counts.add_unknown("line that is not a JSON object")
+
+
+def text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: object) -> list[dict[str, Any]]:
+    """The objects of a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def joined_texts(value: object, key: str = "text") -> str:
+    """A text, or the texts of a list of parts."""
+    return value if isinstance(value, str) else "\n".join(text(part.get(key)) for part in rows(value) if part.get(key))

@@ -1,0 +1,87 @@
+"""dangerous_commands and git_guard: shell commands that should not run."""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import Hooks, ask, deny
+from onehook.policies.rules import RULES, check
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onehook.core import Event, Response
+
+
+def dangerous_commands(*, skip: Iterable[str] = (), strict: bool = False, decision: str = "deny") -> Hooks:
+    """Stop shell commands that destroy what cannot be had back: rm -rf /, mkfs, a forced push, curl | sh, ...
+
+    skip      rules to leave out, by name (docs/policies.md has the table)
+    strict    refuse every rm -rf, and eval of what cannot be seen
+    decision  "deny", or "ask" to let a person decide
+    """
+    left_out = tuple(skip)
+    check(left_out, tuple(RULES))
+    if decision not in ("deny", "ask"):
+        raise ValueError(f'decision={decision!r}: "deny" or "ask"')
+    hooks = Hooks()
+
+    @hooks.on("PreToolUse", tool="Bash")
+    def dangerous_command(event: Event) -> Response | None:
+        from onehook.policies.danger import dangers
+
+        for found in dangers(event.command, skip=left_out, strict=strict):
+            reason = f"dangerous command: {found.reason} (rule {found.rule})"
+            return deny(reason) if decision == "deny" else ask(reason)
+        return None
+
+    return hooks
+
+
+def git_guard(*, protected: Iterable[str] = ("main", "master"), allow_lease: bool = False) -> Hooks:
+    """Stop git commands that rewrite what others have or step around the repository's rules.
+
+    A forced push; a commit, merge or push on a protected branch; hooks skipped (--no-verify, core.hooksPath).
+
+    protected    branches that are not changed directly
+    allow_lease  let push --force-with-lease pass
+    """
+    branches = tuple(protected)
+    hooks = Hooks()
+
+    @hooks.on("PreToolUse", tool="Bash")
+    def git_command(event: Event) -> Response | None:
+        if "git" not in event.command.lower() and not any(c in event.command for c in "\\'\"$`"):
+            return None  # no word of it can be git, so the reader need not be loaded
+        from onehook.policies.danger_git import git_danger
+
+        reason = git_danger(event.command, branches, current_branch=current_branch(event.cwd), allow_lease=allow_lease)
+        return deny(f"git: {reason}") if reason else None
+
+    return hooks
+
+
+def current_branch(folder: str) -> str | None:
+    """The branch of the repository around a folder, from its HEAD file; None outside one and on no branch."""
+    folder = os.path.abspath(folder or os.getcwd())
+    while True:
+        found = _head(os.path.join(folder, ".git"))
+        if found is not None:
+            return found.removeprefix("ref: refs/heads/").strip() if found.startswith("ref: refs/heads/") else None
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _head(git: str) -> str | None:
+    try:
+        if os.path.isfile(git):  # a worktree or a submodule: the file says where its .git is
+            with open(git, encoding="utf-8", errors="replace") as file:
+                named = file.read(4096).partition("gitdir:")[2].strip()
+            git = os.path.join(os.path.dirname(git), named)
+        with open(os.path.join(git, "HEAD"), encoding="utf-8", errors="replace") as file:
+            return file.read(4096)
+    except OSError:
+        return None

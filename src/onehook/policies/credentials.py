@@ -1,0 +1,77 @@
+"""secrets: credentials in prompts, in what is written and in commands."""
+
+from __future__ import annotations
+
+from onehook.core import Hooks, deny
+from onehook.policies.rules import SECRETS, check
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from onehook.core import Event, Response
+
+
+def secrets(
+    *, prompts: bool = True, writes: bool = True, commands: bool = True, skip: Iterable[str] = (), allow_examples: bool = True
+) -> Hooks:
+    """Stop credentials on their way to the model (prompts), into files (writes), and into commands, addresses and MCP calls (commands).
+
+    skip            formats to leave out, by name (docs/policies.md has the list)
+    allow_examples  pass over placeholders and the sample keys of vendors' documentation
+    """
+    left_out = tuple(skip)
+    check(left_out, SECRETS)
+    hooks = Hooks()
+
+    def found_in(text: str) -> str:
+        if not text:
+            return ""
+        from onehook.policies.secret_formats import find_secrets
+
+        kinds = [item.kind for item in find_secrets(text, allow_examples=allow_examples)]
+        return next((kind for kind in kinds if kind not in left_out), "")
+
+    if prompts:
+
+        @hooks.on("UserPromptSubmit")
+        def secret_in_prompt(event: Event) -> Response | None:
+            kind = found_in(event.prompt)
+            reason = f"the prompt holds a credential ({kind}); take it out, and name the file or variable that has it"
+            return deny(reason, user_message=reason) if kind else None
+
+    @hooks.on("PreToolUse")
+    def secret_in_call(event: Event) -> Response | None:
+        for where, text in _texts(event, writes, commands):
+            kind = found_in(text)
+            if kind:
+                return deny(f"{where} holds a credential ({kind}); read it from the environment or a secret store instead")
+        return None
+
+    return hooks
+
+
+def _texts(event: Event, writes: bool, commands: bool) -> Iterator[tuple[str, str]]:
+    if writes:
+        for change in event.changes:
+            yield f"what is written to {change.path}", change.new or ""
+    if commands:
+        yield "the command", event.command
+        yield "the address", event.url
+        if event.mcp is not None:
+            yield f"the call of {event.mcp.name}", "\n".join(_strings(event.tool_input))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys before values, so that "password": "..." is seen as one."""
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            for key, inner in item.items():
+                waiting.append(f'{key}: "{inner}"' if isinstance(inner, str) else inner)
+        elif isinstance(item, list):
+            waiting += item

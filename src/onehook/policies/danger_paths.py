@@ -1,0 +1,176 @@
+"""How broad a path is: the root, a home folder, a system folder, everything here."""
+
+from __future__ import annotations
+
+from onehook.policies.bash_expand import Word
+
+SYSTEM = frozenset(
+    [
+        "etc",
+        "bin",
+        "sbin",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "boot",
+        "dev",
+        "proc",
+        "sys",
+        "usr",
+        "System",
+        "Library",
+    ]
+)
+SHALLOW = frozenset(["var", "opt", "srv", "mnt", "media", "private", "Volumes", "Applications", "snap", "nix"])
+HOMES = frozenset({"home", "Users"})
+PERSONAL = frozenset(
+    [
+        "Documents",
+        "Desktop",
+        "Downloads",
+        "Pictures",
+        "Library",
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".config",
+        ".kube",
+        ".local",
+    ]
+)
+CRITICAL = tuple(
+    [
+        "/etc/passwd",
+        "/etc/shadow",
+        "/etc/group",
+        "/etc/gshadow",
+        "/etc/sudoers",
+        "/etc/fstab",
+        "/etc/crypttab",
+        "/etc/ssh/",
+        "/etc/pam.d/",
+        "/etc/ld.so.",
+        "/etc/cron",
+        "/etc/rc",
+        "/etc/init",
+        "/boot/",
+        "/bin/",
+        "/sbin/",
+        "/lib/",
+        "/lib64/",
+        "/usr/bin/",
+        "/usr/sbin/",
+        "/usr/lib/",
+        "/System/",
+    ]
+)
+SAFE_DEVICES = ("null", "zero", "stdin", "stdout", "stderr", "tty", "full", "random", "urandom", "ptmx")
+SAFE_DEVICE_FOLDERS = ("fd/", "pts/", "shm/", "tcp/", "udp/", "tty")
+CONTENTS = frozenset({"*", ".*", "**", "?*", "*.*", ".[!.]*", ".??*"})
+HOME_MARKS = ("\0HOME\0", "\0HOME:?\0")
+HERE_MARKS = ("\0PWD\0", "\0PWD:?\0")
+
+
+def normal(word: Word) -> tuple[str, list[str]]:
+    """The anchor of a path ('/', '~' or '') and its components, with . and .. resolved as text."""
+    text = str(word)
+    for mark in HOME_MARKS:
+        text = text.replace(mark, "~")
+    for mark in HERE_MARKS:
+        text = text.replace(mark, ".")
+    home = text.startswith("~") and (word.tilde or not word.startswith("~"))
+    anchor = "/" if text.startswith("/") else "~" if home else ""
+    pieces = text.split("/")
+    if home:
+        pieces = pieces[1:]
+    parts: list[str] = []
+    for piece in pieces:
+        if piece == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif piece == ".." and anchor == "/":
+            continue
+        elif piece not in ("", "."):
+            parts.append(piece)
+    return anchor, parts
+
+
+def breadth(word: Word) -> str | None:
+    """What a recursive delete of this path would take with it, in plain words; None when it is narrow."""
+    if not word:
+        return None
+    anchor, parts = normal(word)
+    if word.glob and parts and parts[-1] in CONTENTS:
+        parts = parts[:-1]
+    if anchor == "/":
+        return absolute(parts, word.glob)
+    if anchor == "~":
+        if not parts:
+            return "a home folder"
+        return "personal files" if len(parts) == 1 and parts[0] in PERSONAL else parents(parts)
+    if len(word) < 5 and word[1:2] == ":" and word[2:].strip("/\\*") == "":
+        return "a whole drive"
+    return "everything in the current folder" if not parts else parents(parts)
+
+
+def parents(parts: list[str]) -> str | None:
+    return "a parent folder" if all(part == ".." for part in parts) else None
+
+
+def absolute(parts: list[str], glob: bool) -> str | None:
+    if not parts or (glob and any(c in "*?[" for c in parts[0])):
+        return "the root folder"
+    first = parts[0]
+    if len(first) == 1 and len(parts) == 1:
+        return "a whole drive"
+    if first in HOMES and len(parts) <= 2:
+        return "a home folder"
+    if first in HOMES and len(parts) == 3 and parts[2] in PERSONAL:
+        return "personal files"
+    if first == "root" and len(parts) == 1:
+        return "a home folder"
+    if first in SHALLOW and len(parts) <= (2 if first in ("var", "mnt", "private") else 1):
+        return None if parts[1:] == ["tmp"] else "a system folder"
+    if first not in SYSTEM or parts[:2] == ["dev", "shm"]:
+        return None
+    return None if parts[:2] == ["usr", "local"] and len(parts) > 3 else "a system folder"
+
+
+def is_system(word: Word) -> bool:
+    return breadth(word) in ("the root folder", "a system folder", "a whole drive")
+
+
+def empty_variable(word: Word) -> str | None:
+    """`$X/` or `$X/*` is the root when X is empty; gives the variable's name."""
+    pieces = word.split("\0")
+    if len(pieces) != 3 or pieces[0] or not pieces[1] or pieces[1].endswith(":?"):
+        return None
+    if pieces[1] in ("HOME", "PWD", "OLDPWD", "TMPDIR", "_") or pieces[2] not in ("/", "/*", "/.*", "/**"):
+        return None
+    return pieces[1]
+
+
+def is_device(word: Word) -> bool:
+    anchor, parts = normal(word)
+    if anchor != "/" or parts[:1] != ["dev"] or len(parts) < 2:
+        return False
+    rest = "/".join(parts[1:])
+    return rest not in SAFE_DEVICES and not rest.startswith(SAFE_DEVICE_FOLDERS)
+
+
+def is_critical(word: Word) -> bool:
+    anchor, parts = normal(word)
+    return anchor == "/" and ("/" + "/".join(parts)).startswith(CRITICAL)
+
+
+def in_home(word: Word, *names: str) -> bool:
+    """Is this one of the named files below a home folder (`~/x`, `$HOME/x`, `/home/me/x`, `/root/x`)?"""
+    anchor, parts = normal(word)
+    if anchor == "/":
+        depth = 2 if parts[:1] and parts[0] in HOMES else 1 if parts[:1] == ["root"] else 0
+        if not depth:
+            return False
+        parts = parts[depth:]
+    elif anchor != "~":
+        return False
+    return "/".join(parts) in names

@@ -1,0 +1,110 @@
+"""Which files a shell command reads or changes, as far as its words tell."""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import wildcard
+from onehook.policies.bash_wrappers import AFTER_VERB, PLAIN, SPECIAL_WRAPPERS
+from onehook.policies.danger_files import WRITE_OPS, operands
+from onehook.policies.danger_paths import HERE_MARKS, HOME_MARKS
+from onehook.policies.shell import Command, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onehook.policies.bash_expand import Word
+
+    File = tuple[str, str, bool]
+
+MAX_LISTED = 10_000
+# Their words are texts or names, not files that are opened.
+NAMING = frozenset([
+    "echo", "printf", "ls", "dir", "test", "[", "[[", "cd", "pushd", "popd", "find", "which", "type", "command", "basename", "dirname",
+    "realpath", "readlink", "mkdir", "rmdir", "stat", "export", "set", "unset", "alias", "true", "false", "exit", "kill", "sleep", "read",
+    "let", "declare", "local", "man", "help",
+])  # fmt: skip
+CHANGING = frozenset(["rm", "unlink", "shred", "truncate", "touch", "tee", "chmod", "chown", "chgrp", "chattr", "setfacl", "mv"])
+COPYING = frozenset(["cp", "install", "ln", "rsync", "scp"])
+# Their first operand is a pattern or a program.
+SEARCHING = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "yq", "perl"])
+GIT_FILES = frozenset(["add", "diff", "show", "checkout", "restore", "rm", "mv", "blame", "cat-file", "stash", "apply", "annotate"])
+GIT_CHANGES = frozenset(["checkout", "restore", "rm", "mv"])
+# What these run comes as a command of its own.
+RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox", "toybox"}
+
+
+def touched_files(text: str, cwd: str) -> Iterator[File]:
+    """(file, what touches it, whether it is changed) for every command that the text would run."""
+    for command in parse(text).commands:
+        for word, writes in (*_redirected(command), *_argument_files(command)):
+            for name in _names(word, cwd):
+                yield name, command.name or "a redirect", writes
+
+
+def _redirected(command: Command) -> list[tuple[Word, bool]]:
+    return [(r.target, r.op in WRITE_OPS) for r in command.redirects if r.op not in ("<<", "<<<")]
+
+
+def _argument_files(command: Command) -> list[tuple[Word, bool]]:
+    name, words = command.name, operands(command)
+    values = [type(word)(word.partition("=")[2], word.glob) for word in command.argv[1:] if "=" in word]  # --env-file=.env, if=.env
+    if name in NAMING or name in RUNNING or not name:
+        return []
+    if name in CHANGING:
+        return [(word, True) for word in words]
+    if name in COPYING:
+        return [*((word, False) for word in words[:-1]), *((word, True) for word in words[-1:])]
+    if name == "dd":
+        return [(value, word.startswith("of=")) for word, value in zip((w for w in command.argv[1:] if "=" in w), values)]
+    if name == "git":
+        return _git_files(words)
+    if name in SEARCHING:
+        in_place = name in ("sed", "perl", "gawk") and any(w.startswith(("-i", "--in-place")) or w == "-pi" for w in command.argv[1:])
+        given = any(w in ("-e", "-f", "--expression", "--file", "--regexp") for w in command.argv[1:])
+        return [(word, in_place) for word in (words if given else words[1:])]
+    return [(word, False) for word in (*words, *values)]
+
+
+def _git_files(words: list[Word]) -> list[tuple[Word, bool]]:
+    verb = words[0] if words else ""
+    if verb not in GIT_FILES:
+        return []
+    # HEAD:.env is a file of a commit.
+    return [(type(word)(word.rpartition(":")[2] or word, word.glob), verb in GIT_CHANGES) for word in words[1:]]
+
+
+def _names(word: Word, cwd: str) -> list[str]:
+    """The file that a word names; for a glob those that it would find now."""
+    text = os.path.expanduser(word) if word.tilde else str(word)
+    for marks, folder in ((HERE_MARKS, cwd or "."), (HOME_MARKS, os.path.expanduser("~"))):
+        for mark in marks:
+            text = text.replace(mark, folder)
+    if "\0" in text:  # $DIR/.env: wherever that is, it is called .env
+        tail = text.rpartition("\0")[2]
+        text = tail.rpartition("/")[2] if "/" in tail else ""
+    if not text:
+        return []
+    if not word.glob:
+        return [text]
+    folder, _, pattern = text.rpartition("/")
+    if any(c in "*?[" for c in folder):
+        return [text]
+    try:
+        present = os.listdir(os.path.join(cwd, folder) or ".")[:MAX_LISTED]
+    except OSError:
+        return [text]
+    plain = _without_brackets(pattern)
+    shown = [name for name in present if wildcard(plain, name) and (pattern.startswith((".", "[")) or not name.startswith("."))]
+    return [os.path.join(folder, name) for name in shown] or [text]
+
+
+def _without_brackets(pattern: str) -> str:
+    """[abc] as ?: too many names rather than too few."""
+    out, at = "", 0
+    while at < len(pattern):
+        close = pattern.find("]", at + 2) if pattern[at] == "[" else -1
+        out += "?" if close > 0 else pattern[at]
+        at = close + 1 if close > 0 else at + 1
+    return out

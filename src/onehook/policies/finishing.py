@@ -1,0 +1,99 @@
+"""session_briefing and tests_before_stop: how a session begins, and when it may end."""
+
+from __future__ import annotations
+
+from onehook.core import Hooks, Response, deny, wildcard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onehook.core import Event
+
+_KEY = "onehook.tests_before_stop"
+
+
+def session_briefing(text: str | Callable[[Event], str | None]) -> Hooks:
+    """Tell the model something at the start of every session: a text, or a function of the event that returns one (or None)."""
+    if not isinstance(text, str) and not callable(text):
+        raise TypeError(f"a text, or a function of the event, not {type(text).__name__}")
+    hooks = Hooks()
+
+    @hooks.on("SessionStart")
+    def briefing(event: Event) -> Response | None:
+        told = text if isinstance(text, str) else text(event)
+        return Response(additional_context=told) if told else None
+
+    return hooks
+
+
+def tests_before_stop(*commands: Sequence[str], paths: str | Iterable[str] = "*", must_pass: bool = False) -> Hooks:
+    """Send the agent back to work when it wants to stop and files were changed since the tests last ran.
+
+    commands   what counts as running them, each as a list of words: tests_before_stop(["make", "test"], ["pytest"])
+    paths      which changed files count: "*.py", or several
+    must_pass  a run that the host reports as failed does not count
+
+    Edits are those of the agent's file tools. The tests are run by the agent, never by this policy.
+    """
+    wanted = [tuple(words) for words in commands]
+    if not wanted or any(isinstance(words, str) or not words for words in commands):
+        raise ValueError('give each command as a list of words: tests_before_stop(["make", "test"])')
+    patterns = (paths,) if isinstance(paths, str) else tuple(paths)
+    shown = " or ".join(f"`{' '.join(words)}`" for words in wanted)
+    hooks = Hooks()
+
+    @hooks.on("PostToolUse")
+    def note_edits_and_runs(event: Event) -> None:
+        if any(_matches(path, patterns) for path in _changed(event)):
+            _remember(event, "changed")
+        elif event.command and _runs(event.command, wanted):
+            _remember(event, "run")
+
+    @hooks.on("PostToolUseFailure", tool="Bash")
+    def note_failed_runs(event: Event) -> None:
+        if _runs(event.command, wanted):
+            _remember(event, "failed" if must_pass else "run")
+
+    @hooks.on("Stop")
+    def tests_have_run(event: Event) -> Response | None:
+        state = event.session.get(_KEY)
+        if state == "changed":
+            return deny(f"files were changed since the tests last ran: run {shown}, mend what fails, then finish")
+        return deny(f"the last run of {shown} failed: mend what fails and run it again, then finish") if state == "failed" else None
+
+    return hooks
+
+
+# Its name begins like a test's: without this, pytest would take it for one wherever it is imported.
+tests_before_stop.__test__ = False  # type: ignore[attr-defined]
+
+
+def _changed(event: Event) -> list[str]:
+    return [change.to or change.path for change in event.changes]
+
+
+def _matches(path: str, patterns: tuple[str, ...]) -> bool:
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return any(wildcard(pattern, name) or wildcard(pattern, path) for pattern in patterns)
+
+
+def _remember(event: Event, what: str) -> None:
+    if event.session.get(_KEY) != what:  # a read is cheaper than a write, and most edits follow an edit
+        event.session[_KEY] = what
+
+
+def _runs(command: str, wanted: list[tuple[str, ...]]) -> bool:
+    """Whether one of the commands is run, wherever in the text. The words may have options between and behind them."""
+    if not any(words[0] in command for words in wanted):
+        return False
+    from onehook.policies.shell import parse
+
+    return any(_is_call(found.name, list(map(str, found.argv)), words) for found in parse(command).commands for words in wanted)
+
+
+def _is_call(name: str, argv: list[str], words: tuple[str, ...]) -> bool:
+    if not argv or words[0] not in (name, argv[0]):
+        return False
+    rest = iter(argv[1:])
+    return all(word in rest for word in words[1:])

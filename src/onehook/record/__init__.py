@@ -1,0 +1,1 @@
+"""Live events kept as fixtures (log), and events run through a policy again (replay)."""

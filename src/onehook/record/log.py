@@ -1,0 +1,83 @@
+"""What the runner calls while ONEHOOK_RECORD names a folder: each event and its answer, one JSON line, a file for each session.
+
+Credentials are masked by the rules of onehook.policies.secret_formats, which docs/replay.md names. Recording can be slow or fail; it
+cannot change an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from onehook.codec import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Output
+    from onehook.runner import Job
+
+FOLDER, MASK = "ONEHOOK_RECORD", "ONEHOOK_RECORD_MASK"
+
+
+def keep(job: Job, output: Output) -> None:
+    """Append the event. What goes wrong is said on stderr, unless stderr is the host's message channel."""
+    try:
+        _append(os.environ[FOLDER], _file_name(job), _entry(job, output))
+    except Exception as error:
+        if not output.alone:
+            output.stderr = f"{output.stderr}\n[onehook] this event was not recorded: {type(error).__name__}: {error}".lstrip("\n")
+
+
+def _entry(job: Job, output: Output) -> dict[str, Any]:
+    event = job.event
+    entry: dict[str, Any] = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "host": job.wire.ID if job.wire is not None else "",
+        "event": event.event if event is not None else "",
+        "native_event": event.native_event if event is not None else job.event_name,
+        "payload": event.native if event is not None else None,
+        "answer": {
+            "stdout": output.stdout,
+            "stderr": output.stderr,
+            "exit_code": output.exit_code,
+            "response": None if output.answer is None else output.answer.to_dict(),
+        },
+    }
+    return entry if os.environ.get(MASK) == "off" else masked(entry)
+
+
+def masked(value: Any, key: str = "") -> Any:
+    """A JSON value with every credential in it replaced by [rule]. The key counts too: "password": "..." shows what it is."""
+    if isinstance(value, dict):
+        return {name: masked(inner, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [masked(inner, key) for inner in value]
+    if not isinstance(value, str) or len(value) < 8:
+        return value
+    from onehook.policies.secret_formats import find_secrets, mask
+
+    text = mask(value)
+    if text == value and key and "\n" not in value and (found := find_secrets(f'{key}: "{value}"')):
+        return f"[{found[0].kind}]"
+    return text
+
+
+def _file_name(job: Job) -> str:
+    event = job.event
+    if event is None:
+        return "unreadable.jsonl"
+    named = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in event.session_id)[:100].lstrip(".")
+    return f"{event.host}-{named or 'no-session'}.jsonl"
+
+
+def _append(folder: str, name: str, entry: dict[str, Any]) -> None:
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    data = dumps(entry).encode("ascii") + b"\n"
+    # One write at the end of the file: hooks that run at the same time do not mix their lines.
+    descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)

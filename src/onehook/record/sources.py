@@ -1,0 +1,123 @@
+"""Where replay gets its events: record logs, capture files, and the transcripts that agents leave on disk."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from onehook.core import UsageError
+from onehook.hosts import HOSTS, load
+from onehook.hosts.transcribing import Counts, json_lines, moments, table, text
+
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of events. `host` is set for a transcript; the lines of a log name theirs, or it is told from the payload."""
+
+    path: str
+    host: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One event that happened: when, on which host ("" if the payload must show it), and what the hook was sent."""
+
+    time: str
+    host: str
+    native_event: str
+    payload: dict[str, Any]
+
+
+def logs(paths: Sequence[str]) -> list[Source]:
+    """The files that are named, and the .jsonl files of the folders that are."""
+    found: list[Source] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            files = sorted(path.rglob("*.jsonl"))
+            if not files:
+                raise UsageError(f"{path} holds no .jsonl file; `onehook record --output {path} -- AGENT` makes some")
+            found += [Source(str(file)) for file in files]
+        elif path.is_file():
+            found.append(Source(str(path)))
+        else:
+            raise UsageError(f"there is no log {path}")
+    return found
+
+
+def hosts_with_transcripts() -> list[str]:
+    folder = Path(__file__).resolve().parent.parent / "hosts"
+    return [host for host in HOSTS if (folder / host / "transcripts.py").is_file()]
+
+
+def transcripts(hosts: Sequence[str], since: float, home: Path) -> list[Source]:
+    """The transcripts that were written to since then, oldest first."""
+    known = hosts_with_transcripts()
+    found: list[tuple[float, Source]] = []
+    for host in hosts:
+        if host not in known:
+            raise UsageError(f"onehook reads no transcripts of {host!r}; it reads those of {', '.join(known)}")
+        module = load(host, "transcripts")
+        for pattern in module.FILES:
+            for path in (home / module.FOLDER).glob(pattern):
+                written = path.stat().st_mtime
+                if written >= since:
+                    found.append((written, Source(str(path), host)))
+    return [source for _, source in sorted(found, key=lambda pair: (pair[0], pair[1].path))]
+
+
+def parse_since(given: str) -> float:
+    """30d, 12h, 2w, 45m, or a date (2026-11-01), as seconds since 1970."""
+    if given[-1:] in UNITS and given[:-1].isdigit():
+        return time.time() - int(given[:-1]) * UNITS[given[-1]]
+    try:
+        date = datetime.fromisoformat(given)
+    except ValueError:
+        raise UsageError(f"{given!r} is no time span; write 30d, 12h, 2w or a date like 2026-11-01") from None
+    return (date if date.tzinfo else date.astimezone()).timestamp()
+
+
+def as_stamp(moment: float) -> str:
+    """The same in the form that logs and transcripts use, so that texts can be compared."""
+    return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def read(source: Source, counts: Counts, since: str = "") -> Iterator[Recorded]:
+    """The events of one file, one after the other."""
+    for event in _transcript(source, counts) if source.host else _log(Path(source.path), counts):
+        if not since or not event.time or event.time >= since:
+            yield event
+
+
+def _transcript(source: Source, counts: Counts) -> Iterator[Recorded]:
+    path = Path(source.path)
+    for moment in moments(load(source.host, "transcripts").Transcript(path), path, counts):
+        yield Recorded(moment.time, source.host, "", moment.payload)
+
+
+def _log(path: Path, counts: Counts) -> Iterator[Recorded]:
+    """Lines of `onehook record`, captures ({"stdin": {...}}), or bare payloads."""
+    for line in json_lines(path, counts):
+        if isinstance(line.get("payload"), dict) and "answer" in line:
+            yield Recorded(text(line.get("time")), text(line.get("host")), text(line.get("native_event")), line["payload"])
+        elif isinstance(line.get("stdin"), dict):
+            words = line.get("argv")
+            named = text(line.get("event")) or (text(words[0]) if isinstance(words, list) and words else "")
+            yield Recorded("", "", named, line["stdin"])
+        elif "answer" in line:
+            counts.add_unknown("payload that could not be read")
+        elif table(line):
+            yield Recorded("", "", "", line)
+
+
+def size_of(sources: Sequence[Source]) -> int:
+    return sum(os.path.getsize(source.path) for source in sources)

@@ -1,0 +1,165 @@
+"""One policy over many events, in a process of its own: `python -I -m onehook.record.worker`, an order on stdin, verdicts on stdout.
+
+Apart, because two policies must not share modules, and because what happened last week must have no effect today: no programs are
+started and no connection is made, and event.session is a memory of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from onehook.core import Hooks, OnehookError, PayloadError, UsageError
+from onehook.hosts import resolve
+from onehook.hosts.effects import gates
+from onehook.hosts.transcribing import MAX_KINDS, Counts
+from onehook.record.sources import Recorded, Source, read
+from onehook.runner import Job, checked, conclude, fail, load_policy, told
+from onehook.testing.effect import effect
+
+PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn", "os.startfile")
+NETWORK = ("socket.connect", "socket.bind", "socket.sendto")
+PROGRESS_SECONDS = 0.2
+MAX_SHOWN = 500
+
+
+class NotInReplay(OnehookError):
+    """What a policy may do live and not in a replay."""
+
+
+def main() -> None:
+    order = json.loads(sys.stdin.buffer.read())
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the policy prints is not our answer
+    with tempfile.TemporaryDirectory(prefix="onehook-replay-") as folder:
+        os.environ["ONEHOOK_STATE_DIR"] = folder
+        os.environ["ONEHOOK_REPLAY"] = "1"
+        try:
+            hooks = load_policy(order["policy"])
+        except BaseException as error:
+            out.write(json.dumps({"fatal": f"{order['policy']} does not load: {told(error)}"}) + "\n")
+            out.flush()
+            return
+        if not order["programs"]:
+            sys.addaudithook(_forbid)
+        for message in verdicts(hooks, order):
+            out.write(json.dumps(message) + "\n")
+        out.flush()
+
+
+def _forbid(event: str, _: object) -> None:
+    if event in PROGRAMS:
+        raise NotInReplay("a replay starts no programs (--run-programs lets it)")
+    if event in NETWORK:
+        raise NotInReplay("a replay makes no connections (--run-programs lets it)")
+
+
+def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message for each event that is worth one, progress in between, and the counts at the end."""
+    counts = Counts()
+    tally: dict[str, int] = {}
+    unusable: dict[str, int] = {}
+    bytes_done, last = 0, time.monotonic()
+    for number, source in enumerate(Source(**given) for given in order["sources"]):
+        if source.host and number % order["shards"] != order["shard"]:
+            continue  # a transcript is one session, so whole files are shared out; a log holds several
+        for index, recorded in enumerate(read(source, counts, order["since"])):
+            if not source.host and order["shards"] > 1 and _share(recorded, order["shards"]) != order["shard"]:
+                continue
+            verdict = judge(hooks, recorded, order["host"])
+            tally[verdict["effect"]] = tally.get(verdict["effect"], 0) + 1
+            if why := verdict.get("unusable"):
+                why = why if why in unusable or len(unusable) < MAX_KINDS else "other reasons"
+                unusable[why] = unusable.get(why, 0) + 1
+            if order["all"] or verdict["interesting"]:
+                yield {**verdict, "at": [number, index]}
+            if time.monotonic() - last > PROGRESS_SECONDS:
+                last = time.monotonic()
+                yield {"progress": bytes_done, "events": sum(tally.values())}
+        bytes_done += os.path.getsize(source.path)
+    yield {"end": True, "tally": tally, "lines": counts.lines, "unknown": counts.unknown, "unusable": unusable}
+
+
+def _share(recorded: Recorded, shards: int) -> int:
+    named = next((recorded.payload[key] for key in ("session_id", "sessionId", "conversation_id") if key in recorded.payload), "")
+    return zlib.crc32(str(named).encode("utf-8", "backslashreplace")) % shards
+
+
+def judge(hooks: Hooks, recorded: Recorded, host: str = "") -> dict[str, Any]:
+    """What the policy says to one event, and what the host would do."""
+    job = Job()
+    job.hosts = [recorded.host or host] if recorded.host or host else []
+    try:
+        job.wire = resolve(job.hosts, recorded.payload)
+        job.event = job.wire.parse(recorded.payload, recorded.native_event)
+    except (PayloadError, UsageError) as error:
+        return {"unusable": str(error), "effect": "not understood", "interesting": False}
+    event = job.event
+    begun = time.perf_counter()
+    error_text = ""
+    try:
+        job.settle(hooks.options)
+        with _deadline(job.options.timeout):
+            response = checked(hooks.dispatch(event))
+        output = conclude(job, response)
+    except Exception as error:
+        error_text = told(error)
+        output = fail(job, error_text)
+    words = effect(event, output, gates(job.wire, event))
+    answer = output.answer.to_dict() if output.answer is not None else {}
+    return {
+        "time": recorded.time,
+        "host": event.host,
+        "session": event.session_id,
+        "event": event.event,
+        "tool": event.tool,
+        "about": about(event)[:MAX_SHOWN],
+        "effect": words,
+        "reason": error_text or answer.get("reason", ""),
+        "modified_input": answer.get("modified_input"),
+        "additional_context": answer.get("additional_context", ""),
+        "dropped": [str(drop) for drop in output.dropped],
+        "ms": round((time.perf_counter() - begun) * 1000, 3),
+        "interesting": bool(answer or error_text),
+    }
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """The policy's own; where there are no timers (Windows) a handler that hangs, hangs."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, _late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError("the handler took longer than the policy's timeout")
+
+
+def about(event: Any) -> str:
+    """What an event is about, in one line."""
+    if event.command:
+        return str(event.command)
+    if event.changes:
+        return ", ".join(dict.fromkeys(f"{change.kind} {change.to or change.path}" for change in event.changes))
+    if event.mcp is not None:
+        return str(event.mcp.name)
+    return str(event.url or ", ".join(event.paths) or event.prompt or event.native_tool)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,329 @@
+"""event.session and event.project: a small memory that outlives the process of one event.
+
+One JSON file each. A read needs no lock, since a file is only ever replaced whole; a write takes a lock, reads, changes, writes a new
+file and renames it. So hooks that run at the same time lose nothing, and a process that is killed leaves the file before or the file
+after. Measured beside SQLite in docs/policies.md: SQLite costs an event three times as much.
+
+What cannot be kept is an error of the policy (StateError), so under fail=closed it blocks. A file that cannot be read any more is put
+aside with a warning, and the memory starts empty: refusing would stop every event from then on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from onehook.codec import dumps, loads
+from onehook.core import OnehookError, PayloadError
+from onehook.stopguard import state_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, ItemsView, Iterator, KeysView, MutableMapping, ValuesView
+    from typing import Any
+
+    from onehook.core import Event
+
+    _Mapping = MutableMapping[str, Any]
+else:
+    from _collections_abc import MutableMapping as _Mapping  # loaded by the interpreter itself; collections.abc would bring collections
+
+MAX_BYTES = 256 * 1024
+DAYS = {"sessions": 30, "projects": 365, "stops": 30}  # without a change; "stops" is what stopguard leaves behind
+_SWEEP_EVERY = 24 * 3600
+_LOCK_SECONDS = 10
+_MISSING = object()
+
+
+class StateError(OnehookError):
+    """The memory cannot be read or kept; the text says why."""
+
+
+def session_of(event: Event) -> State:
+    """The memory of this agent's session; subagents share it. Where the host names no session, the project's folder stands in."""
+    return State("sessions", event.host, event.session_id or _root_of(event.cwd))
+
+
+def project_of(event: Event) -> State:
+    """The memory of this project, the same for every agent: the folder with .git, else the agent's own."""
+    return State("projects", _root_of(event.cwd))
+
+
+def _root_of(cwd: str) -> str:
+    folder = start = os.path.abspath(cwd or os.getcwd())
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return start
+        folder = above
+    return folder
+
+
+class State(_Mapping):
+    """A mapping of texts to JSON values that is kept. What a read returns is a copy: assign it again to keep a change of it."""
+
+    __slots__ = ("_path", "_what")
+
+    def __init__(self, kind: str, *names: str) -> None:
+        self._what = f"event.{kind[:-1]}"
+        folder = state_folder()
+        if folder.startswith("~"):  # a folder called ~ in the user's project helps nobody
+            raise StateError(f"{self._what}: no home folder is known; set ONEHOOK_STATE_DIR to a folder that can be written")
+        self._path = os.path.join(folder, kind, _file_name(names))
+
+    # ---- reading ----
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            with open(self._path, "rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StateError(f"{self._what} cannot be read: {error.strerror} ({self._path})") from None
+        try:
+            values = loads(data.decode("ascii")) if len(data) <= MAX_BYTES else None
+        except (PayloadError, ValueError):
+            values = None
+        if not isinstance(values, dict):
+            return self._put_aside()
+        return values
+
+    def _put_aside(self) -> dict[str, Any]:
+        aside = f"{self._path}.corrupt"
+        try:
+            os.replace(self._path, aside)
+        except FileNotFoundError:
+            return {}  # another hook has done it
+        except OSError as error:
+            raise StateError(f"{self._what} is damaged and cannot be moved away: {error.strerror} ({self._path})") from None
+        sys.stderr.write(f"[onehook] {self._what} was damaged and starts empty; the damaged file is {aside}\n")
+        return {}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._read()[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._read()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def keys(self) -> KeysView[str]:
+        return self._read().keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        return self._read().items()
+
+    def values(self) -> ValuesView[Any]:
+        return self._read().values()
+
+    def __repr__(self) -> str:
+        return f"<{self._what} {self._read()!r}>"
+
+    # ---- writing: each of these is one step that no other hook can come between ----
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._change(lambda values: values.__setitem__(key, value))
+
+    def __delitem__(self, key: str) -> None:
+        self._change(lambda values: values.__delitem__(key))
+
+    def increment(self, key: str, by: float = 1) -> Any:
+        """Add to a number (0 if there is none) and return the sum."""
+
+        def add(values: dict[str, Any]) -> Any:
+            before = values.get(key, 0)
+            if isinstance(before, bool) or not isinstance(before, (int, float)):
+                raise StateError(f"{self._what}[{key!r}] is no number: {before!r}")
+            values[key] = before + by
+            return values[key]
+
+        return self._change(add)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        return self._change(lambda values: values.setdefault(key, default))
+
+    def update(self, *others: Any, **named: Any) -> None:
+        given = dict(*others, **named)
+        self._change(lambda values: values.update(given))
+
+    def pop(self, key: str, default: Any = _MISSING) -> Any:
+        return self._change(lambda values: values.pop(key) if default is _MISSING else values.pop(key, default))
+
+    def popitem(self) -> tuple[str, Any]:
+        item: tuple[str, Any] = self._change(lambda values: values.popitem())
+        return item
+
+    def clear(self) -> None:
+        self._change(lambda values: values.clear())
+
+    def _change(self, change: Callable[[dict[str, Any]], Any]) -> Any:
+        try:
+            with _Lock(self._path + ".lock"):
+                values = self._read()
+                result = change(values)
+                self._write(values)
+                return result
+        except OSError as error:
+            raise StateError(f"{self._what} cannot be kept: {error.strerror or error} ({self._path})") from None
+
+    def _write(self, values: dict[str, Any]) -> None:
+        data = self._encoded(values)
+        first = not os.path.exists(self._path)
+        temporary = f"{self._path}.{os.getpid()}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, self._path)
+        if first:
+            _sweep_sometimes(os.path.dirname(os.path.dirname(self._path)))
+
+    def _encoded(self, values: dict[str, Any]) -> bytes:
+        for key in values:
+            if not isinstance(key, str):
+                raise StateError(f"{self._what}: a key is a text, not {key!r}")
+        try:
+            data = dumps(values).encode("ascii")
+        except (TypeError, ValueError) as error:
+            raise StateError(f"{self._what} keeps JSON values only: {error}") from None
+        if len(data) > MAX_BYTES:
+            raise StateError(
+                f"{self._what} would be {len(data) // 1024} KB; {MAX_BYTES // 1024} KB is the limit: keep less, or delete keys"
+            )
+        return data
+
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def _file_name(names: tuple[str, ...]) -> str:
+    """Readable where the names allow it (agents number their sessions so); else a hash, since two names must never share a file."""
+    plain = "_".join(names)
+    if len(names) > 1 and len(plain) <= 100 and _PLAIN.issuperset(plain) and all(names):
+        return f"{plain}.json"
+    try:
+        from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]  # hashlib itself costs 2 ms
+    except ImportError:
+        from hashlib import sha1
+    return f"{sha1(chr(0).join(names).encode('utf-8', 'backslashreplace')).hexdigest()}.json"
+
+
+class _Lock:
+    """An exclusive lock that the system releases when its holder dies."""
+
+    __slots__ = ("descriptor", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.descriptor = -1
+
+    def __enter__(self) -> None:
+        while True:
+            self.descriptor = self._open()
+            try:
+                _acquire(self.descriptor)
+                if self._is_current():
+                    return
+            except BaseException:
+                os.close(self.descriptor)
+                raise
+            os.close(self.descriptor)  # swept away while we waited: others lock a newer file
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT
+        try:
+            return os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            return os.open(self.path, flags, 0o600)
+
+    def _is_current(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+    def __exit__(self, *_: object) -> None:
+        _release(self.descriptor)
+        os.close(self.descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _acquire(descriptor: int, wait: bool = True) -> None:
+        until = time.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+                return
+            except OSError:
+                if not wait or time.monotonic() > until:
+                    raise
+                time.sleep(0.005)
+
+    def _release(descriptor: int) -> None:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _acquire(descriptor: int, wait: bool = True) -> None:
+        # Without a limit of its own: the policy's deadline ends a wait, and the system ends the lock of a process that dies.
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _release(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _sweep_sometimes(folder: str) -> None:
+    """Once a day, when a new session is first written: delete what was not changed for long. Nothing here may fail the policy."""
+    marker = os.path.join(folder, "swept")
+    try:
+        if time.time() - os.stat(marker).st_mtime < _SWEEP_EVERY:
+            return
+    except OSError:
+        pass
+    try:
+        os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        for kind, days in DAYS.items():
+            _sweep(os.path.join(folder, kind), time.time() - days * 24 * 3600)
+    except OSError:
+        pass
+
+
+def _sweep(folder: str, oldest: float) -> None:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            if os.stat(path).st_mtime < oldest:
+                _remove(path)
+        except OSError:
+            continue  # in use, or gone already
+
+
+def _remove(path: str) -> None:
+    """A lock goes only while nobody holds it and its state is gone; who waits for it sees that and makes a new one."""
+    if not path.endswith(".lock"):
+        os.unlink(path)
+    elif not os.path.exists(path[: -len(".lock")]):
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            _acquire(descriptor, wait=False)
+            os.unlink(path)
+        finally:
+            os.close(descriptor)

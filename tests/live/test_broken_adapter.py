@@ -1,0 +1,53 @@
+"""A proof that cannot fail is worthless: adapters that are broken on purpose must be caught, on the real agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onehook.prove.agents import cache_folder, pinned_agents
+from onehook.prove.scenarios import by_id
+from onehook.prove.verdicts import MISS, PROVEN, Prover
+
+AGENTS = {agent.name: agent for agent in pinned_agents(["codex", "claude"], cache_folder())}
+needs_agents = pytest.mark.skipif(not AGENTS, reason="no pinned agent is installed: onehook prove --install")
+(DENY,) = by_id(["deny"])
+
+
+def runtime(project: Path, name: str) -> Path:
+    return project / ".onehook" / "runtime" / "onehook" / name
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def documented_deny(project: Path) -> None:
+    """The documents' deny: JSON on stdout, exit 2, nothing on stderr."""
+    replace_in(
+        runtime(project, "hosts/codex/wire.py"), 'dumps(body), 2, response.reason or "", alone=True', 'dumps(body), 2, "", alone=True'
+    )
+
+
+@needs_agents
+def test_the_documented_deny_without_stderr_is_caught_on_codex(tmp_path: Path) -> None:
+    verdict = Prover(tmp_path, documented_deny).prove(AGENTS["codex tools"], DENY)
+    assert verdict.verdict == MISS
+    assert (Path(verdict.kept) / "policy" / "first" / "project" / "ran.txt").exists()  # the command ran
+
+
+@needs_agents
+def test_the_same_runtime_unbroken_is_proven(tmp_path: Path) -> None:
+    assert Prover(tmp_path, lambda project: None).prove(AGENTS["codex tools"], DENY).verdict == PROVEN
+
+
+@needs_agents
+def test_an_answer_that_the_agent_does_not_know_is_caught_on_claude(tmp_path: Path) -> None:
+    def misspelt(project: Path) -> None:
+        replace_in(runtime(project, "hosts/claude/wire.py"), '"permissionDecision"', '"permissionDecisions"')
+        replace_in(runtime(project, "hosts/claude/wire.py"), "exit_code = 2 if", "exit_code = 0 if")
+
+    assert Prover(tmp_path, misspelt).prove(AGENTS["claude"], DENY).verdict == MISS

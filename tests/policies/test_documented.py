@@ -1,0 +1,36 @@
+"""docs/policies.md names every rule, and its first example works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onehook.core import Hooks
+from onehook.hosts.reversing import sample
+from onehook.policies.rules import RULES, SECRETS
+from onehook.runner import hooks_in
+
+TEXT = (Path(__file__).parent.parent.parent / "docs" / "policies.md").read_text(encoding="utf-8")
+
+
+def examples():
+    return [block.removeprefix("python\n") for block in TEXT.split("```")[1::2] if block.startswith("python")]
+
+
+def test_every_rule_is_in_the_table_in_the_words_of_the_code():
+    for name, what in RULES.items():
+        assert f"| `{name}` | {what} |" in TEXT
+    for name in SECRETS:
+        assert f"`{name}`" in TEXT
+
+
+def test_the_examples_run():
+    first, second = examples()
+    namespace: dict = {}
+    exec(first, namespace)
+    hooks = hooks_in(namespace, "example")
+    assert hooks.dispatch(sample("PreToolUse", "Bash", command="cat .env")).decision == "deny"
+    assert hooks.dispatch(sample("PreToolUse", "Bash", command="git reset --hard")).decision is None
+    exec("from onehook import deny\nhooks = Hooks()\n" + second, namespace)
+    answers = [namespace["hooks"].dispatch(sample("PreToolUse", "Bash", command="curl x", session_id="s")).decision for _ in range(4)]
+    assert answers == [None, None, None, "deny"]
+    assert isinstance(hooks, Hooks)

@@ -1,0 +1,61 @@
+"""The documentation says what was measured, and the tables in the code agree with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onehook.hosts import HOSTS
+from onehook.prove import hostdocs, matrix
+from onehook.prove.agents import pins
+from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
+from onehook.prove.results import differences, read
+from onehook.prove.scenarios import SCENARIOS, by_id
+from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = read()
+AGREES = {WORKS: (PROVEN, CLAIMED, ABSENT), NOT_HONOURED: (DECLARED, ABSENT), NO_EVENT: (ABSENT,)}
+
+
+@pytest.mark.parametrize("row", RESULTS["results"], ids=lambda row: f"{row['host']}{row.get('mode', '')}-{row['scenario']}")
+def test_the_tables_agree_with_what_was_measured(row: dict[str, str]) -> None:
+    (scenario,) = by_id([row["scenario"]])
+    expected, _ = expectation(row["host"], scenario)
+    assert row["verdict"] != MISS
+    assert row["verdict"] in AGREES[expected]
+
+
+def test_every_host_that_can_be_run_was_measured_at_its_pinned_version() -> None:
+    assert RESULTS["agents"] == {host: pin.version for host, pin in pins().items()}
+
+
+@pytest.mark.parametrize("host", pins())
+def test_every_scenario_was_measured(host: str) -> None:
+    assert {row["scenario"] for row in RESULTS["results"] if row["host"] == host} == {scenario.id for scenario in SCENARIOS}
+
+
+def test_every_host_that_can_be_run_is_a_host() -> None:
+    assert set(pins()) <= set(HOSTS)
+
+
+def test_the_matrix_page_is_the_one_that_the_results_give() -> None:
+    assert (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8") == matrix.page(RESULTS), "run: python -m onehook.prove.matrix"
+
+
+def test_the_table_in_the_readme_is_the_one_that_the_results_give() -> None:
+    assert matrix.readme_table(RESULTS) in (ROOT / "README.md").read_text(encoding="utf-8"), "run: python -m onehook.prove.matrix"
+
+
+def test_a_changed_cell_and_a_new_version_are_differences() -> None:
+    before = {"agents": {"x": "1"}, "results": [{"host": "x", "scenario": "deny", "verdict": PROVEN}]}
+    after = {"agents": {"x": "2"}, "results": [{"host": "x", "scenario": "deny", "verdict": MISS, "detail": "it ran"}]}
+    assert differences(before, after) == ["x: 1 -> 2", "x deny: proven -> MISS. it ran"]
+    assert differences(before, before) == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_page_of_a_host_is_the_one_that_its_tables_give(host: str) -> None:
+    page = ROOT / "docs" / "hosts" / f"{host}.md"
+    assert page.read_text(encoding="utf-8") == hostdocs.page(host), "run: python -m onehook.prove.matrix"

@@ -1,0 +1,139 @@
+"""ONEHOOK_RECORD and `onehook record`: what is kept of a live session."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from click.testing import CliRunner
+from harness import LAUNCH, fire, reason_of, tool_payload
+
+from onehook.cli.record_ import command
+from onehook.policies.rules import SECRETS
+from onehook.record.log import masked
+
+TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
+
+
+def entries(folder):
+    return {path.name: [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()] for path in folder.glob("*.jsonl")}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "kept"
+
+
+def test_an_event_is_kept_with_its_answer_and_the_answer_is_the_same(policy, host, folder):
+    path = policy("return deny('no')")
+    plain = fire(path, tool_payload(host), "--host", host)
+    kept = fire(path, tool_payload(host), "--host", host, env={"ONEHOOK_RECORD": str(folder)})
+    assert (kept.exit_code, kept.stdout, kept.stderr) == (plain.exit_code, plain.stdout, plain.stderr)
+    assert reason_of(kept, host) == "no"
+    ((name, [entry]),) = entries(folder).items()
+    assert name.startswith(f"{host}-") and entry["host"] == host
+    assert (entry["event"], entry["payload"]) == ("PreToolUse", tool_payload(host))
+    assert entry["answer"]["response"]["decision"] == "deny"
+    assert entry["answer"]["exit_code"] == plain.exit_code and entry["answer"]["stdout"] == plain.stdout.rstrip("\n")
+    assert entry["time"].endswith("Z") and entry["time"][:2] == "20"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
+def test_only_the_owner_can_read_it(policy, folder):
+    fire(policy(), tool_payload("claude"), "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())] == [0o700, 0o600]
+
+
+def test_credentials_are_masked_unless_it_is_switched_off(policy, folder, tmp_path):
+    payload = tool_payload("claude", f"curl -H 'token {TOKEN}' x", password="hT7k" + "Q2zL9w")
+    path = policy("return deny('no: ' + event.command)")
+    fire(path, payload, "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    (text,) = [file.read_text() for file in folder.iterdir()]
+    assert TOKEN not in text and "hT7k" not in text
+    assert "[github-token]" in text and '"password": "[password]"' in text
+    other = tmp_path / "other"
+    fire(path, payload, "--host", "claude", env={"ONEHOOK_RECORD": str(other), "ONEHOOK_RECORD_MASK": "off"})
+    assert TOKEN in next(other.iterdir()).read_text()
+
+
+def test_masking_keeps_the_shape_and_everything_else():
+    value = {"a": [1, None, True, "plain text here", {"api_key": "9f86d081884c7d659a2feaa0c55ad015"}], "b": "x" * 50}
+    assert masked(value) == {"a": [1, None, True, "plain text here", {"api_key": "[password]"}], "b": "x" * 50}
+
+
+def test_sessions_have_files_of_their_own_and_a_name_cannot_lead_elsewhere(policy, folder, tmp_path):
+    for session in ("s-1", "s-2", "../../out", "", "a" * 500):
+        fire(policy(), {**tool_payload("claude"), "session_id": session}, "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    assert sorted(path.name for path in folder.iterdir())[-1] == "claude-s-2.jsonl"
+    assert len(list(folder.iterdir())) == 5
+    assert not list(tmp_path.glob("*.jsonl"))
+
+
+def test_hooks_that_run_at_once_do_not_mix_their_lines(policy, folder):
+    path = policy()
+    with ThreadPoolExecutor(8) as pool:
+        payloads = [tool_payload("claude", f"echo {number} " + "x" * 20_000) for number in range(24)]
+        list(pool.map(lambda payload: fire(path, payload, "--host", "claude", env={"ONEHOOK_RECORD": str(folder)}), payloads))
+    ((_, kept),) = entries(folder).items()
+    assert {entry["payload"]["tool_input"]["command"].split()[1] for entry in kept} == {str(number) for number in range(24)}
+
+
+def test_a_folder_that_cannot_be_made_is_said_and_changes_no_answer(policy, tmp_path):
+    (tmp_path / "file").write_text("")
+    env = {"ONEHOOK_RECORD": str(tmp_path / "file" / "below")}
+    result = fire(policy("return deny('no')"), tool_payload("claude"), "--host", "claude", env=env)
+    assert reason_of(result, "claude") == "no"
+    assert "this event was not recorded" in result.stderr
+    alone = fire(policy("return deny('no')"), tool_payload("codex"), "--host", "codex", env=env)
+    assert reason_of(alone, "codex") == "no"  # there stderr is the reason, whole
+
+
+def test_a_payload_that_cannot_be_read_is_noted_without_its_text(policy, folder):
+    fire(policy(), b'{"secret": ', "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    ((name, [entry]),) = entries(folder).items()
+    assert name == "unreadable.jsonl" and entry["payload"] is None and "not JSON" in entry["answer"]["stderr"]
+
+
+def test_nothing_of_it_is_imported_when_it_is_off(policy):
+    from test_hot_path import SHOW, modules_of
+
+    assert not {name for name in modules_of(fire(policy(SHOW), tool_payload("claude"), "--host", "claude")) if "record" in name}
+
+
+def agent(policy_path, events):
+    """A program that does what an agent does with its hooks."""
+    payload = json.dumps(tool_payload("claude", f"echo {TOKEN}"))
+    return (
+        f"import subprocess, sys\nfor _ in range({events}): "
+        f"subprocess.run([sys.executable, '-I', '-S', {LAUNCH!r}, {str(policy_path)!r}, '--host', 'claude'], input={payload!r}.encode())\n"
+        "sys.exit(3)"
+    )
+
+
+def test_the_command_starts_the_agent_records_and_says_what_it_kept(policy, folder):
+    result = CliRunner().invoke(command, ["--output", str(folder), "--", sys.executable, "-c", agent(policy(), 2)])
+    assert result.exit_code == 3, "the agent's exit code"
+    assert f"2 events in {folder / 'claude-s-1.jsonl'}" in result.output
+    assert TOKEN not in (folder / "claude-s-1.jsonl").read_text()
+    again = CliRunner().invoke(command, ["--no-mask", "--output", str(folder), "--", sys.executable, "-c", agent(policy(), 1)])
+    assert "1 event in" in again.output
+    assert TOKEN in (folder / "claude-s-1.jsonl").read_text()
+
+
+def test_the_command_says_when_nothing_was_recorded(folder):
+    result = CliRunner().invoke(command, ["--output", str(folder), "--", sys.executable, "-c", ""])
+    assert result.exit_code == 0 and "no event was recorded" in result.output
+
+
+def test_an_agent_that_is_not_there_is_said_so(folder):
+    result = CliRunner().invoke(command, ["--output", str(folder), "--", "no-such-agent"])
+    assert result.exit_code == 1 and "no-such-agent cannot be started" in result.output
+    assert CliRunner().invoke(command, []).exit_code == 2
+
+
+def test_the_rules_are_listed():
+    assert CliRunner().invoke(command, ["--rules"]).output.split() == list(SECRETS)
