@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def command(directory: str, install: bool | None, project: str | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
-        click.echo(f"wrote {path}")
+        click.echo(f"wrote {os.path.relpath(path)}")
     if install is None and sys.stdin.isatty():
         install = click.confirm("Install it into the agents that are here?", default=True)
     policy = str(folder / "policy.py")
