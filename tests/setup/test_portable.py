@@ -40,7 +40,7 @@ def file_of(module: str) -> Path | None:
 
 
 def reachable() -> set[Path]:
-    """Everything that an event may load: from the launcher on, every host's wire, and the policies to start from, which are loaded by name."""
+    """Everything that an event may load: from the launcher on, every wire, and the policies to start from, all loaded by name."""
     seen: set[Path] = set()
     waiting = [PACKAGE / "launch.py", *(PACKAGE / "hosts" / host / "wire.py" for host in HOSTS)]
     waiting += (PACKAGE / "policies").glob("*.py")

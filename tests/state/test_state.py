@@ -22,7 +22,8 @@ HEAD = f"import os, sys; sys.path.append({str(PACKAGE.parent)!r})\nfrom onehook.
 
 
 def process(code, *arguments):
-    return subprocess.Popen([sys.executable, "-I", "-S", "-c", HEAD + code, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-I", "-S", "-c", HEAD + code, *arguments], **pipes)
 
 
 @pytest.fixture
