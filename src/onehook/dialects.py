@@ -59,6 +59,8 @@ class _Part:
 
 def answers(programs: list[Program], event: Event, seconds: float) -> list[Response | None]:
     """What the programs say, one answer each, in their order."""
+    if not programs:
+        return []
     parts: list[list[_Part]] = []
     for program in programs:
         dialect = dialect_of(program.dialect)

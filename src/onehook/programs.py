@@ -12,7 +12,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 else:
     import _signal  # signal itself brings in enum: 3 ms on every event
 
@@ -151,12 +151,7 @@ class _Live:
 
 class _Stage:
     def __init__(self, seconds: float) -> None:
-        import select
-
         self.end = time.monotonic() + seconds
-        self.poller: Callable[[], select.poll] = select.poll
-        self.readable = select.POLLIN | select.POLLHUP | select.POLLERR
-        self.writable = select.POLLOUT | select.POLLERR
 
     def play(self, runs: Sequence[Run]) -> None:
         waiting = list(runs)
@@ -199,13 +194,15 @@ class _Stage:
                 os.close(end)
 
     def _wait(self, live: list[_Live]) -> None:
-        poll = self.poller()
+        import select  # after the programs have been started: 0.2 ms that they run beside
+
+        poll = select.poll()
         owners: dict[int, tuple[_Live, int]] = {}
         for one in live:
             for which, end in enumerate((*one.ends, one.pidfd)):
                 if end >= 0:
                     owners[end] = (one, which)
-                    poll.register(end, self.readable if which else self.writable)
+                    poll.register(end, select.POLLIN if which else select.POLLOUT)
         left = min(one.deadline for one in live) - time.monotonic()
         if any(one.pidfd < 0 for one in live):
             left = min(left, _TICK)

@@ -116,7 +116,7 @@ def read_stdin(seconds: float = 0) -> bytes:
 
     A hook that exits before its host has written all is reported as failed, so what is too much is read and thrown away.
     """
-    disarm = _alarm(seconds) if seconds else None
+    disarm = alarm(seconds) if seconds else None
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -143,7 +143,7 @@ def read_stdin(seconds: float = 0) -> bytes:
     return b"".join(chunks)
 
 
-def _alarm(seconds: float) -> Callable[[], object] | None:
+def alarm(seconds: float) -> Callable[[], object] | None:
     """Have TimeoutError raised in a system call that takes longer; returns what calls it off. None where there are no timers (Windows)."""
     if not hasattr(_signal, "setitimer"):
         return None
@@ -255,7 +255,7 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
             source = file.read()
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
-    if path.endswith(".toml"):
+    if is_manifest(path):
         from onehook.manifest import load_manifest
 
         return load_manifest(path, source, given)
@@ -267,6 +267,10 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
     # Compiled from the source each time: a .pyc in the repository could be forged without the policy changing.
     exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
     return hooks_in(module.__dict__, path)
+
+
+def is_manifest(path: str) -> bool:
+    return path.endswith(".toml")
 
 
 def hooks_in(namespace: dict[str, Any], path: str) -> Hooks:

@@ -21,7 +21,7 @@ from onehook.setup.plan import config_of, configurable, place_of
 from onehook.setup.survey import survey
 from tests.setup.installing import Place
 
-NASTY = '-p q\' "d" $HOME `id` %x% é\\n'
+NASTY = "-p q' \"d\" $HOME `id` %x% é\\n"
 POLICY_NAME = "-h é/-pol icy's $HOME `id`.py"
 POLICY = """import onehook
 from onehook import Hooks, deny
