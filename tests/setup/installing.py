@@ -63,9 +63,7 @@ class Place:
         return Machine(self.home, self.project, variables, self.platform, self.root / "system")
 
     def request(self, scope: str = "project", **options: Any) -> Request:
-        wish = Wish(
-            options.get("fail_closed", False), options.get("timeout"), options.get("stop_limit", 5), options.get("matchers", {})
-        )
+        wish = Wish(options.get("fail_closed", False), options.get("timeout"), options.get("stop_limit", 5), options.get("matchers", {}))
         run_options = ("--timeout", f"{options['timeout']:g}") if options.get("timeout") else ()
         events = tuple(options.get("events", DEFAULT_EVENTS))
         return Request(options.get("policy", self.policy), scope, events, wish, options.get("portable", False), run_options)

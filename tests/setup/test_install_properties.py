@@ -21,7 +21,7 @@ from tests.setup.documents import VALUES, documents
 from tests.setup.installing import Place
 
 HOSTS = configurable()
-COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", "echo \"$HOME\" é", "x" * 40])
+COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", 'echo "$HOME" é', "x" * 40])
 
 
 def slots_of(host: str) -> list[str]:

@@ -21,7 +21,7 @@ from onehook.setup.plan import config_of, configurable, place_of
 from onehook.setup.survey import survey
 from tests.setup.installing import Place
 
-NASTY = "-p q' \"d\" $HOME `id` %x% é\\n"
+NASTY = '-p q\' "d" $HOME `id` %x% é\\n'
 POLICY_NAME = "-h é/-pol icy's $HOME `id`.py"
 POLICY = """import onehook
 from onehook import Hooks, deny
@@ -102,7 +102,8 @@ def test_a_clone_with_a_bare_python_runs_the_portable_form(host: str, tmp_path: 
     folder = (below if config_of(host).PROJECT == "" else clone) if counts_on_cwd else tmp_path
     denied = answered(host, line, shell, folder, clone, place.home, "rm -rf /", str(binaries))
     assert denied.decision == "deny"
-    assert str(clone / ".onehook" / "runtime" / "onehook" / "__init__.py") in str(denied.reason or denied.user_message)
+    runtime = str(clone / ".onehook" / "runtime" / "onehook" / "__init__.py")
+    assert runtime in str(denied.reason or denied.user_message).replace("/./", "/")  # the project may be named "."
 
 
 def bare_python() -> str:
