@@ -15,16 +15,18 @@ from onehook.hosts import HOSTS, wire_of
 LAYERS = (
     ("onehook.__main__", "onehook.launch"),
     ("onehook.cli",),
-    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing"),
+    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     # onehook.record.log is what the runner calls to keep an event; the rest of onehook.record reads what was kept.
     ("onehook.runner", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.record.log"),
+    ("onehook.manifest", "onehook.dialects", "onehook.programs", "onehook.programs_slowly", "onehook.plaintoml"),
     ("onehook.hosts",),
     ("onehook.policies",),
     ("onehook.codec",),
     ("onehook.core", "onehook.version", "onehook"),
 )
 FORKED_FROM = {"kilo": "opencode"}  # the same program under another name, so it is the same wire
-HOT = ("launch", "runner", "isolate", "stopguard", "state", "codec", "core", "__init__", "__main__", "version")
+MANIFEST = ("manifest", "dialects", "programs", "plaintoml")
+HOT = ("launch", "runner", "isolate", "stopguard", "state", "codec", "core", "__init__", "__main__", "version", *MANIFEST)
 
 
 def module_name(path):
@@ -122,7 +124,10 @@ def native_names():
     return (events | set(HOSTS)) - {*EVENTS, *EXTENDED_EVENTS, "contract", "stop"}
 
 
-NEUTRAL = [f"onehook.{name}" for name in ("core", "runner", "isolate", "stopguard", "codec", "launch", "hosts.effects", "hosts.tools")]
+NEUTRAL = [
+    f"onehook.{name}"
+    for name in ("core", "runner", "isolate", "stopguard", "codec", "launch", "hosts.effects", "hosts.tools", "hosts.unified", *MANIFEST)
+]
 
 
 def words_in(tree):

@@ -13,7 +13,7 @@ import sys
 
 from onehook.codec import dumps, loads
 from onehook.core import Hooks, OnehookError, Output, PayloadError, Response
-from onehook.runner import checked, conclude, fail, load_policy, probed, source_says_closed, told, write
+from onehook.runner import alarm, checked, conclude, fail, is_manifest, load_policy, probed, source_says_closed, told, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the an
 
 def run_policy(job: Job, hooks: Hooks | None) -> Output:
     _hold_standard_descriptors()
+    if hooks is None and is_manifest(job.policy):
+        return _here(job)
     if hasattr(os, "fork") and job.options.isolation == "process":
         return _forked(job, hooks)
     return _threaded(job, hooks)
@@ -49,7 +51,7 @@ def _hold_standard_descriptors() -> None:
 
 
 def _policy(job: Job, hooks: Hooks | None) -> Hooks:
-    return load_policy(job.policy) if hooks is None else hooks
+    return load_policy(job.policy, job.given) if hooks is None else hooks
 
 
 def _message(error: BaseException) -> str:
@@ -70,6 +72,41 @@ def _made() -> dict[str, Any]:
     made = [hooks.options for hooks in Hooks.made]
     closed = [options for options in made if options.get("fail") == "closed"]
     return (closed or made or [{}])[-1]
+
+
+# --- in this process -----------------------------------------------------------------------------------------------------------
+
+
+class _Heard:
+    """Takes the place of sys.stderr: what is said there comes after the answer, in one piece."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text = (self.text + text)[-MAX_NOISE:]
+
+
+def _here(job: Job) -> Output:
+    """A manifest runs no Python code but ours, and its programs are processes of their own, so a fork would only cost time."""
+    real, heard = sys.stderr, _Heard()
+    sys.stderr = heard
+    message: dict[str, Any] = {}
+    disarm = None
+    try:
+        policy = load_policy(job.policy, job.given)
+        message["options"] = policy.options
+        job.settle(policy.options)
+        disarm = alarm(job.options.timeout)  # should we ourselves hang; programs are ended before
+        assert job.event is not None
+        message["response"] = checked(policy.dispatch(job.event)).to_dict()
+    except Exception as error:
+        message["error"] = told(error)
+    finally:
+        sys.stderr = real
+        if disarm is not None:
+            disarm()
+    return _concluded(job, message, "", heard.text)
 
 
 # --- with fork -----------------------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def read_stdin(seconds: float = 0) -> bytes:
 
     A hook that exits before its host has written all is reported as failed, so what is too much is read and thrown away.
     """
-    disarm = _alarm(seconds) if seconds else None
+    disarm = alarm(seconds) if seconds else None
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -143,7 +143,7 @@ def read_stdin(seconds: float = 0) -> bytes:
     return b"".join(chunks)
 
 
-def _alarm(seconds: float) -> Callable[[], object] | None:
+def alarm(seconds: float) -> Callable[[], object] | None:
     """Have TimeoutError raised in a system call that takes longer; returns what calls it off. None where there are no timers (Windows)."""
     if not hasattr(_signal, "setitimer"):
         return None
@@ -245,13 +245,20 @@ def _possible_events(job: Job) -> list[tuple[str, Row]]:
     return [(name, row) for wire in wires for name, row in wire.EVENTS.items() if name in names or row.event in names]
 
 
-def load_policy(path: str) -> Hooks:
-    """The Hooks object of a policy file: the one named `hooks`, or the only one."""
+def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
+    """The Hooks object of a policy file: the one named `hooks`, or the only one; of a manifest, the one that it describes.
+
+    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves.
+    """
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
+    if is_manifest(path):
+        from onehook.manifest import load_manifest
+
+        return load_manifest(path, source, given)
     module = type(sys)("onehook_policy")
     module.__file__ = os.path.abspath(path)
     sys.modules["onehook_policy"] = module
@@ -260,6 +267,10 @@ def load_policy(path: str) -> Hooks:
     # Compiled from the source each time: a .pyc in the repository could be forged without the policy changing.
     exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
     return hooks_in(module.__dict__, path)
+
+
+def is_manifest(path: str) -> bool:
+    return path.endswith(".toml")
 
 
 def hooks_in(namespace: dict[str, Any], path: str) -> Hooks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -131,15 +132,19 @@ def test_two_installs_at_once_both_take_effect_and_both_can_be_taken_back(tmp_pa
         place = fresh(tmp_path / str(attempt))
         start = place.snapshot()
         policies = [place.project / f"policy{number}.py" for number in range(3)]
-        gate, opener = os.pipe()
-        children = [forked(lambda policy=policy: _install_when_open(place, policy, gate, opener)) for policy in policies]  # type: ignore[misc]
-        os.close(gate)
-        os.close(opener)
-        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+        assert _installed_together(place, policies) == [0, 0, 0]
         groups = json.loads((place.project / ".claude" / "settings.json").read_text())["hooks"]["PreToolUse"]
         assert sorted(group["hooks"][0]["command"].split()[4].rpartition("/")[2] for group in groups) == [p.name for p in policies]
         place.uninstall(HOSTS)
         assert place.snapshot() == start
+
+
+def _installed_together(place: Place, policies: list[Path]) -> list[int]:
+    gate, opener = os.pipe()
+    children = [forked(functools.partial(_install_when_open, place, policy, gate, opener)) for policy in policies]
+    os.close(gate)
+    os.close(opener)
+    return [os.waitpid(child, 0)[1] for child in children]
 
 
 def _install_when_open(place: Place, policy: Path, gate: int, opener: int) -> None:

@@ -234,7 +234,7 @@ def test_a_broken_file_with_entries_of_ours_stops_it_before_the_first_change(pla
     file = place.project / FILES["codex"]
     file.write_text(file.read_text()[:-3])
     before = place.snapshot()
-    with pytest.raises(ConfigError, match="codex/hooks.json: line"):
+    with pytest.raises(ConfigError, match=r"codex/hooks\.json: line"):
         place.uninstall(HOSTS)
     assert place.snapshot() == before
 

@@ -26,12 +26,15 @@ def command(hosts: str, no_fire: bool, as_json: bool, project: str | None) -> No
     Exit code 1 if anything would keep a deny from taking effect.
     """
     from onehook.cli.choices import chosen_hosts
-    from onehook.setup.doctor import examine
+    from onehook.setup.doctor import NOT_HERE, examine
 
     machine = machine_of(project)
     reports: list[Report] = []
+    absent: list[str] = []
     for report in examine(machine, chosen_hosts(hosts, machine), fire=not no_fire):
-        if not as_json:
+        if report.finding.what == NOT_HERE:
+            absent.append(report.host)
+        elif not as_json:
             _show(report, reports[-1] if reports else None)
         reports.append(report)
     failed = any(report.finding.level == "fail" for report in reports)
@@ -41,6 +44,8 @@ def command(hosts: str, no_fire: bool, as_json: bool, project: str | None) -> No
         shown = [{"host": report.host, "file": report.where, **asdict(report.finding)} for report in reports]
         click.echo(json.dumps({"ok": not failed, "findings": shown}, indent=2))
     else:
+        if absent:
+            click.secho(f"Not here: {', '.join(absent)}", dim=True)
         click.echo("\nA deny would not take effect everywhere: see FAIL above." if failed else "\nA deny takes effect.")
     raise SystemExit(1 if failed else 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -33,28 +34,25 @@ def no_secrets(event):
 if __name__ == "__main__":
     run(hooks)
 '''
-TEST = '''"""Tests of policy.py; run them with pytest. No agent is needed."""
-
-from pathlib import Path
-
-from onehook.runner import load_policy
-from onehook.testing import simulate
-
-hooks = load_policy(str(Path(__file__).with_name("policy.py")))
+TEST = '''"""Tests of policy.py on every agent's own payloads; run them with pytest. No agent is needed."""
 
 
-def test_rm_rf_is_denied():
-    assert simulate(hooks, "PreToolUse", "Bash", command="rm -rf build").decision == "deny"
+def test_rm_rf_is_denied(fire):
+    fire("Bash", command="rm -rf build").assert_denied("rm -rf").assert_nothing_dropped()
 
 
-def test_other_commands_are_left_to_the_agent():
-    assert simulate(hooks, "PreToolUse", "Bash", command="ls -la").decision is None
+def test_other_commands_are_left_to_the_agent(fire):
+    fire("Bash", command="ls -la").assert_runs()
 
 
-def test_env_files_are_denied():
-    assert simulate(hooks, "PreToolUse", "Read", file_path="/repo/.env").decision == "deny"
-    assert simulate(hooks, "PreToolUse", "Write", file_path="/repo/.env.local", content="").decision == "deny"
-    assert simulate(hooks, "PreToolUse", "Read", file_path="/repo/README.md").decision is None
+def test_env_files_are_denied(fire):
+    fire("Read", file_path=".env").assert_denied("secrets")
+    fire("Write", file_path="app/.env.local", content="KEY=1").assert_denied("secrets")
+    fire("Edit", file_path=".env", old_string="a", new_string="b").assert_denied("secrets")
+
+
+def test_other_files_are_left_to_the_agent(fire):
+    fire("Read", file_path="README.md").assert_runs()
 '''
 
 
@@ -73,7 +71,7 @@ def command(directory: str, install: bool | None, project: str | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
-        click.echo(f"wrote {path}")
+        click.echo(f"wrote {os.path.relpath(path)}")
     if install is None and sys.stdin.isatty():
         install = click.confirm("Install it into the agents that are here?", default=True)
     policy = str(folder / "policy.py")

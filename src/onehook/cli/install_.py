@@ -11,7 +11,7 @@ import click
 from onehook.cli.choices import SCOPE_CHOICE, chosen_hosts, existing_policy, machine_of
 from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
 from onehook.hosts.configuring import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
-from onehook.setup.command import PORTABLE_FOLDER
+from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
 from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
@@ -146,7 +146,18 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
         click.echo(f"{config_of(host).TITLE:<14} {'installed in' if place.path in written else 'up to date in'} {place.path}")
         for finding in _next_steps(host, request, machine):
             click.echo(f"{'':<14} {finding}")
+    if request.portable:
+        click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}, to be committed with the rest")
+    elif _temporary(str(LAUNCHER)):
+        click.echo(f"note: this onehook is in a cache that will be cleaned ({LAUNCHER}), and the entries start it;", err=True)
+        click.echo("      install it to stay (uv tool install onehook, or pipx install onehook), then run this again", err=True)
     click.echo("\n`onehook doctor` checks that a deny takes effect; `onehook uninstall` takes it all out again.")
+
+
+def _temporary(launcher: str) -> bool:
+    """Whether onehook was started by uvx or pipx run."""
+    path = launcher.replace("\\", "/")
+    return any(part in path for part in ("/uv/archive-v0/", "/uv/environments-v2/", "/pipx/.cache/"))
 
 
 def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
@@ -164,10 +175,14 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
 
 def loaded(path: Path) -> Hooks:
     """The policy, loaded once now: one that does not load should not be installed."""
+    from onehook.manifest import Manifest
     from onehook.runner import load_policy
 
     try:
-        return load_policy(str(path))
+        hooks = load_policy(str(path))
+        if isinstance(hooks, Manifest):
+            hooks.check()
+        return hooks
     except OnehookError as error:
         raise click.ClickException(str(error)) from None
     except BaseException as error:

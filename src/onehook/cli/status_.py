@@ -45,14 +45,15 @@ def _show(found: list[Row], machine: Machine) -> None:
     from rich.text import Text
 
     table = Table()
-    for heading in ("host", "scope", "policy", "events", "fail", "file"):
+    for heading in ("host", "scope", "policy, and the file that names it", "events", "fail"):
         table.add_column(heading, overflow="fold")
     for row in found:
-        policy = Text(_short(row.policy, machine) + (" (portable)" if row.portable else ""))
-        if row.note:
-            policy.append(("\n" if row.policy else "") + row.note, style="red")
-        table.add_row(row.host, row.scope, policy, "\n".join(row.events), row.fail, Text(_short(row.file, machine)))
+        policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
+        table.add_row(row.host, row.scope, Text(f"{policy}\n{_short(row.file, machine)}".lstrip()), "\n".join(row.events), row.fail)
     Console().print(table)
+    for row in found:
+        if row.note:
+            click.secho(f"{row.host}, {row.scope}: {row.note}", fg="red")
 
 
 def _short(path: str, machine: Machine) -> str:

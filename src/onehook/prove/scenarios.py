@@ -12,6 +12,7 @@ from typing import Any
 
 from onehook.core import Response
 from onehook.hosts.living import Live, Step
+from onehook.prove import guests
 from onehook.prove.evidence import Evidence
 
 REASON = "the-policy-said-no-7461"
@@ -30,6 +31,10 @@ def _ends(steps: Sequence[Step | None]) -> list[Step | None]:
 
 def shell_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("echo ran > ran.txt", mode)])
+
+
+def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.shell("rm -rf precious", mode)])
 
 
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
@@ -87,6 +92,7 @@ class Scenario:
     mcp: bool = False
     disabled: bool = False  # the hooks are switched off after the install, and doctor must say so
     policy_path: str = ""  # a policy of the user's own, used where it is
+    policy_name: str = "policy.py"  # onehook.toml where the policy is a manifest
 
 
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\nhooks = Hooks({options})\n"
@@ -133,6 +139,19 @@ def _simple(id: str, title: str, event: str, response: Response, script: Script,
 
 
 NO = Response("deny", REASON)
+
+
+def _kept_and_told(evidence: Evidence) -> bool:
+    return evidence.acted and evidence.text("precious/kept.txt") is not None and evidence.model_was_told(REASON)
+
+
+def _guest(id: str) -> Scenario:
+    """A hook program of somebody else's, in the words of one host, on whatever host this is."""
+    return Scenario(
+        id, guests.GUESTS[id][0], "PreToolUse", "Bash", NO, guests.manifest(id), remove_script, _kept_and_told, effect="deny",
+        files=guests.files(id, REASON), policy_name="onehook.toml",
+    )  # fmt: skip
+
 
 SCENARIOS: tuple[Scenario, ...] = (
     _simple("deny", "a command denied, the model told why", "PreToolUse", NO, shell_script, _blocked_and_told, tool="Bash", effect="deny"),
@@ -193,6 +212,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              answering("PreToolUse", NO, "Bash"), shell_script,
              lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
              files={name: "open('shadowed.txt', 'w').write('x')\n" for name in ("json.py", "onehook.py", "os.py")}),
+    *(_guest(id) for id in guests.GUESTS),
 )  # fmt: skip
 
 

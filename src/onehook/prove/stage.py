@@ -81,7 +81,7 @@ def _play_once(
     for path in (home, project / ".hooks"):
         path.mkdir(parents=True)
     for name, text in scenario.files.items():
-        (project / name).write_text(text, encoding="utf-8")
+        _put(project / name, text)
     subprocess.run(["git", "init", "-q"], cwd=project, check=False, env={"PATH": os.environ["PATH"], "HOME": str(home)})
     live = live_of(agent.host)
     steps = script_of(agent, scenario, project)
@@ -102,6 +102,13 @@ def _play_once(
     return evidence
 
 
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    if text.startswith("#!"):
+        path.chmod(0o755)
+
+
 def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, steps: list[Step]) -> Any:
     more: dict[str, Any] = {}
     if hasattr(live, "told"):  # no model of ours drives it: the script goes in at the start
@@ -113,7 +120,7 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, step
 
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
     """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
-    policy = Path(scenario.policy_path) if scenario.policy_path else sandbox.project / ".hooks" / "policy.py"
+    policy = Path(scenario.policy_path) if scenario.policy_path else sandbox.project / ".hooks" / scenario.policy_name
     if not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
     argv = [

@@ -17,6 +17,8 @@ from onehook.setup.portable import installed_version
 from onehook.setup.survey import Spot, policy_of, readable, survey
 from onehook.version import VERSION
 
+NOT_HERE = "not here"
+
 
 @dataclass(frozen=True)
 class Report:
@@ -42,7 +44,7 @@ def _examine_host(host: str, spots: list[Spot], machine: Machine, fire: bool) ->
     if not installed:
         where = present(host, machine)
         finding = Finding("warn", f"no policy is installed, and it is here ({where})", f"onehook install POLICY --hosts {host}")
-        yield Report(title, "", finding if where else Finding("note", "not here"))
+        yield Report(title, "", finding if where else Finding("note", NOT_HERE))
     for spot in spots:
         found = _examine_spot(spot, machine, fire) if spot.ours else _look_at_foreign(spot, machine, installed)
         yield from (Report(title, str(spot.place.path), finding) for finding in found)
@@ -72,7 +74,7 @@ def _examine_spot(spot: Spot, machine: Machine, fire: bool) -> Iterator[Finding]
     shared = sorted({found.event for found in spot.foreign} & {found.event for found in spot.ours})
     if shared:
         others = ", ".join(dict.fromkeys(found.command[:40] for found in spot.foreign if found.event in shared))
-        yield Finding("note", f"other hooks answer {', '.join(shared)} too: {others}", "onehook status")
+        yield Finding("note", f"other hooks answer {', '.join(shared)} too: {others}")
     if fire:
         yield from fired(spot, machine)
 

@@ -47,7 +47,7 @@ def fired(spot: Spot, machine: Machine) -> Iterator[Finding]:
 
 
 def _fired_entry(spot: Spot, gate: Found, machine: Machine) -> Iterator[Finding]:
-    rerun = f"onehook doctor --hosts {spot.host}, after mending what it says"
+    rerun = f"mend what it says, then: onehook doctor --hosts {spot.host}"
     try:
         begun = time.perf_counter()
         denied, denial = fire(spot, gate, machine, "deny")
@@ -56,8 +56,13 @@ def _fired_entry(spot: Spot, gate: Found, machine: Machine) -> Iterator[Finding]
     except subprocess.TimeoutExpired:
         yield Finding("fail", f"fired through the host's shell, it gave no answer within {FIRE_SECONDS} s", rerun)
         return
-    if denial is None or denial.decision != "deny" or PROBE_REASON not in f"{denial.reason}{denial.user_message}{denied.stderr}":
+    except OSError as error:
+        yield Finding("fail", f"the host's shell cannot be started: {error.filename}: {error.strerror}", "chsh -s /bin/sh, or mend SHELL")
+        return
+    if denial is None or denial.decision != "deny":
         yield Finding("fail", f"fired through the host's shell, it did not deny: {_said(denied)}", rerun)
+    elif PROBE_REASON not in f"{denial.reason}{denial.user_message}{denied.stderr}":
+        yield Finding("fail", f"fired through the host's shell, the policy breaks, so that everything is denied: {_said(denied)}", rerun)
     elif permission is None or permission.decision == "deny":
         yield Finding("fail", f"fired through the host's shell, it denied what it must allow: {_said(allowed)}", rerun)
     else:
@@ -71,7 +76,8 @@ def _fired_entry(spot: Spot, gate: Found, machine: Machine) -> Iterator[Finding]
 
 
 def _said(done: subprocess.CompletedProcess[str]) -> str:
-    text = " ".join((done.stderr.strip() or done.stdout.strip() or "nothing was printed").split())
+    """The last line, which names the error where there is a traceback before it."""
+    text = (done.stderr.strip() or done.stdout.strip() or "nothing was printed").splitlines()[-1]
     return f"exit {done.returncode}: {text[:300]}"
 
 

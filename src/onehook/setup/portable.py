@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parent.parent
 # What the launcher needs on its way to a decision. tests/setup/test_portable.py runs the copy and sees that nothing is missing.
 MODULES = (
-    "__init__.py", "codec.py", "core.py", "isolate.py", "launch.py", "runner.py", "state.py", "stopguard.py", "version.py",
-    "hosts/__init__.py", "hosts/effects.py", "hosts/patch.py", "hosts/tools.py",
+    "__init__.py", "codec.py", "core.py", "dialects.py", "isolate.py", "launch.py", "manifest.py", "plaintoml.py", "programs.py",
+    "programs_slowly.py", "runner.py", "state.py", "stopguard.py", "version.py",
+    "hosts/__init__.py", "hosts/effects.py", "hosts/patch.py", "hosts/reversing.py", "hosts/tools.py", "hosts/unified.py",
     "record/__init__.py", "record/log.py",
 )  # fmt: skip
 README = """This folder was written by `onehook install --portable`. It holds the part of onehook that runs a policy,
@@ -28,7 +29,8 @@ TEXTS = {"README.md": README.encode(), ".gitignore": b"__pycache__/\n"}
 
 def runtime_files() -> dict[str, bytes]:
     """Path below .onehook/ -> content."""
-    names = [*MODULES, *(f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py"))]
+    parts = [f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py", "reverse.py")]
+    names = [*MODULES, *(name for name in parts if (PACKAGE / name).is_file())]
     names += [f"policies/{path.name}" for path in sorted((PACKAGE / "policies").glob("*.py"))]
     files = {f"runtime/onehook/{name}": (PACKAGE / name).read_bytes() for name in names}
     return {**TEXTS, **files}

@@ -1,11 +1,29 @@
-"""The author's kit: what a policy does, without an agent."""
+"""The author's kit: what a policy does on every host, without an agent. See docs/testing.md.
+
+pytest loads onehook.testing.plugin in every run of whoever has onehook installed, so nothing is imported here until it is asked for.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-from onehook.core import Hooks, Response
-from onehook.hosts.reversing import sample
+    from onehook.core import Hooks, Response
+    from onehook.testing.fire import Fire as Fire
+    from onehook.testing.fired import Fired as Fired
+    from onehook.testing.shots import Shot as Shot
+
+__all__ = ["Fire", "Fired", "Shot", "simulate"]
+_HOMES = {"Fire": "fire", "Fired": "fired", "Shot": "shots"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        import importlib
+
+        return getattr(importlib.import_module(f"onehook.testing.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'onehook.testing' has no attribute {name!r}")
 
 
 def simulate(hooks: Hooks, event: str, tool: str = "", **fields: Any) -> Response:
@@ -13,4 +31,6 @@ def simulate(hooks: Hooks, event: str, tool: str = "", **fields: Any) -> Respons
 
     simulate(hooks, "PreToolUse", "Bash", command="rm -rf /").decision == "deny"
     """
+    from onehook.hosts.reversing import sample
+
     return hooks.dispatch(sample(event, tool, **fields))

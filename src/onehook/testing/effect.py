@@ -11,7 +11,18 @@ def effect(event: Event, output: Output, gates: bool) -> str:
     """What the host will do. `gates`: a deny of this event prevents something."""
     if output.answer is None:
         return "blocked" if output.exit_code == 2 else "error, goes on"
-    return ", ".join([_main_effect(event, output.answer, gates), *_side_effects(output.answer)])
+    return effect_of(event, output.answer, gates, ignored(output.answer, [drop.field for drop in output.dropped]))
+
+
+def ignored(answer: Response, dropped: list[str]) -> bool:
+    """Whether a decision is written although the host was seen not to act on it: it is in the answer and among the losses."""
+    return answer.decision is not None and "decision" in dropped
+
+
+def effect_of(event: Event, answer: Response, gates: bool, decision_ignored: bool = False) -> str:
+    """The effect of what a host heard."""
+    heard = answer.copy(decision=None) if decision_ignored else answer
+    return ", ".join([_main_effect(event, heard, gates), *_side_effects(heard)])
 
 
 def _main_effect(event: Event, answer: Response, gates: bool) -> str:
@@ -19,18 +30,21 @@ def _main_effect(event: Event, answer: Response, gates: bool) -> str:
         goes_on = answer.decision == "deny" or (answer.decision is None and answer.reason is not None)
         return "goes on working" if goes_on else "stops"
     if answer.decision == "deny":
-        return "blocked" if gates else "feedback to the model"
+        if gates:
+            return "blocked"
+        return "feedback to the model" if event.event in _AFTER else "refused"
     if answer.decision == "ask":
         return "asked"
     if event.event in _AFTER or not event.tool:
         return "goes on"
-    return "runs rewritten" if answer.modified_input is not None else "runs"
+    rewritten = answer.modified_input is not None and answer.modified_input != event.tool_input
+    return "runs rewritten" if rewritten else "runs"
 
 
 def _side_effects(answer: Response) -> list[str]:
     side = []
     if answer.additional_context is not None:
         side.append("context added")
-    if answer.user_message is not None and answer.decision != "deny":
+    if (answer.user_message is not None and answer.decision != "deny") or answer.message is not None:
         side.append("user told")
     return side

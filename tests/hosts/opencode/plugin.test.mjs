@@ -46,6 +46,14 @@ const userMessage = (text) => [
   { message: { id: "msg_1" }, parts: [{ type: "text", text }, { type: "text", text: "not the user's", synthetic: true }] },
 ]
 
+function alive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 beforeEach(() => {
   client = fakeClient({ ses_1: { time: { created: Date.now() + 60000 } } })
 })
@@ -155,6 +163,7 @@ test("a failed tool's context is in the next request, once", async () => {
   const hooks = await plugin()
   await hooks["tool.execute.before"](...call("ls"))
   const part = { type: "tool", sessionID: "ses_1", callID: "call_1", tool: "bash", state: { status: "error", input: { command: "ls" }, error: "boom" } }
+  await emit(hooks, "message.part.updated", { part: { ...part, state: { status: "running", input: {} } } })
   await emit(hooks, "message.part.updated", { part })
   await emit(hooks, "message.part.updated", { part })
   const output = { system: [] }
@@ -284,6 +293,14 @@ for (const [variant, told] of [
     assert.match(client.named("log")[0].body.message, told)
   })
 }
+
+test("a launcher that takes too long is ended", async () => {
+  const hooks = await plugin("slow-open")
+  await hooks["tool.execute.before"](...call("ls"))
+  const pid = Number(readFileSync(join(FOLDER, "pid"), "utf8"))
+  for (let waited = 0; waited < 100 && alive(pid); waited++) await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(alive(pid), false)
+})
 
 test("the policy's own error is a denial under fail closed, and a warning under fail open", async () => {
   await assert.rejects((await plugin("closed"))["tool.execute.before"](...call("RAISE")), /ValueError: boom \(blocked: fail=closed\)/)

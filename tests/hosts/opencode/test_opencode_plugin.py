@@ -26,7 +26,11 @@ FAULTS = {
     "missing": ("/no/such/python",),
     "crash": (sys.executable, "-c", "import sys; sys.exit(3)"),
     "signal": (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"),
-    "slow": (sys.executable, "-c", "import time; time.sleep(60)"),
+    "slow": (
+        sys.executable,
+        "-c",
+        "import os, time; open(os.environ['ONEHOOK_TEST_PLUGINS'] + '/pid', 'w').write(str(os.getpid())); time.sleep(60)",
+    ),
     "garbage": (sys.executable, "-c", "print('hello')"),
     "null": (sys.executable, "-c", "print('null')"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from onehook.hosts.claude import wire
 from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
 
 TITLE = "Claude Code"
+CAPTURED = ("2.1.325",)  # versions whose payloads were recorded
 BINARIES = ("claude",)
 FOLDERS = (".claude",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
@@ -57,7 +59,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    return []  # Claude Code takes a byte order mark off
+    return []  # a byte order mark does no harm (seen with 2.1.325)
 
 
 def found(data: Any) -> Iterator[Found]:
@@ -104,14 +106,16 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
     findings: list[Finding] = []
     if isinstance(data, dict) and data.get("disableAllHooks") is True:
         findings.append(Finding("fail", f"disableAllHooks is on in {place.path}", f"set disableAllHooks to false in {place.path}"))
-    if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope != "enterprise":
-        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "onehook install POLICY --scope enterprise"))
+    if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope == "enterprise" and not ours:
+        findings.append(
+            Finding("fail", f"allowManagedHooksOnly is on in {place.path}: only its hooks run", "onehook install POLICY --scope enterprise")
+        )
     for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
         if machine.variables.get(variable) not in (None, "", "0"):
             findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
     if place.scope in ("project", "local") and ours and not _trusted(machine):
         text = "Claude Code has not recorded this folder as trusted: interactive sessions skip hooks until it is (claude -p runs them)"
-        findings.append(Finding("note", text, "start claude in this folder once and accept the trust question"))
+        findings.append(Finding("note", text, f"cd {shlex.quote(str(machine.project))} && claude, and accept the trust question"))
     return findings
 
 

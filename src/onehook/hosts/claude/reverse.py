@@ -90,6 +90,11 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     return body
 
 
+def variables(event: Event, project: str) -> dict[str, str]:
+    """What Claude Code sets for its hooks."""
+    return {"CLAUDE_PROJECT_DIR": project, "CLAUDE_CODE_SESSION_ID": event.session_id}
+
+
 def _transcript(event: Event) -> str:
     """Another host's transcript has another format; Claude Code itself sends "" where it has none to show."""
     where = event.transcript_path.replace("\\", "/")

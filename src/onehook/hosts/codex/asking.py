@@ -26,6 +26,15 @@ class State:
 
 def states(machine: Machine) -> dict[str, State] | None:
     """Key of a hook -> its state; None if Codex is not here or does not answer."""
+    hooks = listed(machine)
+    try:
+        return None if hooks is None else {key: State(bool(hook["enabled"]), str(hook["trustStatus"])) for key, hook in hooks.items()}
+    except KeyError:
+        return None
+
+
+def listed(machine: Machine) -> dict[str, dict[str, Any]] | None:
+    """Key of a hook -> all that Codex says about it."""
     codex = machine.which("codex")
     if codex is None or not machine.folder("CODEX_HOME", ".codex").is_dir():
         return None
@@ -42,13 +51,13 @@ def states(machine: Machine) -> dict[str, State] | None:
     except OSError:
         return None
     try:
-        return _listed(server, str(machine.project))
+        return _asked(server, str(machine.project))
     finally:
         server.kill()
         server.communicate()
 
 
-def _listed(server: subprocess.Popen[bytes], project: str) -> dict[str, State] | None:
+def _asked(server: subprocess.Popen[bytes], project: str) -> dict[str, dict[str, Any]] | None:
     import threading
 
     assert server.stdin is not None and server.stdout is not None
@@ -60,8 +69,7 @@ def _listed(server: subprocess.Popen[bytes], project: str) -> dict[str, State] |
             return None
         _send(server.stdin, {"method": "initialized"})
         _send(server.stdin, {"id": 1, "method": "hooks/list", "params": {"cwds": [project]}})
-        listed = _answer(server.stdout, 1)
-        return None if listed is None else _by_key(listed)
+        return _by_key(_answer(server.stdout, 1))
     except (OSError, ValueError):
         return None
     finally:
@@ -82,9 +90,8 @@ def _answer(stream: IO[bytes], number: int) -> Any:
     return None
 
 
-def _by_key(listed: Any) -> dict[str, State] | None:
+def _by_key(answer: Any) -> dict[str, dict[str, Any]] | None:
     try:
-        hooks = [hook for folder in listed["data"] for hook in folder["hooks"]]
-        return {str(hook["key"]): State(bool(hook["enabled"]), str(hook["trustStatus"])) for hook in hooks}
+        return {str(hook["key"]): hook for folder in answer["data"] for hook in folder["hooks"]}
     except (KeyError, TypeError):
         return None

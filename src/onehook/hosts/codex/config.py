@@ -22,6 +22,7 @@ from onehook.hosts.configuring import (
 )
 
 TITLE = "Codex CLI"
+CAPTURED = ("0.166.0",)  # versions whose payloads were recorded
 BINARIES = ("codex",)
 FOLDERS = (".codex",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native not in ("PreModelRequest", "PostModelRequest")}

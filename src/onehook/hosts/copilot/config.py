@@ -12,6 +12,7 @@ from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Mac
 from onehook.hosts.copilot import wire
 
 TITLE = "Copilot CLI"
+CAPTURED = ("1.0.102",)  # versions whose payloads were recorded
 BINARIES = ("copilot",)
 FOLDERS = (".copilot", ".github/copilot", ".github/hooks")
 EVENTS = {row.event: native for native, row in wire.CAMEL.items()}

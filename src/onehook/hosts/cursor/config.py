@@ -22,6 +22,7 @@ from onehook.hosts.configuring import (
 from onehook.hosts.cursor import wire
 
 TITLE = "Cursor"
+CAPTURED = ("1.0.32",)  # of the SDK, whose hook runtime is Cursor's
 BINARIES = ("cursor", "cursor-agent")
 FOLDERS = (".cursor",)
 # The generic events only: Cursor fires them for every tool, and one handler on both kinds would run twice.

@@ -69,6 +69,12 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     return {**body, **_common(event, name)}
 
 
+def variables(event: Event, project: str) -> dict[str, str]:
+    """What Cursor sets for its hooks (1.0.32)."""
+    version = event.host_version if event.host in ("", ID) and event.host_version else VERSION
+    return {"CURSOR_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project, "CURSOR_VERSION": version}
+
+
 def _common(event: Event, name: str) -> dict[str, Any]:
     ours = event.host in ("", ID)
     body: dict[str, Any] = {"hook_event_name": name}
@@ -281,10 +287,10 @@ def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> 
         heard.user_message = body["userMessage"] if isinstance(body.get("userMessage"), str) else None
     if heard.decision == "deny":
         heard.reason = heard.reason or heard.user_message or "blocked by a hook"
+    if heard.user_message and heard.reason:
+        heard.user_message = heard.user_message.removesuffix(f"\n\n{heard.reason}")  # render says both to the model
     if heard.decision in ("deny", "ask") and heard.user_message == heard.reason:
         heard.user_message = None  # one text for both readers
-    elif heard.user_message and heard.reason:
-        heard.user_message = heard.user_message.removesuffix(f"\n\n{heard.reason}")  # render says both to the model
     return heard
 
 

@@ -23,6 +23,7 @@ from onehook.hosts.configuring import (
 from onehook.hosts.gemini import wire
 
 TITLE = "Gemini CLI"
+CAPTURED = ("0.61.0",)  # versions whose payloads were recorded
 BINARIES = ("gemini",)
 FOLDERS = (".gemini",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}

@@ -45,7 +45,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Gemini CLI would send for this event."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
     if event.host == ID and event.native and name == event.native_event:
-        body = dict(event.native)
+        body: dict[str, Any] = dict(event.native)
         if event.tool:
             body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
         return body

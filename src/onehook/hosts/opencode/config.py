@@ -16,7 +16,7 @@ BINARIES = ("opencode",)
 FOLDERS = (".opencode", ".config/opencode")
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native != "session.deleted"}
 HOST_IDS = ("opencode",)
-PROJECT = ""  # no shell: the plugin knows where it lies
+PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # for who reads the entries; the plugin has no shell, and knows where it lies
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
@@ -92,10 +92,7 @@ def found(data: Any) -> Iterator[Found]:
     """An entry for each event that the plugin forwards, with the command as a shell would have it."""
     options = options_in(data)
     words = [word for word in options.get("command", ()) if isinstance(word, str)]
-    quoted = [
-        f'"${{CLAUDE_PROJECT_DIR:-.}}"{shlex.quote(word[len(_PROJECT) :])}' if word.startswith(_PROJECT) else shlex.quote(word)
-        for word in words
-    ]
+    quoted = [PROJECT + shlex.quote(word[len(_PROJECT) :]) if word.startswith(_PROJECT) else shlex.quote(word) for word in words]
     for index, event in enumerate(options.get("events", ()) if words else ()):
         yield Found(event, ("events", index), " ".join(quoted), event)
 

@@ -12,13 +12,7 @@ MODES = ("",)
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "scripted",
-        "options": {"baseURL": sandbox.model_url + "/v1", "apiKey": "scripted"},
-        "models": {"scripted": {"name": "scripted", "tool_call": True}},
-    }
-    merge_json(_config(sandbox), {"provider": {"scripted": provider}, "model": "scripted/scripted"})
+    merge_json(_config(sandbox), provider(sandbox))
     env = {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
@@ -26,6 +20,17 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
         "npm_config_offline": "true",
     }
     return Launch([str(sandbox.binary), "run", sandbox.prompt], env, sandbox.project, sandbox.home)
+
+
+def provider(sandbox: Sandbox) -> dict[str, Any]:
+    """The scripted model as the only one."""
+    scripted = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "scripted",
+        "options": {"baseURL": sandbox.model_url + "/v1", "apiKey": "scripted"},
+        "models": {"scripted": {"name": "scripted", "tool_call": True}},
+    }
+    return {"provider": {"scripted": scripted}, "model": "scripted/scripted"}
 
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:

@@ -68,12 +68,6 @@ function partID() {
   return `prt_${time.toString(16).padStart(12, "0")}${randomBytes(14).toString("hex").slice(0, 14)}`
 }
 
-/** OpenCode runs the tool with this very object, so it is changed in place. */
-function replaceInPlace(target, wanted) {
-  for (const key of Object.keys(target)) if (!(key in wanted)) delete target[key]
-  Object.assign(target, wanted)
-}
-
 function appendResult(output, text) {
   if (Array.isArray(output.content)) output.content.push({ type: "text", text }) // of an MCP tool
   else output.output = output.output ? `${output.output}\n\n${text}` : text
@@ -184,7 +178,7 @@ class Bridge {
       this.failed.add(input.callID) // its failure is ours and nobody needs to hear of it
       throw new Denied(withContext(answer))
     }
-    if (answer.args) replaceInPlace(output.args, answer.args)
+    if (answer.args) Object.assign(output.args, answer.args) // in place: OpenCode runs the tool with this very object
     call.context = answer.context
     call.allowed = answer.decision === "allow"
   }
@@ -278,7 +272,7 @@ class Bridge {
       const sent = await this.quietly(() => this.client.session[send]({ path: { id: state.id }, body }))
       if (!sent || sent.error) {
         state.continuing = false
-        this.warn("[onehook] error: OpenCode did not take the prompt that continues the session")
+        this.warn("[onehook] error: the prompt that continues the session was not taken, so it ends here")
         return
       }
       if (!HEADLESS) return // the next idle comes as an event

@@ -23,6 +23,7 @@ from onehook.hosts.configuring import (
 from onehook.hosts.qwen import wire
 
 TITLE = "Qwen Code"
+CAPTURED = ("0.24.4",)  # versions whose payloads were recorded
 BINARIES = ("qwen",)
 FOLDERS = (".qwen",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}

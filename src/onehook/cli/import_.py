@@ -1,0 +1,101 @@
+"""onehook import: the hooks that are there already, for every agent."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onehook.cli.choices import machine_of
+from onehook.core import OnehookError
+from onehook.setup.documents import ConfigError
+from onehook.setup.files import FilesError, LockError
+
+if TYPE_CHECKING:
+    from onehook.setup.importing import Import
+    from onehook.setup.plan import Plan
+
+SCOPES = click.Choice(("project", "local", "user"))
+
+
+@click.command("import")
+@click.option("--from", "sources", default="all", show_default=True, help="claude,cursor,codex | all")
+@click.option("--scope", type=SCOPES, default="project", show_default=True, help="Whose config: this project's, or yours.")
+@click.option("--output", default="onehook.toml", show_default=True, help="The manifest to write; relative to the project.")
+@click.option("--take-over", is_flag=True, help="Take the hooks that were carried over out of the agents' configs.")
+@click.option("--project", help="The project's folder. Default: here.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written as a diff; change nothing.")
+def command(sources: str, scope: str, output: str, take_over: bool, project: str | None, dry_run: bool) -> None:
+    """Read the hooks that are configured for some agents and write a manifest that runs them on all.
+
+    What cannot be carried over is listed, line by line, and stays where it is. Without --take-over the originals stay too:
+    install the manifest on the other agents only, or they run twice.
+
+    \b
+    Examples:
+      onehook import --from claude --dry-run
+      onehook import --from claude --take-over && onehook install onehook.toml --hosts all
+    """
+    from onehook.setup.importing import collect, plan_import
+    from onehook.setup.journal import Journal
+
+    machine = machine_of(project)
+    journal = Journal()
+    target = machine.project / output
+    try:
+        found = collect(_hosts(sources), scope, machine)
+        _report(found)
+        if not found.carried:
+            raise click.ClickException("there is no hook that could be carried over; nothing was written")
+        plan = plan_import(found, target, journal, take_over)
+        if dry_run:
+            from onehook.setup.preview import unified_diff
+
+            click.echo(unified_diff(plan.changes, colour=False), nl=False)
+            return
+        _write(plan, journal, found, target, take_over)
+    except (ConfigError, FilesError, LockError, OnehookError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _hosts(text: str) -> list[str]:
+    from onehook.setup.importing import importable
+
+    known = importable()
+    named = known if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+    for name in named:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}, all", param_hint="--from")
+    return named
+
+
+def _report(found: Import) -> None:
+    for taken in found.carried:
+        click.echo(f"carried over      {taken.event_name}: {taken.hook.shown}", err=True)
+        for loss in taken.hook.losses:
+            click.echo(f"                  but {loss}", err=True)
+    for taken in found.refused:
+        click.echo(f"NOT carried over  {taken.hook.event}: {taken.hook.shown}: {taken.hook.refused}", err=True)
+    for note in found.notes:
+        click.echo(f"note              {note}", err=True)
+
+
+def _write(plan: Plan, journal: object, found: Import, target: Path, take_over: bool) -> None:
+    from onehook.setup.carry_out import carry_out
+    from onehook.setup.importing import keep_originals
+    from onehook.setup.journal import Journal
+
+    assert isinstance(journal, Journal)
+    kept = keep_originals(plan)
+    carry_out(plan, journal)
+    click.echo(f"wrote {target}: {len(found.carried)} carried over, {len(found.refused)} not")
+    for path, copy in kept:
+        click.echo(f"taken out of {path}; the way back: cp {shlex.quote(str(copy))} {shlex.quote(str(path))}")
+    if take_over:
+        click.echo(f"Next: onehook install {shlex.quote(str(target))}")
+        return
+    sources = list(dict.fromkeys(taken.host for taken in found.carried))
+    click.echo(f"The originals are left, and still run on {', '.join(sources)}: install the manifest on the other agents")
+    click.echo(f"(onehook install {shlex.quote(str(target))} --hosts ...), or take them over (--take-over). With both they run twice.")

@@ -1,0 +1,113 @@
+"""Hooks that are configured for Claude Code (2.1.325), as hooks of a manifest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.hosts.claude.wire import EVENTS, TOOLS
+from onehook.hosts.configuring import TOOL_EVENTS
+from onehook.hosts.importing import (
+    Borrowed,
+    grouped_handlers,
+    listed,
+    own_tools,
+    seconds,
+    shown_of,
+    takes_all,
+    tools_of_regex,
+    unified_tools,
+)
+
+_PLAIN = re.compile(r"[A-Za-z0-9_|, -]+")
+_TIMEOUTS = {"UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0, "SessionEnd": 1.5}
+_MATCHED = ("PermissionDenied", *TOOL_EVENTS)
+_UNMATCHED = ("UserPromptSubmit", "PostToolBatch", "Stop", "TaskCreated", "TaskCompleted", "TeammateIdle", "CwdChanged", "MessageDisplay")
+_CARRIED = ("type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once")
+_RULE = re.compile(r"([A-Za-z_]\w*)(?:\((.*)\))?", re.DOTALL)
+_VARIABLE = "${CLAUDE_PROJECT_DIR}"
+
+
+def handlers(data: Any) -> Iterator[Borrowed]:
+    for event, group, handler, path in grouped_handlers(data):
+        hook = Borrowed(event, path, shown_of(handler))
+        hook.refused = _refusal(event, handler) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
+        if not hook.refused:
+            hook.run = _command(handler)
+            hook.timeout = seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
+            hook.closed = handler.get("onFailure") == "block"
+            hook.losses += [f"{key!r} is not carried over" for key in handler if key not in _CARRIED]
+        yield hook
+
+
+def _refusal(event: str, handler: dict[str, Any]) -> str:
+    if event not in EVENTS:
+        return f"Claude Code has no event {event!r}"
+    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
+        return f"it is of type {handler.get('type')!r}, not a command"
+    for key in ("async", "asyncRewake"):
+        if handler.get(key):
+            return f"it runs in the background ({key})"
+    if handler.get("once"):
+        return "it runs once in a session (once)"
+    if handler.get("shell", "bash") != "bash":
+        return f"it is written for {handler['shell']}"
+    return ""
+
+
+def _take_matcher(hook: Borrowed, matcher: object) -> str:
+    if takes_all(matcher) or hook.event in _UNMATCHED:
+        return ""
+    words = listed(matcher, _PLAIN)
+    if hook.event in _MATCHED:
+        found = tools_of_regex(str(matcher), TOOLS, "mcp__") if words is None else unified_tools(words, TOOLS)
+        if found is None:
+            return f"its matcher {matcher!r} cannot be said as a list of tools"
+        hook.tools = found
+        hook.losses += [f"the tool {name} is Claude Code's own, and fires nowhere else" for name in own_tools(found)]
+        return ""
+    if hook.event == "SessionStart" and words:
+        hook.sources = words
+        return ""
+    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+
+
+def _take_rule(hook: Borrowed, rule: object) -> str:
+    """`if`, a permission rule: Tool, Bash(pattern of commands), Edit(pattern of paths)."""
+    if rule is None:
+        return ""
+    if hook.event not in _MATCHED:
+        return "it has an `if` on an event without a tool, so it never runs"
+    said = _RULE.fullmatch(rule) if isinstance(rule, str) else None
+    if said is None:
+        return f"its if {rule!r} cannot be said"
+    (tool,) = unified_tools([said[1]], TOOLS)[:1]
+    if hook.tools and tool not in hook.tools:
+        return f"its matcher and its if {rule!r} exclude each other"
+    pattern = said[2]
+    if pattern and tool == "Bash":
+        hook.commands = [pattern.removesuffix(":*") + "*" if pattern.endswith(":*") else pattern]
+    elif pattern:
+        if tool not in ("Read", "Write", "Edit") or pattern.startswith(("/", "~", "!")) or "[" in pattern:
+            return f"its if {rule!r} cannot be said"
+        hook.paths = [pattern.replace("**/", "").replace("**", "*")]
+    hook.tools = [tool]
+    return ""
+
+
+def _command(handler: dict[str, Any]) -> str | list[str]:
+    """The shell's text as it is; with `args`, which no shell sees, a list, unless a variable stands in it."""
+    if "args" not in handler:
+        return str(handler["command"])
+    words = [str(handler["command"]), *map(str, handler["args"])]
+    if not any("${" in word for word in words):
+        return words
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    for char in ("\\", '"', "`"):
+        word = word.replace(char, f"\\{char}")
+    parts = [part.replace("$", "\\$") for part in word.split(_VARIABLE)]
+    return f'"{_VARIABLE.join(parts)}"'

@@ -1,0 +1,64 @@
+"""Hooks that are configured for Cursor (@cursor/sdk 1.0.32), as hooks of a manifest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.hosts.cursor.wire import EVENTS, TOOLS
+from onehook.hosts.importing import Borrowed, command_patterns, own_tools, seconds, shown_of, takes_all, tools_of_regex
+
+_CARRIED = ("command", "type", "matcher", "timeout", "failClosed")
+_GENERIC = ("preToolUse", "postToolUse", "postToolUseFailure")
+_ON_COMMANDS = ("beforeShellExecution", "afterShellExecution")
+# What a matcher is tested against where it is always the same word.
+_CONSTANT = {
+    "beforeReadFile": "Read", "afterFileEdit": "Write", "beforeTabFileRead": "TabRead", "afterTabFileEdit": "TabWrite",
+    "beforeSubmitPrompt": "UserPromptSubmit", "stop": "Stop", "afterAgentResponse": "AgentResponse", "afterAgentThought": "AgentThought",
+}  # fmt: skip
+_UNMATCHED = ("sessionStart", "sessionEnd", "preCompact", "workspaceOpen")
+
+
+def handlers(data: Any) -> Iterator[Borrowed]:
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict):
+                yield _borrowed(event, entry, ("hooks", event, index))
+
+
+def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...]) -> Borrowed:
+    hook = Borrowed(event, path, shown_of(entry))
+    if event not in EVENTS:
+        hook.refused = f"Cursor has no event {event!r}"
+    elif entry.get("type", "command") != "command" or not isinstance(entry.get("command"), str):
+        hook.refused = f"it is of type {entry.get('type')!r}, not a command"
+    else:
+        hook.refused = _take_matcher(hook, entry.get("matcher"))
+    if not hook.refused:
+        hook.run = str(entry["command"])
+        hook.timeout = seconds(entry.get("timeout"), 60.0)
+        hook.closed = entry.get("failClosed") is True
+        hook.losses += [f"{key!r} is not carried over" for key in entry if key not in _CARRIED]
+    return hook
+
+
+def _take_matcher(hook: Borrowed, matcher: object) -> str:
+    if takes_all(matcher) or hook.event in _UNMATCHED or not isinstance(matcher, str):
+        return ""
+    unsayable = f"its matcher {matcher!r} on {hook.event} cannot be said"
+    if hook.event in _CONSTANT:
+        try:
+            return "" if re.search(matcher, _CONSTANT[hook.event]) else f"its matcher {matcher!r} never matches on {hook.event}"
+        except re.error:
+            return unsayable
+    if hook.event in _ON_COMMANDS:
+        hook.commands = command_patterns(matcher) or []
+        return "" if hook.commands else unsayable
+    found = tools_of_regex(matcher, TOOLS, "MCP:") if hook.event in _GENERIC else None
+    if found is None:
+        return unsayable
+    hook.tools = found
+    hook.losses += [f"the tool {name} is Cursor's own, and fires nowhere else" for name in own_tools(found)]
+    return ""

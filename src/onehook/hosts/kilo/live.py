@@ -1,0 +1,27 @@
+"""How Kilo is started for a proof: as OpenCode is, under its own names. Seen working with 7.7.9."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from onehook.hosts.living import Launch, Sandbox, merge_json, read_json
+from onehook.hosts.opencode.live import MODES, edit, mcp, provider, read, shell, subagent, subagent_end, write
+
+__all__ = ["MODES", "edit", "mcp", "mcp_server", "prepare", "read", "shell", "subagent", "subagent_end", "write"]
+
+
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
+    merge_json(_config(sandbox), provider(sandbox))
+    env = {"KILO_DISABLE_AUTOUPDATE": "1", "KILO_DISABLE_MODELS_FETCH": "1", "npm_config_offline": "true"}
+    return Launch([str(sandbox.binary), "run", sandbox.prompt], env, sandbox.project, sandbox.home)
+
+
+def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+    servers = read_json(_config(sandbox)).get("mcp", {})
+    server = {"type": "local", "command": list(argv), "enabled": True}
+    merge_json(_config(sandbox), {"mcp": {**servers, name: server}})
+
+
+def _config(sandbox: Sandbox) -> Path:
+    return sandbox.home / ".config" / "kilo" / "kilo.json"

@@ -1,0 +1,82 @@
+"""Which parts of a handler's answers are lost where: each kind of answer, through the hosts' own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from onehook.core import Drop, Event
+from onehook.hosts import HOSTS, wire_of
+from onehook.hosts.effects import compile_response
+from onehook.lint.model import Finding, Handler, Policy
+from onehook.lint.places import listed, meant_hosts
+from onehook.lint.samples import texts_for, wanted
+
+_SHOWN_INSTEAD = "is shown instead"  # two texts and one place to show them: what is lost is no more than a wording
+
+
+def findings(policy: Policy, hosts: Sequence[str]) -> Iterator[Finding]:
+    for handler in policy.handlers:
+        events = [(shot.host, shot.event) for shot in wanted(handler, meant_hosts(handler, hosts), texts_for([])[:1])]
+        for (code, why), by_host in _losses(policy, handler, events).items():
+            groups: dict[tuple[str, ...], list[str]] = {}
+            for host, lost in by_host.items():
+                groups.setdefault(tuple(lost), []).append(host)
+            for what, names in groups.items():
+                text = f"{handler}: {listed(what)} {_fate(code, what)} ({why})"
+                yield handler.finding(code, text, names, level=_level(policy, code, why, names))
+
+
+def _fate(code: str, what: Sequence[str]) -> str:
+    if code == "OH203":
+        return "is lost" if len(what) == 1 else "are lost"
+    return "prevents nothing" if code == "OH201" else "instead of an ask"
+
+
+def _level(policy: Policy, code: str, why: str, hosts: Sequence[str]) -> str:
+    mild = _has_chosen(policy, hosts) if code == "OH202" else why.endswith(_SHOWN_INSTEAD)
+    return "note" if mild else ""
+
+
+# (code, why) -> host -> what is lost there, in order
+Losses = dict[tuple[str, str], dict[str, dict[str, None]]]
+
+
+def _losses(policy: Policy, handler: Handler, events: Sequence[tuple[str, Event]]) -> Losses:
+    found: Losses = {}
+    for shape in sorted(handler.shapes, key=str):
+        for host, event in events:
+            response = shape.response(next(iter(event.tool_input), "command"))
+            _, drops = compile_response(wire_of(host), event, response, policy.settled)
+            undecided = any("decision" in drop.field for drop in drops)
+            for drop in drops:
+                if drop.field == "reason" and undecided:  # it goes with the decision that it is for
+                    continue
+                code, what = _said(handler, shape.decision, drop)
+                found.setdefault((code, _why(drop)), {}).setdefault(host, {})[what] = None
+    return found
+
+
+def _said(handler: Handler, decision: str | None, drop: Drop) -> tuple[str, str]:
+    if drop.field == "ask":
+        return "OH202", drop.why.rpartition(" ")[2]
+    if decision == "deny" and "decision" in drop.field and _stops_somewhere(handler.event):
+        return "OH201", "a deny"
+    return "OH203", drop.field.replace("decision", str(decision))
+
+
+def _stops_somewhere(event: str) -> bool:
+    """Whether a deny of this event prevents something on any host, so that its author expects it to."""
+    return any(row.gates and row.event == event for host in HOSTS for row in wire_of(host).EVENTS.values())
+
+
+def _why(drop: Drop) -> str:
+    if drop.field != "ask":
+        return drop.why
+    _, _, rest = drop.text.partition(" is not honoured (")
+    return rest.partition(")")[0] if rest else "it does not ask, whatever the answer says"
+
+
+def _has_chosen(policy: Policy, hosts: Sequence[str]) -> bool:
+    """Whether the author has said what an ask is to become there."""
+    general = policy.options.get("ask_fallback") is not None
+    return all(general or policy.options.get(f"{host}_ask_fallback") is not None for host in hosts)

@@ -1,0 +1,160 @@
+"""The whole check of a policy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from onehook.lint import answers, loading, places
+from onehook.lint.codes import LEVELS
+from onehook.lint.loading import DoesNotLoad, Probed
+from onehook.lint.model import Finding, Handler, Policy, Shape
+from onehook.lint.samples import texts_for, wanted
+from onehook.lint.source import source_of
+from onehook.testing.shots import chosen
+
+_SLIPS = ("KeyError", "AttributeError", "TypeError", "IndexError", "NameError", "UnboundLocalError", "ValueError", "UnicodeError")
+
+
+@dataclass(frozen=True)
+class Limits:
+    import_ms: float = 20.0
+    handler_ms: float = 100.0
+    run_handlers: bool = True
+
+
+@dataclass(frozen=True)
+class Report:
+    policy: str
+    hosts: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    handlers: int = 0
+    imports_ms: float = 0.0
+    loads: bool = True
+
+    def worst(self, level: str) -> bool:
+        """Whether anything of this level or above was found."""
+        return any(LEVELS.index(finding.level) >= LEVELS.index(level) for finding in self.findings)
+
+
+def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:  # noqa: B008  (frozen)
+    """Look at a policy for these hosts."""
+    names = tuple(chosen(hosts))
+    source_of.cache_clear()
+    try:
+        policy, same = loading.describe(path)
+    except DoesNotLoad as error:
+        finding = Finding("OH001", error.line, str(error)).placed(path, error.line)
+        return Report(path, names, (finding,), loads=False)
+    _read_sources(policy)
+    probed = _probe(policy, names, limits) if limits.run_handlers else {}
+    imports = loading.import_times(path)
+    found = [
+        *places.findings(policy, names, same),
+        *answers.findings(policy, names),
+        *_whole(policy),
+        *_run_findings(policy, probed, limits),
+        *_import_findings(policy, imports, limits),
+    ]
+    shown = [complete for finding in found for complete in _placed(policy, path, finding)]
+    shown.sort(key=lambda finding: (finding.file, finding.line, finding.code, finding.hosts))
+    return Report(path, names, tuple(dict.fromkeys(shown)), len(policy.handlers), sum(imports.values()))
+
+
+def _read_sources(policy: Policy) -> None:
+    for handler in policy.handlers:
+        source = source_of(handler.file)
+        function = source.function_at(handler.line)
+        if function is not None:
+            handler.shapes |= source.shapes(function)
+            handler.always_denies = source.always_denies(function)
+
+
+def _probe(policy: Policy, hosts: Sequence[str], limits: Limits) -> dict[int, Probed]:
+    """Run the handlers; those that seem slow once more, since a machine may be busy for a moment."""
+    rounds = {
+        handler.index: [(shot.host, shot.native_event, shot.payload) for shot in wanted(handler, _where(handler, hosts), _texts(handler))]
+        for handler in policy.handlers
+    }
+    probed = loading.probe(policy.path, rounds)
+    slow = [index for index, row in probed.items() if row.first_ms > limits.handler_ms]
+    if slow:
+        again = loading.probe(policy.path, {index: rounds[index][:1] for index in slow})
+        for index in slow:
+            probed[index].first_ms = min(probed[index].first_ms, again[index].first_ms if index in again else probed[index].first_ms)
+    for index, row in probed.items():
+        policy.handlers[index].shapes |= row.shapes
+    return probed
+
+
+def _where(handler: Handler, hosts: Sequence[str]) -> list[str]:
+    return places.meant_hosts(handler, hosts)
+
+
+def _texts(handler: Handler) -> list[str]:
+    source = source_of(handler.file)
+    function = source.function_at(handler.line)
+    return texts_for(source.texts(function) if function is not None else [])
+
+
+def _whole(policy: Policy) -> Iterator[Finding]:
+    if not policy.handlers:
+        yield Finding("OH002", 1, "the policy has no handlers, so it decides nothing")
+    guards = [handler for handler in policy.handlers if _denies(handler.shapes)]
+    others = [handler for handler in policy.handlers if handler.shapes and handler not in guards]
+    if guards and not others and policy.options.get("fail") is None:
+        line = source_of(policy.path).line_of_call("Hooks")
+        yield Finding(
+            "OH401", line, 'every answer of this policy is a deny, and with fail="open" an error or a time-out lets it all through'
+        )
+
+
+def _denies(shapes: set[Shape]) -> bool:
+    return bool(shapes) and all(shape.decision == "deny" for shape in shapes)
+
+
+def _run_findings(policy: Policy, probed: dict[int, Probed], limits: Limits) -> Iterator[Finding]:
+    for index, row in probed.items():
+        handler = policy.handlers[index]
+        if row.hung:
+            yield handler.finding("OH302", f"{handler} did not return within {loading.PATIENCE} s", level="error")
+        elif row.first_ms > limits.handler_ms:
+            yield handler.finding("OH302", f"{handler} took {row.first_ms:.0f} ms on {row.about}; every such event waits for it")
+        by_text: dict[str, list[dict[str, str]]] = {}
+        for error in row.errors:
+            by_text.setdefault(error["text"], []).append(error)
+        for text, errors in by_text.items():
+            yield from _error_finding(handler, text, errors)
+
+
+def _error_finding(handler: Handler, text: str, errors: list[dict[str, str]]) -> Iterator[Finding]:
+    hosts = tuple(dict.fromkeys(error["host"] for error in errors))
+    if " raised " not in text:
+        yield handler.finding("OH403", text, hosts)
+    elif text.partition(" raised ")[2].partition(":")[0] in _SLIPS:
+        yield handler.finding("OH402", f"{text}, on a made-up {errors[0]['about']}", hosts)
+
+
+def _import_findings(policy: Policy, imports: dict[str, float], limits: Limits) -> Iterator[Finding]:
+    source = source_of(policy.path)
+    for module, milliseconds in imports.items():
+        if milliseconds > limits.import_ms:
+            text = f"import {module} costs {milliseconds:.0f} ms on every event"
+            yield Finding("OH301", source.line_of_import(module) or 1, text)
+
+
+def _placed(policy: Policy, path: str, finding: Finding) -> Iterator[Finding]:
+    """The finding where a person can mend it, unless a comment there says to ignore it.
+
+    A handler of a library is shown where the policy takes it in.
+    """
+    file, line, shown = finding.file or policy.path, finding.line, path
+    if file != policy.path:
+        if os.path.dirname(file) == os.path.dirname(policy.path):
+            shown = os.path.relpath(file)
+        else:
+            file, line = policy.path, source_of(policy.path).line_of_call("use")
+    ignored = source_of(file).ignored(line)
+    if ignored is not None and finding.code not in ignored:
+        yield finding.placed(shown, line)

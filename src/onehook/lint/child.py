@@ -1,0 +1,158 @@
+"""Run as a script, in a process of its own: loads a policy as the launcher does and says what is in it, or runs its handlers.
+
+child.py describe POLICY RESULT    the options and the handlers
+child.py probe POLICY RESULT       the handlers' answers to the events on stdin
+child.py load POLICY RESULT        nothing but the loading, for -X importtime
+
+What the policy prints is not looked at; the result goes to a file, a JSON document a line. Imported by nobody, and it imports little, so
+that a handler pays for its own imports here as it does in a hook.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Event, Hooks, Registration
+
+BEGIN_MARK, END_MARK = "onehook: the policy begins", "onehook: the policy ends"
+ENOUGH = 1.0  # seconds for one handler's events; what is slower is not run on all of them
+
+
+class Result:
+    def __init__(self, path: str) -> None:
+        self.descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+
+    def add(self, document: dict[str, Any]) -> None:
+        from onehook.codec import dumps
+
+        os.write(self.descriptor, dumps(document).encode() + b"\n")
+
+
+def described(hooks: Hooks) -> dict[str, Any]:
+    handlers = []
+    for registration in hooks.registrations:
+        code = code_of(registration.handler)
+        handlers.append(
+            {
+                "name": registration.name,
+                "event": registration.event,
+                "tools": list(registration.tools),
+                "hosts": list(registration.hosts),
+                "file": code.co_filename if code else "",
+                "line": code.co_firstlineno if code else 0,
+                "same_as": [hooks.registrations.index(other) for other in hooks.registrations if other.handler is registration.handler],
+            }
+        )
+    return {"options": hooks.options, "handlers": handlers}
+
+
+def code_of(handler: Any) -> Any:
+    """The code of a function, also of one that is wrapped, bound or an object's __call__."""
+    for _ in range(10):
+        if hasattr(handler, "__code__"):
+            wrapped = getattr(handler, "__wrapped__", None)
+            if wrapped is None:
+                return handler.__code__
+            handler = wrapped
+        elif hasattr(handler, "func"):
+            handler = handler.func  # functools.partial
+        else:
+            handler = type(handler).__dict__.get("__call__")
+    return None
+
+
+def probe(hooks: Hooks, result: Result) -> None:
+    """Run each handler on its events: which kinds of answers it gives, what it raises, how long the first call takes."""
+    from onehook.codec import loads
+    from onehook.runner import read_stdin
+
+    for group in loads(read_stdin().decode())["handlers"]:
+        result.add({"begun": group["index"]})
+        result.add({"index": group["index"], **probed(hooks.registrations[group["index"]], group["rounds"])})
+
+
+def probed(registration: Registration, rounds: list[list[Any]]) -> dict[str, Any]:
+    from onehook.hosts import wire_of
+
+    answers: list[dict[str, Any]] = []
+    errors: list[dict[str, str]] = []
+    first, about = 0.0, ""
+    begun = time.monotonic()
+    for host, native_event, payload in rounds:
+        event = wire_of(host).parse(payload, native_event)
+        if not registration.wants(event):
+            continue
+        started = time.perf_counter()
+        answer, error = called(registration, event)
+        if not about:
+            first, about = time.perf_counter() - started, f"{event.native_event} {event.native_tool}".strip()
+        if error:
+            errors.append({"host": host, "about": f"{event.native_event} {event.native_tool}".strip(), "text": error})
+        if answer is not None and answer not in answers:
+            answers.append(answer)
+        if time.monotonic() - begun > ENOUGH:
+            break
+    return {"answers": answers, "errors": errors, "first_ms": first * 1000, "about": about}
+
+
+def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | None, str]:
+    from onehook.core import HandlerError, _call
+
+    try:
+        answer = _call(registration, event)
+    except HandlerError as error:
+        return None, str(error)
+    if answer is None:
+        return None, ""
+    return {"decision": answer.decision, "fields": answer.given(), "keys": sorted(map(str, answer.modified_input or {}))}, ""
+
+
+def main(mode: str, policy: str, result_path: str) -> None:
+    from onehook.runner import load_policy, told
+
+    result = Result(result_path)
+    sys.stderr.write(f"{BEGIN_MARK}\n")
+    try:
+        hooks = load_policy(policy)
+    except BaseException as error:  # SystemExit too: an exit is no policy
+        result.add({"error": told(error), "line": line_in(policy, error)})
+        return
+    sys.stderr.write(f"{END_MARK}\n")
+    if mode == "describe":
+        result.add(described(hooks))
+    elif mode == "probe":
+        probe(hooks, result)
+
+
+def line_in(policy: str, error: BaseException) -> int:
+    """The line of the policy where its loading failed."""
+    if isinstance(error, SyntaxError):
+        return error.lineno or 1
+    line, trace = 1, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == os.path.abspath(policy):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def like_the_launcher() -> None:
+    """Make packages importable as they are in a hook: those beside onehook first, site only if one is not found."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path.append(os.path.dirname(package))
+    with open(os.path.join(package, "launch.py"), encoding="utf-8") as file:
+        names: dict[str, Any] = {"__name__": "onehook_launch", "__file__": file.name}
+        exec(compile(file.read(), file.name, "exec"), names)
+    sys.meta_path.append(names["_SiteOnDemand"])
+
+
+if __name__ == "__main__":
+    like_the_launcher()
+    main(*sys.argv[1:4])
+    os._exit(0)

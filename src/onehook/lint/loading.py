@@ -1,0 +1,125 @@
+"""The policy in processes of its own: described, run on made-up events, and timed. It is never imported here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onehook.lint import child
+from onehook.lint.model import Handler, LintError, Policy, Shape
+from onehook.setup.command import interpreter
+
+PATIENCE = 30  # seconds after which a policy that is being loaded or run counts as hung
+_RUNS = 3  # imports are timed this often, and the shortest time counts
+
+Rounds = list[tuple[str, str, dict[str, Any]]]  # host, native event, payload
+
+
+class DoesNotLoad(LintError):
+    def __init__(self, text: str, line: int) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+@dataclass
+class Probed:
+    """What came of running one handler."""
+
+    errors: list[dict[str, str]] = field(default_factory=list)
+    shapes: set[Shape] = field(default_factory=set)
+    first_ms: float = 0.0
+    about: str = ""
+    hung: bool = False
+
+
+def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
+    """The policy's options and handlers, and for each handler those that are the same function."""
+    documents, _ = _run("describe", path)
+    if not documents:
+        raise DoesNotLoad(f"loading it ended the process or took longer than {PATIENCE} s", 1)
+    given = documents[0]
+    if "error" in given:
+        raise DoesNotLoad(given["error"], given["line"])
+    handlers = [
+        Handler(index, row["name"], row["event"], tuple(row["tools"]), tuple(row["hosts"]), row["file"], row["line"])
+        for index, row in enumerate(given["handlers"])
+    ]
+    same = {index: row["same_as"] for index, row in enumerate(given["handlers"])}
+    return Policy(os.path.abspath(path), given["options"], handlers), same
+
+
+def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:
+    """Each handler on its events. What hangs is ended, and so are the handlers after it."""
+    request = {"handlers": [{"index": index, "rounds": list(events)} for index, events in rounds.items() if events]}
+    documents, _ = _run("probe", path, json.dumps(request).encode())
+    found: dict[int, Probed] = {}
+    for document in documents:
+        if "begun" in document:
+            found[document["begun"]] = Probed(hung=True)
+        elif "index" in document:
+            shapes = {Shape(row["decision"], frozenset(row["fields"]), frozenset(row["keys"])) for row in document["answers"]}
+            found[document["index"]] = Probed(document["errors"], shapes, document["first_ms"], document["about"])
+    return found
+
+
+_LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|(\s+)(\S+)")
+
+
+def import_times(path: str) -> dict[str, float]:
+    """Milliseconds of each import that the policy makes while it is loaded, what it imports in turn included."""
+    best: dict[str, float] = {}
+    for _ in range(_RUNS):
+        _, stderr = _run("load", path, options=("-X", "importtime"))
+        for name, milliseconds in _imports(stderr).items():
+            best[name] = min(best.get(name, milliseconds), milliseconds)
+    return best
+
+
+def _imports(account: str) -> dict[str, float]:
+    """The outermost imports between the two marks."""
+    _, _, rest = account.partition(child.BEGIN_MARK)
+    rows = [row for row in map(_LINE.match, rest.partition(child.END_MARK)[0].splitlines()) if row]
+    shallowest = min((len(row.group(3)) for row in rows), default=0)
+    return {row.group(4): int(row.group(2)) / 1000 for row in rows if len(row.group(3)) == shallowest}
+
+
+def _run(mode: str, path: str, stdin: bytes = b"", options: Sequence[str] = ()) -> tuple[list[dict[str, Any]], str]:
+    """A child's documents and its stderr; what it had written if it hung."""
+    with tempfile.TemporaryDirectory(prefix="onehook-lint-") as folder:
+        result = Path(folder, "result")
+        result.touch()
+        argv = [interpreter(), "-I", "-S", *options, str(Path(child.__file__)), mode, os.path.abspath(path), str(result)]
+        work = Path(folder, "work")  # an empty folder: what a handler does to the current one is done here
+        work.mkdir()
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=work,
+            env={**os.environ, "ONEHOOK_STATE_DIR": str(Path(folder, "state"))},
+            start_new_session=True,
+        )
+        try:
+            _, stderr = process.communicate(stdin, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            stderr = b""
+        return [json.loads(line) for line in result.read_text(encoding="ascii").splitlines()], stderr.decode("utf-8", "replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The process and what its handlers have started."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.communicate()

@@ -1,0 +1,56 @@
+"""Hook programs that know nothing of onehook, one in each of three dialects and languages, and the manifest that runs each of them.
+
+All three are the same guard: `rm -rf` is blocked, for the given reason.
+"""
+
+from __future__ import annotations
+
+_CONTRACT_SH = """#!/bin/sh
+input=$(cat)
+case $input in
+*'"tool_name": "Shell"'*'rm -rf'*) echo '{"decision": "deny", "reason": "@REASON@"}'; exit 2 ;;
+esac
+echo '{"decision": "allow"}'
+"""
+_CLAUDE_PYTHON = """#!/usr/bin/env python3
+import json
+import sys
+
+data = json.load(sys.stdin)
+if data["hook_event_name"] == "PreToolUse" and data["tool_name"] == "Bash" and "rm -rf" in data["tool_input"]["command"]:
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": "@REASON@"}
+    print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}))
+"""
+_CURSOR_NODE = """#!/usr/bin/env node
+let text = "";
+for await (const chunk of process.stdin) text += chunk;
+const input = JSON.parse(text);
+const bad = input.hook_event_name === "beforeShellExecution" && input.command.includes("rm -rf");
+const said = { permission: "deny", user_message: "@REASON@", agent_message: "@REASON@" };
+console.log(JSON.stringify(bad ? said : { permission: "allow" }));
+"""
+_MANIFEST = """[[hook]]
+events = ["{event}"]
+run = ["{run}"]
+speaks = "{speaks}"
+timeout = 10
+fail = "closed"
+"""
+
+# scenario -> (title, dialect, its event, the program's file, the program)
+GUESTS = {
+    "byo-contract-sh": ("a guard in sh that speaks the open contract", "contract", "PreToolUse", "guard.sh", _CONTRACT_SH),
+    "byo-claude-python": ("a Claude Code hook in Python, unchanged", "claude", "PreToolUse", "guard.py", _CLAUDE_PYTHON),
+    "byo-cursor-node": ("a Cursor hook in JavaScript, unchanged", "cursor", "beforeShellExecution", "guard.mjs", _CURSOR_NODE),
+}
+
+
+def manifest(guest: str) -> str:
+    _, dialect, event, name, _ = GUESTS[guest]
+    return _MANIFEST.format(event=event, run=f"./{name}", speaks=dialect)
+
+
+def files(guest: str, reason: str) -> dict[str, str]:
+    """What stands in the project: the program beside the manifest, and the folder that must survive."""
+    _, _, _, name, program = GUESTS[guest]
+    return {f".hooks/{name}": program.replace("@REASON@", reason), "precious/kept.txt": "kept\n"}

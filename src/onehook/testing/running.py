@@ -1,0 +1,123 @@
+"""The two ways to run a policy on a payload: here, which is fast, and through the launcher that hosts start, which is the real thing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from onehook.core import Drop, Hooks, UsageError
+from onehook.hosts import load
+from onehook.testing.shots import Loss, Round, Told
+
+Runner = Callable[[Round, str, Path], Told]  # the round, the policy's path, the folder for what onehook remembers
+_PATIENCE = 600  # seconds; the launcher's own deadline is far shorter
+_STATE = "ONEHOOK_STATE_DIR"
+
+
+def by_launcher(shot: Round, policy: str, state: Path) -> Told:
+    """In a process of its own, with the command that install writes."""
+    from onehook.codec import dumps
+    from onehook.setup.command import LAUNCHER, interpreter
+
+    argv = [interpreter(), "-I", "-S", str(LAUNCHER), os.path.abspath(policy), *_arguments(shot)]
+    folder = shot.event.cwd if os.path.isdir(shot.event.cwd) else None
+    done = subprocess.run(
+        argv,
+        input=dumps(shot.payload).encode(),
+        capture_output=True,
+        env={**os.environ, _STATE: str(state)},
+        cwd=folder,
+        timeout=_PATIENCE,
+        check=False,
+    )
+    # The launcher ends each stream with a line end of its own, which belongs to no text.
+    stdout, stderr = (stream.decode("utf-8", "backslashreplace").removesuffix("\n") for stream in (done.stdout, done.stderr))
+    return Told(stdout, stderr, done.returncode)
+
+
+def _arguments(shot: Round) -> list[str]:
+    return [*(word for host in _host_ids(shot.host) for word in ("--host", host)), "--event", shot.native_event]
+
+
+def _host_ids(host: str) -> tuple[str, ...]:
+    """Who may start an entry of this host, as install writes it."""
+    try:
+        ids: tuple[str, ...] = load(host, "config").HOST_IDS
+    except ImportError:
+        return (host,)
+    return ids
+
+
+def in_process(shot: Round, policy: str, state: Path) -> Told:
+    """Here, without a deadline. The policy is loaded anew for each event, as it is in real life."""
+    from onehook.codec import dumps
+    from onehook.runner import Job, answer, load_policy, source_says_closed
+
+    job = Job()
+    job.hosts = list(_host_ids(shot.host))
+    job.event_name = shot.native_event
+
+    def hooks() -> Hooks:
+        job.source_says_closed = source_says_closed(policy)
+        loaded = load_policy(policy)
+        job.source_says_closed = False
+        return loaded
+
+    with _variable(_STATE, str(state)), _nothing_stays(policy), _no_run():
+        output = answer(job, dumps(shot.payload).encode(), hooks)
+    return Told(output.stdout, output.stderr, output.exit_code, tuple(map(_loss, output.dropped)))
+
+
+def _loss(drop: Drop) -> Loss:
+    return Loss(drop.field, str(drop).removeprefix("[onehook] "))
+
+
+@contextlib.contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+@contextlib.contextmanager
+def _nothing_stays(policy: str) -> Iterator[None]:
+    """Loading a policy adds its folder to sys.path and its modules to sys.modules; the next policy may have others of the same name."""
+    folder = os.path.dirname(os.path.abspath(policy))
+    path, modules, made = list(sys.path), set(sys.modules), len(Hooks.made)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        del Hooks.made[made:]
+        for name in set(sys.modules) - modules:
+            where = getattr(sys.modules[name], "__file__", None) or ""
+            if name == "onehook_policy" or os.path.dirname(where) == folder:
+                del sys.modules[name]
+
+
+@contextlib.contextmanager
+def _no_run() -> Iterator[None]:
+    """A policy that calls run() while it is loaded would read this process's stdin and end it."""
+    import onehook
+    from onehook import runner
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise UsageError('the policy calls run() while it is loaded; put it under `if __name__ == "__main__":`')
+
+    before = runner.run
+    runner.run = onehook.run = refuse
+    try:
+        yield
+    finally:
+        runner.run = onehook.run = before

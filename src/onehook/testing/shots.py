@@ -1,0 +1,221 @@
+"""One event fired at a policy on one host, and what the host makes of the answer.
+
+The payload comes from the host's own tables (hosts/<id>/reverse.py), the policy runs in this process or through the launcher that install
+writes into configs, and the answer is read back by the host's own rules. So what is reported is the effect, not the JSON.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, HandlerError, Response, UsageError
+from onehook.hosts import HOSTS, load, wire_of
+from onehook.hosts.effects import Row, gates
+from onehook.hosts.reversing import sample, unified_events
+from onehook.testing.effect import effect_of, ignored
+
+SESSION = "onehook-fire"
+# What a call of the tool must have on every host, where the author does not say it.
+_LEAST = {"Write": {"content": ""}, "Edit": {"old_string": "", "new_string": ""}}
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One thing that the policy asked for and the host cannot honour."""
+
+    field: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Round:
+    """A payload on its way to one host's hook."""
+
+    host: str
+    label: str  # the host, and which part of the call it is where the host makes several of it
+    payload: dict[str, Any]
+    native_event: str
+    event: Event  # as the host's own parser reads it
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a hook process gives back to a host."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    lost: tuple[Loss, ...] | None = None  # None: to be read from stderr
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A fired round: what the host is told, what is lost, and what happens then."""
+
+    host: str
+    label: str
+    effect: str = ""
+    payload: dict[str, Any] = field(default_factory=dict, repr=False)
+    event: Event | None = field(default=None, repr=False)
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+    heard: Response = field(default_factory=Response)  # the answer as the host understands it
+    lost: tuple[Loss, ...] = ()
+    error: str = ""  # what is wrong with the policy
+    absent: str = ""  # why nothing was fired at this host
+
+    def to_dict(self) -> dict[str, Any]:
+        if self.absent:
+            return {"host": self.host, "absent": self.absent}
+        return {
+            "host": self.label,
+            "event": self.event.native_event if self.event else "",
+            "payload": self.payload,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "exit_code": self.exit_code,
+            "lost": [{"field": loss.field, "text": loss.text} for loss in self.lost],
+            "effect": self.effect,
+            "error": self.error,
+        }
+
+
+class Absent(Exception):
+    """The host has no such event or tool; the text says which."""
+
+
+def close_to(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, or ""."""
+    import difflib
+
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)  # of two spellings the first that is known: the unified one
+    close = difflib.get_close_matches(word.lower(), by_lower, 1, 0.75)
+    return by_lower[close[0]] if close else ""
+
+
+def known_event(name: str) -> str:
+    """The event, or a UsageError with the one that was probably meant."""
+    if name in EVENTS or name in EXTENDED_EVENTS:
+        return name
+    meant = close_to(name, (*EVENTS, *EXTENDED_EVENTS))
+    hint = f" Did you mean {meant}?" if meant else ""
+    raise UsageError(f"there is no event {name!r}.{hint} The events are {', '.join(EVENTS)}")
+
+
+def tool_note(name: str) -> str:
+    """What an author should know about a tool's name that is not one of the unified ones; "" if there is nothing."""
+    if not name or name in TOOLS or name.startswith("mcp__"):
+        return ""
+    owners = [(host, native_tools(host)[name].names[0]) for host in HOSTS if name in native_tools(host)]
+    if owners:
+        host, unified = owners[0]
+        return f"{name} is {host}'s own name for {unified}; say {unified} to mean the tool of every host"
+    meant = close_to(name, TOOLS)
+    hint = f"; did you mean {meant}?" if meant else f" ({', '.join(TOOLS)})"
+    return f"{name} is none of the unified tools{hint}"
+
+
+def native_tools(host: str) -> dict[str, Any]:
+    return getattr(load(host), "TOOLS", {})
+
+
+def chosen(names: Sequence[str] | None) -> list[str]:
+    """The hosts that are meant: none or "all" is every host."""
+    if not names or list(names) == ["all"]:
+        return list(HOSTS)
+    for name in names:
+        if name not in HOSTS:
+            meant = close_to(name, HOSTS)
+            raise UsageError(f"there is no host {name!r}.{f' Did you mean {meant}?' if meant else ''} The hosts are {', '.join(HOSTS)}")
+    return list(names)
+
+
+def made_up(event: str, tool: str, fields: dict[str, Any], cwd: str) -> Event:
+    """A host-neutral event with what every host sends: a session and a folder."""
+    least = _LEAST.get(tool, {})
+    return sample(known_event(event), tool, **{"session_id": SESSION, "cwd": cwd, **least, **fields})
+
+
+def rounds(event: Event, host: str) -> list[Round]:
+    """The payloads that a host would send for an event. Absent if it never would."""
+    if importlib.util.find_spec(f"onehook.hosts.{host}.reverse") is None:
+        raise Absent("its payloads cannot be built here")
+    reverse, wire = load(host, "reverse"), wire_of(host)
+    if event.event not in unified_events(wire.EVENTS):
+        raise Absent(f"has no event {event.event}")
+    pieces = reverse.parts(event)
+    made = []
+    for number, piece in enumerate(pieces, 1):
+        payload = reverse.payload(piece)
+        native = piece.native_event if piece.host == host else _native_event(wire.EVENTS, event.event)
+        parsed = wire.parse(payload, native)
+        if event.tool in TOOLS and parsed.mcp is None and parsed.native_tool not in native_tools(host) and parsed.tool:
+            raise Absent(f"has no tool {event.tool}")
+        made.append(Round(host, host if len(pieces) == 1 else f"{host} {number}/{len(pieces)}", payload, parsed.native_event, parsed))
+    return made
+
+
+def _native_event(events: Mapping[str, Row], unified: str) -> str:
+    return next(name for name, row in events.items() if row.event == unified)
+
+
+def captured(payload: dict[str, Any], hosts: Sequence[str]) -> tuple[str, Event]:
+    """The host and the event of a payload that an agent sent. hosts: who may have sent it; none: told from the payload."""
+    from onehook.hosts import resolve
+
+    wire = resolve(hosts, payload)
+    return wire.ID, wire.parse(payload, "")
+
+
+def judged(shot: Round, told: Told) -> Shot:
+    """What the host makes of an answer."""
+    lost = _losses(shot, told.stderr) if told.lost is None else told.lost
+    common: dict[str, Any] = {
+        "host": shot.host, "label": shot.label, "payload": shot.payload, "event": shot.event, "stdout": told.stdout,
+        "stderr": told.stderr, "exit_code": told.exit_code, "lost": lost,
+    }  # fmt: skip
+    try:
+        heard: Response = load(shot.host, "reverse").answer(shot.event, told.stdout, told.stderr, told.exit_code)
+    except HandlerError as failed:
+        return Shot(effect="error, goes on", error=_error(told, Response()) or str(failed), **common)
+    error = _error(told, heard)
+    effect = effect_of(shot.event, heard, gates(wire_of(shot.host), shot.event), ignored(heard, [loss.field for loss in lost]))
+    if error:
+        effect = "blocked (fail=closed)" if effect.startswith("blocked") else "error, goes on"
+    return Shot(effect=effect, error=error, heard=heard, **common)
+
+
+_MARK = "[onehook] "
+_DROPPED = re.compile(r"'([^']+)' dropped: ")
+
+
+def _losses(shot: Round, stderr: str) -> tuple[Loss, ...]:
+    """The warnings that the launcher writes, each on a line of its own before anything that the policy printed."""
+    found = []
+    for line in stderr.splitlines():
+        if not line.startswith(f"{_MARK}{shot.host} "):
+            break
+        text = line[len(_MARK) :]
+        dropped = _DROPPED.search(text)
+        found.append(Loss(dropped.group(1) if dropped else "ask" if "ask" in text else "decision", text))
+    return tuple(found)
+
+
+_CLOSED = re.compile(r"onehook: (.*?) \(blocked: fail=closed\)", re.DOTALL)
+
+
+def _error(told: Told, heard: Response) -> str:
+    """The error of the policy that an answer was made from, or ""."""
+    for line in told.stderr.splitlines():
+        for mark in ("error: ", "internal error: "):
+            if line.startswith(_MARK + mark):
+                return line[len(_MARK + mark) :]
+    closed = _CLOSED.search(heard.reason or "") or _CLOSED.search(told.stderr)
+    return closed.group(1) if closed else ""

@@ -1,0 +1,305 @@
+"""install, uninstall, status, doctor and init as a person types them, in a home of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from onehook.cli import main
+
+POLICY = 'from onehook import Hooks, deny\nhooks = Hooks({options})\n\n@hooks.on("{event}")\ndef guard(event):\n    return None\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a policy and a .claude folder, and the person in it."""
+    folder = tmp_path / "project"
+    (folder / ".claude").mkdir(parents=True)
+    (tmp_path / "home").mkdir()
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.chdir(folder)
+    write_policy(folder)
+    return folder
+
+
+def write_policy(folder: Path, options: str = "", event: str = "PreToolUse") -> Path:
+    path = folder / "policy.py"
+    path.write_text(POLICY.format(options=options, event=event))
+    return path
+
+
+def onehook(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def hooks_of(project: Path) -> dict[str, list[dict[str, object]]]:
+    hooks: dict[str, list[dict[str, object]]] = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]
+    return hooks
+
+
+def test_auto_picks_the_hosts_whose_folder_or_binary_is_there(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = onehook("install", "policy.py").output
+    assert "Claude Code" in output and "Cursor" not in output and "Codex" not in output
+    (tmp_path / "home" / ".cursor").mkdir()
+    binary = tmp_path / "bin" / "codex"
+    binary.parent.mkdir()
+    binary.write_text("#!/bin/sh\n")
+    binary.chmod(0o755)
+    monkeypatch.setenv("PATH", str(binary.parent))
+    output = onehook("install", "policy.py").output
+    assert "Claude Code    up to date" in output and "Cursor         installed" in output and "Codex CLI      installed" in output
+
+
+def test_auto_finds_a_folder_that_a_variable_moved(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "codex-home").mkdir()
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex-home"))
+    assert "Codex CLI" in onehook("install", "policy.py").output
+
+
+def test_auto_with_no_agent_says_how_to_go_on(project: Path) -> None:
+    (project / ".claude").rmdir()
+    result = onehook("install", "policy.py", code=1)
+    assert "no agent found here" in result.output and "--hosts all" in result.output
+
+
+def test_a_dry_run_shows_the_diff_and_changes_nothing(project: Path) -> None:
+    before = sorted(project.rglob("*"))
+    result = onehook("install", "policy.py", "--hosts", "claude,codex", "--dry-run")
+    assert f"+++ {project}/.claude/settings.json" in result.output and f"+++ {project}/.codex/hooks.json" in result.output
+    assert '+    "PreToolUse": [' in result.output
+    assert "2 files would change; nothing was written." in result.output
+    assert sorted(project.rglob("*")) == before
+    assert "\x1b[" not in result.output
+
+
+def test_a_dry_run_on_a_terminal_has_colours(project: Path) -> None:
+    import pty
+
+    read_end, write_end = pty.openpty()
+    command = [sys.executable, "-m", "onehook", "install", "policy.py", "--dry-run", "--portable"]
+    process = subprocess.Popen(command, stdout=write_end, stderr=write_end, stdin=subprocess.DEVNULL)
+    os.close(write_end)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(read_end, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(read_end)
+    assert process.wait(60) == 0
+    assert b"\x1b[32m+" in shown and b"files of the runtime in .onehook/" in shown
+
+
+def test_the_options_reach_the_config(project: Path) -> None:
+    onehook(
+        "install", "policy.py", "--events", "PreToolUse,Stop", "--matcher", "Bash,PreToolUse:Write|MCP", "--timeout", "2", "--fail-closed"
+    )
+    hooks = hooks_of(project)
+    assert list(hooks) == ["PreToolUse", "Stop"]
+    (group,) = hooks["PreToolUse"]
+    assert group["matcher"] == "^(Write|mcp__.*)$"
+    (handler,) = group["hooks"]  # type: ignore[misc]
+    assert handler["timeout"] == 12 and handler["onFailure"] == "block" and "--fail closed --timeout 2" in handler["command"]  # type: ignore[index]
+
+
+def test_what_the_policy_says_about_itself_is_installed(project: Path) -> None:
+    write_policy(project, 'fail="closed", timeout=100', "SessionEnd")
+    onehook("install", "policy.py")
+    hooks = hooks_of(project)
+    assert "SessionEnd" in hooks
+    (handler,) = hooks["PreToolUse"][0]["hooks"]  # type: ignore[misc]
+    assert handler["timeout"] == 110 and handler["onFailure"] == "block"  # type: ignore[index]
+
+
+def test_install_and_uninstall_leave_no_trace(project: Path, tmp_path: Path) -> None:
+    before = sorted(str(path) for path in tmp_path.rglob("*"))
+    onehook("install", "policy.py", "--hosts", "all", "--portable")
+    assert (project / ".onehook").is_dir()
+    output = onehook("uninstall").output
+    assert "removed  the runtime in .onehook/" in output
+    assert sorted(str(path) for path in tmp_path.rglob("*") if "state" not in path.parts) == before
+    assert "Nothing of onehook is installed there." in onehook("uninstall").output
+
+
+def test_uninstall_of_one_policy_leaves_the_other(project: Path) -> None:
+    (project / "other.py").write_text((project / "policy.py").read_text())
+    onehook("install", "policy.py", "--events", "Stop")
+    onehook("install", "other.py", "--events", "Stop")
+    assert "other2.py is not installed there." in onehook("uninstall", "other2.py").output
+    onehook("uninstall", "other.py", "--scope", "project", "--hosts", "claude")
+    assert len(hooks_of(project)["Stop"]) == 1
+
+
+def test_uninstall_can_be_looked_at_first(project: Path) -> None:
+    onehook("install", "policy.py")
+    output = onehook("uninstall", "--dry-run").output
+    assert f"--- {project}/.claude/settings.json" in output and "nothing was written" in output
+    assert hooks_of(project)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        (["gone.py"], ["there is no policy gone.py", "onehook init"]),
+        (["policy.py", "--hosts", "emacs"], ["'emacs' is not one of claude"]),
+        (["policy.py", "--hosts", ""], ["'' is not one of claude"]),
+        (["policy.py", "--scope", "galaxy"], ["'galaxy' is not one of"]),
+        (["policy.py", "--events", "PreTolUse"], ["'PreTolUse' is not an event", "PreToolUse"]),
+        (["policy.py", "--events", ","], ["'' is not an event"]),
+        (["policy.py", "--matcher", "PreTolUse:Bash"], ["'PreTolUse' is not an event"]),
+        (["policy.py", "--matcher", "Stop:Bash"], ["Stop has no tool to match"]),
+        (["policy.py", "--timeout", "0"], ["--timeout"]),
+        (["policy.py", "--portable", "--scope", "user"], ["--portable puts the runtime into a repository"]),
+        (["../outside.py", "--portable"], ["--portable needs the policy inside the project"]),
+        (["policy.py", "--scope", "local", "--hosts", "cursor"], ["none of cursor has a scope 'local'"]),
+        (["policy.py", "--project", "nowhere"], ["nowhere is not a folder"]),
+        (["broken.py"], ["broken.py does not load: ZeroDivisionError", "nothing was changed"]),
+        (["exits.py"], ["exits.py does not load: SystemExit"]),
+        (["empty.py"], ["no Hooks object", "hooks = Hooks()"]),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_fix(project: Path, arguments: list[str], texts: list[str]) -> None:
+    (project.parent / "outside.py").write_text((project / "policy.py").read_text())
+    (project / "broken.py").write_text("1 / 0\n")
+    (project / "exits.py").write_text("raise SystemExit(0)\n")
+    (project / "empty.py").write_text("")
+    before = sorted(project.rglob("*"))
+    result = CliRunner().invoke(main, ["install", *arguments])
+    assert result.exit_code in (1, 2)
+    for text in texts:
+        assert text in " ".join(result.output.replace("│", " ").split()), result.output
+    assert "Traceback" not in result.output
+    assert [path for path in sorted(project.rglob("*")) if "__pycache__" not in path.parts] == before
+
+
+def test_a_onehook_that_will_be_cleaned_away_is_noted(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "cache" not in onehook("install", "policy.py").output
+    monkeypatch.setattr("onehook.cli.install_.LAUNCHER", Path("/home/ana/.cache/uv/archive-v0/x/onehook/launch.py"))
+    assert "uv tool install onehook" in onehook("install", "policy.py").output
+    assert "uv tool install" not in onehook("install", "policy.py", "--portable").output
+
+
+def test_a_home_is_not_a_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(project))
+    assert "use --scope user" in onehook("install", "policy.py", code=2).output
+
+
+def test_a_file_that_does_not_parse_is_refused_with_path_and_position(project: Path) -> None:
+    (project / ".claude" / "settings.json").write_text('{"hooks": }')
+    output = onehook("install", "policy.py", "--hosts", "all", code=1).output
+    assert f"Error: {project}/.claude/settings.json: line 1, column 11" in output and "nothing was changed" in output
+    assert not (project / ".cursor").exists()
+
+
+def test_a_scope_that_only_some_hosts_have_is_noted(project: Path) -> None:
+    output = onehook("install", "policy.py", "--scope", "local", "--hosts", "claude,cursor").output
+    assert "note: Cursor has no local scope; skipped" in output
+    assert (project / ".claude" / "settings.local.json").exists()
+
+
+def test_an_event_that_a_host_does_not_have_is_noted(project: Path) -> None:
+    assert (
+        "Codex CLI has no event Notification; skipped there"
+        in onehook("install", "policy.py", "--hosts", "codex", "--events", "Stop,Notification").output
+    )
+
+
+# ---- status
+
+
+def test_status_as_a_table_and_as_json(project: Path) -> None:
+    assert "No policy is installed here." in onehook("status").output
+    assert "Here, without a policy: Claude Code" in onehook("status").output
+    onehook("install", "policy.py", "--hosts", "claude,cursor", "--fail-closed", "--events", "PreToolUse")
+    onehook("install", "policy.py", "--hosts", "codex", "--scope", "user", "--events", "Stop")
+    table = onehook("status").output
+    for text in ("claude", ".claude/settings.json", "cursor", "preToolUse", "codex", "user", "~/.codex/hooks.json", "closed", "policy.py"):
+        assert text in table
+    installed = json.loads(onehook("status", "--json").output)["installed"]
+    assert [(row["host"], row["scope"], row["events"], row["fail"]) for row in installed] == [
+        ("claude", "project", ["PreToolUse"], "closed"),
+        ("cursor", "project", ["preToolUse"], "closed"),
+        ("codex", "user", ["Stop"], "open"),
+    ]
+    assert {row["policy"] for row in installed} == {str(project / "policy.py")}
+
+
+def test_status_says_what_is_wrong_at_first_sight(project: Path) -> None:
+    onehook("install", "policy.py")
+    (project / "policy.py").unlink()
+    assert "the policy is gone" in onehook("status").output
+    (project / ".claude" / "settings.json").write_text("{")
+    (row,) = json.loads(onehook("status", "--json").output)["installed"]
+    assert "line 1, column 2" in row["note"]
+
+
+# ---- doctor
+
+
+def test_doctor_ends_with_0_when_a_deny_takes_effect_and_with_1_when_not(project: Path) -> None:
+    onehook("install", "policy.py")
+    output = onehook("doctor", "--hosts", "claude").output
+    assert "A deny takes effect." in output and "denied and allowed as it should" in output
+    (project / "policy.py").unlink()
+    output = onehook("doctor", "--hosts", "claude", "--no-fire", code=1).output
+    assert "FAIL" in output and "fix: onehook uninstall" in output
+    report = json.loads(onehook("doctor", "--hosts", "claude", "--no-fire", "--json", code=1).output)
+    assert report["ok"] is False and any(finding["level"] == "fail" for finding in report["findings"])
+
+
+def test_doctor_without_anything_installed_ends_with_1(project: Path) -> None:
+    assert "no policy is installed" in onehook("doctor", code=1).output
+
+
+# ---- init
+
+
+def test_init_writes_a_policy_whose_test_passes_and_overwrites_nothing(project: Path) -> None:
+    output = onehook("init", "guard", "--no-install").output
+    assert "onehook install guard/policy.py" in output
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "guard"], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert tested.returncode == 0, tested.stdout
+    assert "3 passed" in tested.stdout
+    (project / "guard" / "policy.py").write_text("mine")
+    assert "exists already; nothing was changed" in onehook("init", "guard", code=1).output
+    assert (project / "guard" / "policy.py").read_text() == "mine"
+
+
+def test_init_refuses_when_only_the_test_is_there(project: Path) -> None:
+    (project / "guard").mkdir()
+    (project / "guard" / "test_policy.py").write_text("mine")
+    onehook("init", "guard", "--no-install", code=1)
+    assert not (project / "guard" / "policy.py").exists()
+
+
+def test_init_can_install_at_once(project: Path) -> None:
+    output = onehook("init", "--install").output
+    assert "Claude Code    installed in" in output
+    onehook("doctor", "--hosts", "claude")
+    assert ".hooks/policy.py" in json.dumps(hooks_of(project))
+
+
+def test_every_verb_explains_itself(project: Path) -> None:
+    for verb in ("install", "uninstall", "status", "doctor", "init"):
+        output = onehook(verb, "--help").output
+        assert output.startswith("Usage:") and len(output.splitlines()) > 5
+    assert isinstance(main, click.Group)

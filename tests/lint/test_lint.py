@@ -1,0 +1,406 @@
+"""onehook lint: each code is found where it is due, and is silent where it is not."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+
+from onehook.cli import main
+from onehook.lint.check import Limits, check
+from onehook.lint.codes import CODES, LEVELS
+
+AGENTS = ("claude", "cursor", "codex")
+HEAD = "from onehook import Hooks, Response, allow, ask, deny\n"
+PATIENT = Limits(import_ms=10_000, handler_ms=10_000)  # a busy machine is not a finding
+CLOSED = 'hooks = Hooks(fail="closed")\n'
+
+
+@pytest.fixture
+def lint(tmp_path):
+    def run(body, *, hooks=CLOSED, hosts=AGENTS, limits=PATIENT, head=HEAD):
+        path = tmp_path / "policy.py"
+        path.write_text(head + hooks + textwrap.dedent(body))
+        return check(str(path), hosts, limits)
+
+    return run
+
+
+def handler(register, *body):
+    lines = "\n".join(f"    {line}" for line in body)
+    return f"@hooks.on({register})\ndef guard(event):\n{lines}\n"
+
+
+def codes(report):
+    return [finding.code for finding in report.findings]
+
+
+def only(report):
+    (finding,) = report.findings
+    return finding
+
+
+GOOD = handler('"PreToolUse", tool="Bash"', "if 'rm -rf' in event.command:", "    return deny('no')")
+
+
+def test_a_good_policy_has_no_findings(lint):
+    report = lint(GOOD)
+    assert report.findings == ()
+    assert (report.loads, report.handlers, report.hosts) == (True, 1, AGENTS)
+
+
+# Code -> the policy after `hooks = Hooks(fail="closed")`, and what its text must hold.
+FOUND = {
+    "OH002": ("", "decides nothing"),
+    "OH101": (handler('"Notification"', "return None"), "have no Notification"),
+    "OH102": (handler('"PreToolUse", tool="Read"', "return deny('no')"), "codex has no tool Read, so it never runs there"),
+    "OH103": (handler('"PreToolUse", tool="Read|Bash"', "return deny('no')"), "codex has no tool Read"),
+    "OH104": (handler('"PreToolUse", tool="Bahs"', "return deny('no')"), "did you mean 'Bash'?"),
+    "OH105": (handler('"PreToolUse", tool="Shell"', "return deny('no')"), "Shell is cursor's own name for Bash"),
+    "OH106": (handler('"Stop", tool="Bash"', "return None"), "Stop is about no tool"),
+    "OH107": (handler('"PreToolUse", host="claud"', "return None"), "did you mean 'claude'?"),
+    "OH108": (GOOD + 'hooks.on("PreToolUse", tool="Bash")(guard)\n', "registered twice"),
+    "OH201": (handler('"SubagentStart"', "return deny('no')"), "a deny prevents nothing"),
+    "OH202": (handler('"PreToolUse", tool="Bash"', "return ask('sure?')"), "deny instead of an ask"),
+    "OH203": (handler('"PostToolUse", tool="Bash"', "return {'user_message': 'x'}"), "user_message is lost"),
+    "OH402": (handler('"PreToolUse", tool="Bash"', "return event.tool_input['cmd']"), "raised KeyError: 'cmd'"),
+    "OH403": (handler('"PreToolUse", tool="Bash"', "return 3"), "returned int"),
+}
+
+
+@pytest.mark.parametrize("code", FOUND)
+def test_each_code_is_found(lint, code):
+    body, text = FOUND[code]
+    found = [finding for finding in lint(body).findings if finding.code == code]
+    assert found
+    assert text in found[0].text
+    assert found[0].level in LEVELS and found[0].fix
+
+
+def test_every_code_has_a_test():
+    elsewhere = {"OH001", "OH301", "OH302", "OH401"}
+    assert {*FOUND, *elsewhere} == set(CODES)
+
+
+def test_a_finding_names_the_hosts_and_the_line(lint):
+    finding = only(lint(handler('"PreToolUse", tool="Read"', "return deny('no')")))
+    assert finding.hosts == ("codex",)
+    assert finding.line == 3
+    assert finding.fix == "the agent reads files with its shell there: handle Bash as well"
+
+
+@pytest.mark.parametrize(
+    "error, line, text", [("def (:", 3, "SyntaxError"), ("x = 1\nx.y", 4, "AttributeError"), ("import sys; sys.exit()", 3, "SystemExit")]
+)
+def test_a_policy_that_does_not_load_is_said_with_its_line(lint, error, line, text):
+    report = lint(error)
+    assert not report.loads
+    assert (only(report).code, only(report).line) == ("OH001", line)
+    assert text in only(report).text
+
+
+def test_a_policy_that_ends_the_process_does_not_end_lint(lint):
+    assert only(lint("import os; os._exit(0)")).code == "OH001"
+
+
+# ---- where a handler runs ----
+
+
+def test_an_event_that_no_host_has_is_an_error(lint):
+    finding = only(lint(handler('"BeforeToolSelection"', "return None")))
+    assert (finding.code, finding.level) == ("OH101", "error")
+
+
+@pytest.mark.parametrize("register", ['"Notification", host="claude"', '"PreToolUse", tool="Read", host="claude|cursor"'])
+def test_a_handler_that_names_its_hosts_is_not_asked_about_others(lint, register):
+    assert not codes(lint(handler(register, "return None")))
+
+
+def test_only_the_wanted_hosts_are_looked_at(lint):
+    assert not codes(lint(handler('"PreToolUse", tool="Read"', "return deny('no')"), hosts=("claude", "cursor")))
+
+
+@pytest.mark.parametrize("tool", ["Web*", "Write.*", "^Bash$", "Bash(rm *)"])
+def test_wildcards_and_regular_expressions_match_no_tool(lint, tool):
+    finding = only(lint(handler(f'"PreToolUse", tool={tool!r}', "return None")))
+    assert finding.code == "OH104"
+    assert "wildcards are for MCP tools" in finding.text
+
+
+@pytest.mark.parametrize("tool", ["mcp__db__*", "mcp__*", "*", "MCP", "Bash|Edit"])
+def test_patterns_that_match_are_not_reported(lint, tool):
+    assert not codes(lint(handler(f'"PreToolUse", tool={tool!r}', "return deny('no')")))
+
+
+def test_a_tool_that_no_table_knows_is_only_noted(lint):
+    finding = only(lint(handler('"PreToolUse", tool="TodoWrite"', "return None"), hosts=("claude",)))
+    assert (finding.code, finding.level) == ("OH105", "note")
+
+
+def test_the_name_that_one_host_has_for_a_tool_leaves_the_others_unguarded(lint):
+    finding = only(lint(handler('"PreToolUse", tool="Shell"', "return deny('no')")))
+    assert (finding.code, finding.level, finding.hosts) == ("OH105", "warning", ("claude", "codex"))
+    assert finding.fix == "write Bash, which means the tool of every host"
+
+
+def test_what_codex_deletes_with_is_said(lint):
+    finding = only(lint(handler('"PreToolUse", tool="Delete"', "return deny('no')"), hosts=("codex",)))
+    assert finding.code == "OH102"
+    assert "apply_patch deletes files there" in finding.fix
+
+
+def test_what_comes_after_an_unconditional_deny_is_unreachable(lint):
+    body = handler('"PreToolUse"', "'''Always.'''", "return deny('no')") + handler('"PreToolUse", tool="Bash"', "return None").replace(
+        "guard", "later"
+    )
+    finding = only(lint(body))
+    assert (finding.code, finding.line) == ("OH108", 7)
+    assert "later (PreToolUse Bash) is never reached: guard (line 3) always denies" in finding.text
+
+
+@pytest.mark.parametrize("first", ['"PreToolUse", tool="Edit"', '"PreToolUse", host="claude"', '"PostToolUse", host="claude|codex"'])
+def test_what_an_unconditional_deny_does_not_cover_is_reachable(lint, first):
+    body = handler(first, "return deny('no')") + handler('"PreToolUse", tool="Bash"', "return None").replace("guard", "later")
+    assert "OH108" not in codes(lint(body))
+
+
+# ---- what is lost ----
+
+ANSWERS = {
+    "returned at once": ("return ask('x')",),
+    "deep in a branch that no sample reaches": ("if event.command == 'sesame'[::-1]:", "    return ask('x')"),
+    "a conditional expression": ("return ask('x') if event.command == 'sesame'[::-1] else None",),
+    "an or": ("return event.command == 1 or ask('x')",),
+    "a dict": ("if event.model == 'never':", "    return {'decision': 'ask', 'reason': 'x'}"),
+    "a Response": ("if event.model == 'never':", "    return Response('ask', 'x')"),
+    "a helper": ("if event.model == 'never':", "    return helper(event)"),
+    "made by a loop, seen by running it": ("answers = [ask]", "if event.command == 'open sesame':", "    return answers[0]('x')"),
+}
+
+
+@pytest.mark.parametrize("body", ANSWERS.values(), ids=ANSWERS)
+def test_an_ask_is_found_however_it_is_returned(lint, body):
+    report = lint("def helper(event):\n    return ask('x')\n" + handler('"PreToolUse", tool="Bash"', *body))
+    assert {host for finding in report.findings if finding.code == "OH202" for host in finding.hosts} == {"cursor", "codex"}
+
+
+def test_an_ask_whose_fallback_was_chosen_is_only_noted(lint):
+    body = handler('"PreToolUse", tool="Bash"', "return ask('x')")
+    levels = {finding.level for finding in lint(body, hooks='hooks = Hooks(ask_fallback="deny")\n').findings}
+    assert levels == {"note"}
+    assert {finding.level for finding in lint(body).findings} == {"warning"}
+
+
+def test_a_rewrite_of_a_key_that_a_host_cannot_change_is_named(lint):
+    body = handler('"PreToolUse", tool="Write"', "return allow(modified_input={'content': 'x'})")
+    finding = only(lint(body, hosts=("cursor", "claude")))
+    assert (finding.code, finding.hosts) == ("OH203", ("cursor",))
+    assert "modified_input.content is lost" in finding.text
+
+
+def test_a_loss_that_is_only_a_wording_is_a_note(lint):
+    body = handler('"UserPromptSubmit"', "return deny('no', user_message='said')")
+    assert [(finding.code, finding.level, finding.hosts) for finding in lint(body).findings] == [("OH203", "note", ("cursor",))]
+
+
+def test_a_lambda_and_an_async_handler_are_read_too(lint):
+    assert "OH202" in codes(
+        lint('hooks.on("PreToolUse", tool="Bash")(lambda event: ask("x"))\n', limits=Limits(10_000, 10_000, run_handlers=False))
+    )
+    body = handler('"PreToolUse", tool="Bash"', "return ask('x')").replace("def guard", "async def guard")
+    assert "OH202" in codes(lint(body))
+
+
+def test_without_running_only_the_source_is_read(lint):
+    static = Limits(10_000, 10_000, run_handlers=False)
+    assert not codes(lint(handler('"PreToolUse", tool="Bash"', "raise KeyError"), limits=static))
+    body = handler('"PreToolUse", tool="Bash"', "answers = [ask]", "return answers[0]('x')")
+    assert not codes(lint(body, limits=static))
+    assert "OH202" in codes(lint(body))
+
+
+# ---- time ----
+
+
+def test_a_slow_import_is_measured_and_placed(lint, tmp_path):
+    (tmp_path / "slow_helper.py").write_text("import time\ntime.sleep(0.3)\n")
+    report = lint(GOOD, limits=Limits(import_ms=250, handler_ms=10_000), head=f"{HEAD}import slow_helper\n")
+    finding = only(report)
+    assert (finding.code, finding.line) == ("OH301", 2)
+    assert finding.text.startswith("import slow_helper costs ")
+    assert report.imports_ms > 250
+
+
+def test_an_import_inside_a_handler_costs_nothing_on_every_event(lint, tmp_path):
+    (tmp_path / "slow_helper.py").write_text("import time\ntime.sleep(0.3)\n")
+    report = lint(handler('"Stop"', "import slow_helper"), limits=Limits(import_ms=250, handler_ms=10_000))
+    assert report.findings == ()
+
+
+def test_a_slow_handler_is_measured(lint):
+    body = handler('"PreToolUse", tool="Bash"', "import time; time.sleep(0.3)")
+    finding = only(lint(body, limits=Limits(import_ms=10_000, handler_ms=250)))
+    assert finding.code == "OH302"
+    assert " ms on PreToolUse Bash" in finding.text
+
+
+def test_a_handler_that_hangs_is_ended_and_said(lint, monkeypatch):
+    monkeypatch.setattr("onehook.lint.loading.PATIENCE", 2)
+    found = lint(handler('"PreToolUse", tool="Bash"', "while True: pass")).findings
+    assert [(finding.code, finding.level) for finding in found] == [("OH302", "error")]
+    assert "did not return within 2 s" in found[0].text
+
+
+# ---- the whole policy ----
+
+
+def test_a_policy_that_only_denies_and_fails_open_is_warned_about(lint):
+    finding = only(lint(GOOD, hooks="\nhooks = Hooks()\n"))
+    assert (finding.code, finding.line) == ("OH401", 3)
+
+
+@pytest.mark.parametrize(
+    "hooks, body",
+    [
+        ('hooks = Hooks(fail="open")\n', GOOD),
+        ("hooks = Hooks()\n", GOOD + handler('"SessionStart"', "return {'additional_context': 'x'}")),
+        ("hooks = Hooks()\n", handler('"PreToolUse", tool="Bash"', "return None")),
+    ],
+    ids=["chosen", "it also helps", "it never denies"],
+)
+def test_other_policies_may_fail_open(lint, hooks, body):
+    assert "OH401" not in codes(lint(body, hooks=hooks))
+
+
+@pytest.mark.parametrize(
+    "comment, found", [("# onehook: ignore[OH202]", []), ("# onehook: ignore", []), ("# onehook: ignore[OH101]", ["OH202"] * 2)]
+)
+def test_a_comment_silences_a_code(lint, comment, found):
+    body = handler('"PreToolUse", tool="Bash"', "return ask('x')").replace("def guard(event):", f"def guard(event):  {comment}")
+    assert codes(lint(body)) == found
+
+
+def test_a_handler_from_beside_the_policy_is_shown_in_its_own_file(lint, tmp_path):
+    (tmp_path / "shared_rules.py").write_text(
+        "from onehook import Hooks, ask\nrules = Hooks()\n@rules.on('PreToolUse')\ndef it(event):\n    return ask('x')\n"
+    )
+    finding = lint("import shared_rules\nhooks.use(shared_rules.rules)\n").findings[0]
+    assert finding.file.endswith("shared_rules.py")
+    assert finding.line == 3
+
+
+def test_a_handler_from_a_library_is_shown_where_the_policy_takes_it_in(lint, tmp_path):
+    (tmp_path / "some_library").mkdir()
+    (tmp_path / "some_library" / "rules.py").write_text(
+        "from onehook import Hooks, ask\nrules = Hooks()\n\n\n\n@rules.on('PreToolUse')\ndef it(event):\n    return ask('x')\n"
+    )
+    finding = lint("import some_library.rules\nhooks.use(some_library.rules.rules)\n").findings[0]
+    assert (finding.code, finding.line) == ("OH202", 4)
+    assert finding.file.endswith("policy.py")
+
+
+def test_handlers_that_are_no_plain_functions_are_read_too(lint):
+    body = """
+    import functools
+
+    class Guard:
+        def __call__(self, event):
+            return ask("x")
+
+    def strict(event, word):
+        return ask(word)
+
+    hooks.on("PreToolUse", tool="Bash")(Guard())
+    hooks.on("PostToolUse", tool="Bash")(functools.partial(strict, word="x"))
+    """
+    static = Limits(10_000, 10_000, run_handlers=False)
+    assert {finding.line for finding in lint(body, limits=static, hosts=("codex",)).findings} == {7, 10}
+
+
+def test_nothing_that_a_handler_prints_or_writes_matters(lint, tmp_path):
+    body = handler('"PreToolUse", tool="Bash"', "print('{}')", "open('here.txt', 'w').close()", "return deny('no')")
+    assert not codes(lint(body))
+    assert not list(tmp_path.rglob("here.txt"))
+
+
+# ---- the verb ----
+
+
+@pytest.fixture
+def onehook(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("onehook.setup.plan.configurable", lambda: list(AGENTS))
+
+    def run(body, *words):
+        (tmp_path / "policy.py").write_text(HEAD + CLOSED + body)
+        return CliRunner().invoke(main, ["lint", "policy.py", "--slow-import", "10000", "--slow-handler", "10000", *words])
+
+    return run
+
+
+ASKS = handler('"PreToolUse", tool="Bash"', "return ask('100% sure?')")
+
+
+def test_a_clean_policy_is_exit_0(onehook):
+    result = onehook(GOOD)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("policy.py: nothing to say (1 handler, ")
+
+
+def test_findings_are_exit_1_with_place_code_hosts_and_fix(onehook):
+    result = onehook(ASKS)
+    assert result.exit_code == 1
+    assert "policy.py:3: warning OH202 [codex] guard (PreToolUse Bash): deny instead of an ask (Codex rejects it" in result.stdout
+    assert "    fix: say what you want there" in result.stdout
+    assert "policy.py: 2 warnings (1 handler" in result.stdout
+
+
+@pytest.mark.parametrize("level, code", [("note", 1), ("warning", 1), ("error", 0), ("never", 0)])
+def test_what_fails_can_be_chosen(onehook, level, code):
+    assert onehook(ASKS, "--fail-on", level).exit_code == code
+
+
+def test_notes_alone_do_not_fail(onehook):
+    result = onehook(FOUND["OH103"][0])
+    assert (result.exit_code, "1 note" in result.stdout) == (0, True)
+
+
+def test_a_policy_that_does_not_load_is_exit_2(onehook):
+    result = onehook("def (:")
+    assert result.exit_code == 2
+    assert "policy.py:3: error OH001 SyntaxError" in result.stdout
+
+
+def test_json(onehook):
+    result = onehook(ASKS, "--format", "json", "--hosts", "codex")
+    document = json.loads(result.stdout)
+    assert document["loads"] is True
+    (finding,) = document["findings"]
+    assert {key: finding[key] for key in ("code", "line", "hosts", "file", "level")} == {
+        "code": "OH202",
+        "line": 3,
+        "hosts": ["codex"],
+        "file": "policy.py",
+        "level": "warning",
+    }
+
+
+def test_github(onehook):
+    lines = onehook(ASKS, "--format", "github", "--hosts", "codex").stdout.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith(
+        "::warning file=policy.py,line=3,title=onehook OH202 [codex]::guard (PreToolUse Bash): deny instead of an ask"
+    )
+    assert "%0AFix: " in lines[0]
+
+
+def test_mistakes_on_the_command_line(onehook):
+    assert "no host 'cdoex'. Did you mean codex?" in onehook(GOOD, "--hosts", "cdoex").stderr
+    assert "there is no policy nowhere.py" in CliRunner().invoke(main, ["lint", "nowhere.py"]).stderr
+
+
+def test_all_hosts_are_more_than_those_that_can_be_installed_into(onehook):
+    assert "contract" not in onehook(ASKS).stdout
+    assert "contract" in onehook(ASKS, "--hosts", "all").stdout

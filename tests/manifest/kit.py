@@ -1,0 +1,64 @@
+"""What the tests of manifests share: manifests to write, and every host's own payloads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from onehook.core import Options, PayloadError, Response
+from onehook.hosts import HOSTS, wire_of
+from onehook.hosts.effects import compile_response
+
+PROGRAMS = Path(__file__).parent / "programs"
+CASES = Path(__file__).parent.parent / "hosts"
+NATIVE = {  # the three guards, each in the words that it was written in
+    "contract": ('events = ["PreToolUse"]\ntools = ["Bash"]', '["./contract_guard.sh"]', "rm -rf is blocked by the sh guard"),
+    "claude": ('events = ["PreToolUse"]\ntools = ["Bash"]', '["./claude_guard.py"]', "rm -rf is blocked by the Claude hook"),
+    "cursor": ('events = ["beforeShellExecution"]', '["node", "./cursor_guard.mjs"]', "rm -rf is blocked by the Cursor hook"),
+    "onehook": ('events = ["PreToolUse"]', '["./unified_guard.sh"]', "rm -rf is blocked by the unified guard"),
+}
+
+
+def manifest_of(folder, *hooks, top=""):
+    """Write a manifest, with the guards beside it; a hook is the text of its table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for program in PROGRAMS.iterdir():
+        shutil.copy(program, folder)
+    path = folder / "onehook.toml"
+    path.write_text(top + "".join(f"\n[[hook]]\n{hook}\n" for hook in hooks), encoding="utf-8")
+    return path
+
+
+def guard(dialect, more=""):
+    events, run, _ = NATIVE[dialect]
+    return f'{events}\nrun = {run}\nspeaks = "{dialect}"\n{more}'
+
+
+def sh(script, speaks="onehook", events='["PreToolUse"]', more=""):
+    """A hook that is one line of shell."""
+    return f"events = {events}\nshell = true\nrun = {json.dumps(script)}\nspeaks = {json.dumps(speaks)}\n{more}"
+
+
+def payloads(host):
+    return json.loads((CASES / host / "payloads.json").read_text(encoding="utf-8"))
+
+
+def shell_calls():
+    """(host, native event, payload) of every payload before a shell command, of every host."""
+    for host in HOSTS:
+        for name, payload in payloads(host).items():
+            try:
+                event = wire_of(host).parse(payload, name)
+            except PayloadError:  # the name is a description there
+                continue
+            if event.event == "PreToolUse" and event.tool == "Bash" and event.command:
+                yield host, name, payload
+
+
+def denied_with(host, event, reason):
+    """What the host is told for a denial: stdout as data, and the exit code."""
+    wire = wire_of(host)
+    answer, _ = compile_response(wire, event, Response("deny", reason), Options())
+    output = wire.render(event, answer, False)
+    return (json.loads(output.stdout) if output.stdout else None), output.exit_code

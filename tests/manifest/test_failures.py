@@ -1,0 +1,100 @@
+"""A program without an answer: by its own `fail` a denial that names it, or a warning that names it and no opinion."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from harness import fire, reason_of, stop_payload, tool_payload
+
+from tests.manifest.kit import guard, manifest_of, sh
+
+BAD = {
+    "missing": ('run = ["./not-there"]', "cannot be started: No such file"),
+    "not executable": ('run = ["./onehook.toml"]', "cannot be started: Permission denied"),
+    "hangs": ('run = ["sleep", "60"]\ntimeout = 0.3', "took longer than 0.3 s"),
+    "writes 10 MB": ('run = ["head", "-c", "10000000", "/dev/zero"]', "wrote more than 1 MB"),
+    "garbage": ('run = ["echo", "{nonsense"]', "JSON"),
+    "exit 1": ('run = ["false"]', "exit code 1"),
+}
+
+
+@pytest.mark.parametrize("dialect", ["contract", "claude", "codex", "onehook"])
+@pytest.mark.parametrize(("run", "text"), BAD.values(), ids=BAD)
+def test_closed_is_a_denial_and_open_a_warning(tmp_path, dialect, run, text):
+    if (dialect, text) == ("claude", "JSON"):
+        run = 'run = ["echo", "{nonsense}"]'  # with one brace it is plain text to Claude Code, and no error
+    hook = f'name = "the guard"\nevents = ["PreToolUse"]\nspeaks = "{dialect}"\n{run}\n'
+    closed = fire(manifest_of(tmp_path / "c", hook + 'fail = "closed"'), tool_payload("claude"), "--host", "claude")
+    assert "'the guard'" in reason_of(closed, "claude") and text in reason_of(closed, "claude"), closed
+    opened = fire(manifest_of(tmp_path / "o", hook + 'fail = "open"'), tool_payload("claude"), "--host", "claude")
+    assert (opened.exit_code, opened.stdout) == (0, ""), opened
+    assert "[onehook] warning: the hook 'the guard'" in opened.stderr and text in opened.stderr, opened
+
+
+def test_a_program_without_a_name_is_named_by_its_command(tmp_path):
+    result = fire(manifest_of(tmp_path, 'events = ["PreToolUse"]\nspeaks = "claude"\nrun = ["./no", "-x"]'), tool_payload("claude"))
+    assert "'./no -x'" in result.stderr
+
+
+def test_a_broken_program_does_not_take_the_others_with_it(tmp_path):
+    path = manifest_of(tmp_path, sh("exit 7", more='fail = "open"'), sh("""echo '{"additional_context": "note"}'"""))
+    result = fire(path, tool_payload("claude"), "--host", "claude")
+    assert result.answer["hookSpecificOutput"]["additionalContext"] == "note"
+    assert "exit code 7" in result.stderr
+
+
+def test_at_a_stop_closed_is_no_denial_since_that_would_mean_to_go_on(tmp_path, host):
+    path = manifest_of(tmp_path, sh("exit 7", events='["Stop"]', more='fail = "closed"'))
+    result = fire(path, stop_payload(host), "--host", host)
+    assert result.exit_code == 0 and "deny" not in result.stdout and "block" not in result.stdout, result
+    assert "exit code 7" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("top", "mine", "other", "arguments", "denied"),
+    [
+        ("", "", "", (), False),
+        ('fail = "closed"\n', "", "", (), True),
+        ("", "", "", ("--fail", "closed"), True),
+        ("", "", 'fail = "closed"', (), True),
+        ('fail = "closed"\n', 'fail = "open"', "", (), False),
+        ("", 'fail = "open"', 'fail = "closed"', ("--fail", "closed"), False),
+        ('fail = "closed"\n', "", "", ("--fail", "open"), False),
+    ],
+)
+def test_who_says_how_a_program_fails(tmp_path, top, mine, other, arguments, denied):
+    path = manifest_of(tmp_path, sh("exit 7", more=mine), sh("true", more=other), top=top)
+    result = fire(path, tool_payload("claude"), "--host", "claude", *arguments)
+    assert (result.exit_code == 2) is denied, result
+
+
+def test_an_unreadable_manifest_fails_as_it_says(tmp_path):
+    path = manifest_of(tmp_path, guard("contract", 'fail = "closed"\nnonsense'))
+    result = fire(path, tool_payload("claude"), "--host", "claude")
+    assert "is not TOML" in reason_of(result, "claude")
+    path.write_text(path.read_text().replace("closed", "open"))
+    assert fire(path, tool_payload("claude"), "--host", "claude").exit_code == 1
+
+
+def test_a_deadline_of_the_whole_event_is_kept_by_each_programs_own_rule(tmp_path):
+    path = manifest_of(tmp_path, sh("sleep 60", more='fail = "open"\ntimeout = 60'), sh("""echo '{"user_message": "hi"}'"""))
+    result = fire(path, tool_payload("claude"), "--host", "claude", "--timeout", "1")
+    assert result.answer == {"systemMessage": "hi"}
+    assert "took longer than" in result.stderr
+
+
+def test_what_a_program_says_on_stderr_beside_its_answer_is_shown(tmp_path):
+    path = manifest_of(tmp_path, sh('echo thinking >&2; echo \'{"decision": "deny", "reason": "no"}\''))
+    for host in ("claude", "codex", "cursor", "contract"):
+        result = fire(path, tool_payload(host), "--host", host)
+        assert reason_of(result, host) == "no"
+        assert "thinking" in result.stderr or host == "codex"
+
+
+def test_a_manifest_can_be_added_to_a_policy(tmp_path):
+    manifest = manifest_of(tmp_path, guard("contract"))
+    policy = tmp_path / "policy.py"
+    top = "from onehook import Hooks\nfrom onehook.runner import load_policy\n"
+    policy.write_text(f"{top}hooks = Hooks().use(load_policy({json.dumps(str(manifest))}))\n")
+    assert "sh guard" in reason_of(fire(policy, tool_payload("claude", "rm -rf x"), "--host", "claude"), "claude")

@@ -1,0 +1,32 @@
+"""A manifest is read for every event: what that imports."""
+
+from __future__ import annotations
+
+import pytest
+from harness import HOSTS, launcher, tool_payload
+
+from tests.manifest.kit import NATIVE, guard, manifest_of
+from tests.test_hot_path import BANNED, imported
+
+
+@pytest.mark.parametrize("dialect", NATIVE)
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("command", ["ls", "rm -rf x"])
+def test_a_program_is_run_without_anything_from_the_ban_list(tmp_path, dialect, host, command):
+    path = manifest_of(tmp_path, guard(dialect))
+    modules = imported(launcher(path, "--host", host), tool_payload(host, command))
+    assert {"onehook.runner", "onehook.manifest", "onehook.programs"} <= modules
+    assert modules.isdisjoint({*BANNED, "tomllib", "onehook.programs_slowly"})
+
+
+def test_only_the_dialects_that_are_spoken_are_loaded(tmp_path):
+    path = manifest_of(tmp_path, guard("contract"), guard("cursor").replace("beforeShellExecution", "Stop"))
+    modules = imported(launcher(path, "--host", "claude"), tool_payload("claude"))
+    assert "onehook.hosts.contract.reverse" in modules
+    assert not {"onehook.hosts.cursor.reverse", "onehook.hosts.cursor.wire", "onehook.hosts.claude.reverse"} & modules
+
+
+def test_an_event_that_no_program_wants_starts_nothing(tmp_path):
+    path = manifest_of(tmp_path, guard("contract").replace("PreToolUse", "Stop"))
+    modules = imported(launcher(path, "--host", "claude"), tool_payload("claude"))
+    assert not {"select", "onehook.hosts.reversing"} & modules

@@ -1,0 +1,363 @@
+"""`onehook import`: twelve assorted Claude hooks of a real-looking repository, and what the other agents' configs hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from harness import clean_environment, fire
+
+from onehook.hosts import load, wire_of
+from onehook.hosts.importing import command_patterns, patterns_of, tools_of_regex
+from onehook.hosts.reversing import sample
+from onehook.runner import load_policy
+
+SCRIPT = """#!/bin/sh
+# {name}: notes that it was started, and what it saw.
+cat > "$CLAUDE_PROJECT_DIR/log/{name}"
+{answer}
+"""
+NAMES = ("guard", "secrets", "mcp", "format", "lint", "context", "compacted", "prompt", "stop", "subagent", "push", "typescript")
+ANSWERS = {
+    "guard": 'grep -q "rm -rf" "$CLAUDE_PROJECT_DIR/log/guard" && { echo "rm -rf is not done here" >&2; exit 2; }; exit 0',
+    "context": 'echo "the branch is frozen"',
+}
+
+
+def command(name):
+    return f'"$CLAUDE_PROJECT_DIR"/.claude/hooks/{name}.sh'
+
+
+def hook(name, **more):
+    return {"type": "command", "command": command(name), **more}
+
+
+# name -> (event, tool, fields) that must start it
+STARTS = {
+    "guard": ("PreToolUse", "Bash", {"command": "rm -rf build"}),
+    "secrets": ("PreToolUse", "Write", {"file_path": "{repo}/.env", "content": "x"}),
+    "mcp": ("PreToolUse", "MCP", {"server": "github", "tool": "create_issue"}),
+    "format": ("PostToolUse", "Edit", {"file_path": "{repo}/a.py", "old_string": "a", "new_string": "b"}),
+    "lint": ("PostToolUse", "Bash", {"command": "make"}),
+    "context": ("SessionStart", "", {"source": "startup"}),
+    "compacted": ("SessionStart", "", {"source": "compact"}),
+    "prompt": ("UserPromptSubmit", "", {"prompt": "hello"}),
+    "stop": ("Stop", "", {}),
+    "subagent": ("SubagentStop", "", {"agent_id": "a1"}),
+    "push": ("PreToolUse", "Bash", {"command": "cd x && git push -f"}),
+    "typescript": ("PreToolUse", "Write", {"file_path": "{repo}/src/a.ts", "content": "x"}),
+}
+
+
+def settings():
+    def group(name, matcher=None, **more):
+        return {**({} if matcher is None else {"matcher": matcher}), "hooks": [hook(name, **more)]}
+
+    return {
+        "permissions": {"allow": ["Bash(ls:*)"]},
+        "hooks": {
+            "PreToolUse": [
+                group("guard", "Bash", onFailure="block", timeout=5),
+                group("secrets", "Read|Write|Edit|MultiEdit"),
+                group("mcp", "mcp__github__.*"),
+                group("push", "Bash", **{"if": "Bash(git push*)"}),
+                group("typescript", "Write|Edit", **{"if": "Write(src/**/*.ts)"}),
+                {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}, hook("lookahead", **{"async": True})]},
+                group("regex", "^(?!Read).*"),
+            ],
+            "PostToolUse": [group("format", "Edit|Write", statusMessage="formatting"), group("lint", "*")],
+            "SessionStart": [group("context", "startup|resume"), group("compacted", "compact")],
+            "UserPromptSubmit": [group("prompt")],
+            "Stop": [group("stop", timeout=120), {"hooks": [{"type": "prompt", "prompt": "is it done?"}]}],
+            "SubagentStop": [group("subagent")],
+            "PreCompact": [group("manual", "manual")],
+        },
+    }
+
+
+REFUSED = {
+    "http://127.0.0.1:1/hook": "type 'http'",
+    command("lookahead"): "in the background (async)",
+    command("regex"): "cannot be said as a list of tools",
+    "is it done?": "type 'prompt'",
+    command("manual"): "its matcher 'manual' on PreCompact cannot be said",
+}
+
+
+@pytest.fixture
+def repo(tmp_path):
+    folder = tmp_path / "repo"
+    for name in (".git", ".claude/hooks", "log", "src"):
+        (folder / name).mkdir(parents=True)
+    for name in NAMES:
+        script = folder / ".claude" / "hooks" / f"{name}.sh"
+        script.write_text(SCRIPT.format(name=name, answer=ANSWERS.get(name, "")))
+        script.chmod(0o755)
+    (folder / ".claude" / "settings.json").write_text(json.dumps(settings(), indent=2) + "\n")
+    return folder
+
+
+def onehook(repo, *arguments):
+    environment = clean_environment({"HOME": str(repo.parent), "ONEHOOK_STATE_DIR": str(repo.parent / "state")})
+    environment = {name: value for name, value in environment.items() if not name.startswith(("CLAUDE", "CODEX", "CURSOR"))}
+    argv = [sys.executable, "-I", "-m", "onehook", *arguments, "--project", str(repo)]
+    return subprocess.run(argv, cwd=repo, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def started(repo, name, host):
+    """Whether the hook is started by its event on a host; the log is empty before."""
+    for mark in (repo / "log").iterdir():
+        mark.unlink()
+    event, tool, fields = STARTS[name]
+    fields = {key: value.replace("{repo}", str(repo)) for key, value in fields.items()}
+    payload = load(host, "reverse").payload(sample(event, tool, session_id="s", cwd=str(repo), **fields))
+    native = wire_of(host).parse(payload, "")
+    result = fire(repo / "onehook.toml", payload, "--host", host, cwd=repo)
+    assert "warning" not in result.stderr, result
+    assert native.event == event
+    return (repo / "log" / name).exists()
+
+
+def test_twelve_claude_hooks_still_fire_on_claude_and_fire_on_the_others(repo):
+    done = onehook(repo, "import", "--from", "claude")
+    assert done.returncode == 0, done.stderr
+    assert len(STARTS) == 12
+    missed = [(host, name) for host in ("claude", "codex", "cursor") for name in STARTS if not started(repo, name, host)]
+    # Cursor does not say why a session starts, so every start counts as the first.
+    assert missed == [("cursor", "compacted")]
+
+
+def test_what_the_hooks_answer_takes_effect_on_another_host(repo):
+    assert onehook(repo, "import", "--from", "claude").returncode == 0
+    call = load("codex", "reverse").payload(sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(repo)))
+    blocked = fire(repo / "onehook.toml", call, "--host", "codex", cwd=repo)
+    assert (blocked.exit_code, blocked.stderr.strip()) == (2, "rm -rf is not done here")
+    start = load("codex", "reverse").payload(sample("SessionStart", session_id="s", cwd=str(repo), source="startup"))
+    answer = fire(repo / "onehook.toml", start, "--host", "codex", cwd=repo).answer
+    assert answer["hookSpecificOutput"]["additionalContext"] == "the branch is frozen"
+
+
+def test_filters_hold(repo):
+    assert onehook(repo, "import", "--from", "claude").returncode == 0
+    hooks = load_policy(str(repo / "onehook.toml"))
+
+    def starting(event):
+        return {registration.handler.run.rpartition("/")[2].removesuffix(".sh") for registration in hooks.wanting(event)}
+
+    assert starting(sample("PreToolUse", "Bash", command="git status")) == {"guard"}
+    assert starting(sample("PreToolUse", "Write", file_path="/r/src/a.py", content="", cwd="/r")) == {"secrets"}
+    assert starting(sample("PreToolUse", "Read", file_path="/r/a.ts", cwd="/r")) == {"secrets"}
+    assert starting(sample("PreToolUse", "MCP", server="gitlab", tool="x")) == set()
+    assert starting(sample("SessionStart", source="resume")) == {"context"}
+
+
+def test_what_cannot_be_carried_over_is_listed_line_by_line(repo):
+    done = onehook(repo, "import", "--from", "claude")
+    written = (repo / "onehook.toml").read_text()
+    for shown, why in REFUSED.items():
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("NOT carried over") and f": {shown}: " in line]
+        assert why in line
+        assert any(shown in line and why in line for line in written.splitlines() if line.startswith("#"))
+    assert "but 'statusMessage' is not carried over" in done.stderr
+    assert "but the tool MultiEdit is Claude Code's own" in done.stderr
+    assert "SubagentStop does not fire on" in done.stderr
+    assert "12 carried over, 5 not" in done.stdout
+    assert "run twice" in done.stdout
+
+
+def test_settings_of_the_hooks_are_kept(repo):
+    assert onehook(repo, "import", "--from", "claude").returncode == 0
+    programs = {registration.handler.run: registration.handler for registration in load_policy(str(repo / "onehook.toml")).registrations}
+    guard, stop, prompt = (programs[command(name)] for name in ("guard", "stop", "prompt"))
+    assert (guard.timeout, guard.fail, guard.shell, guard.dialect) == (5, "closed", True, "claude")
+    assert (stop.timeout, stop.fail) == (120, "open")
+    assert prompt.timeout == 30
+
+
+def test_a_dry_run_changes_nothing(repo):
+    before = sorted(path for path in repo.rglob("*"))
+    done = onehook(repo, "import", "--take-over", "--dry-run")
+    assert "+[[hook]]" in done.stdout and f"--- {repo}/.claude/settings.json" in done.stdout
+    assert sorted(path for path in repo.rglob("*")) == before
+    assert json.loads((repo / ".claude" / "settings.json").read_text()) == settings()
+
+
+def test_the_originals_stay_unless_they_are_taken_over(repo):
+    original = (repo / ".claude" / "settings.json").read_bytes()
+    assert onehook(repo, "import").returncode == 0
+    assert (repo / ".claude" / "settings.json").read_bytes() == original
+
+
+def test_taking_over_leaves_what_was_not_carried_and_says_the_way_back(repo):
+    config = repo / ".claude" / "settings.json"
+    original = config.read_bytes()
+    done = onehook(repo, "import", "--take-over")
+    assert done.returncode == 0, done.stderr
+    left = json.loads(config.read_text())
+    assert left["permissions"] == settings()["permissions"]
+    commands = [
+        h.get("command") or h.get("url") or h.get("prompt") for groups in left["hooks"].values() for g in groups for h in g["hooks"]
+    ]
+    assert sorted(commands) == sorted(REFUSED)
+    (line,) = [line for line in done.stdout.splitlines() if "the way back: " in line]
+    subprocess.run(["sh", "-c", line.partition("the way back: ")[2]], check=True)
+    assert config.read_bytes() == original
+
+
+def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo):
+    config = repo / ".claude" / "settings.json"
+    original = config.read_bytes()
+    assert onehook(repo, "import", "--take-over").returncode == 0
+    installed = onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude,codex,cursor", "--yes")
+    assert installed.returncode == 0, installed.stderr
+    assert "onehook/launch.py" in config.read_text() and '"timeout": 6' in config.read_text()
+    assert onehook(repo, "uninstall").returncode == 0
+    assert config.read_bytes() == original
+
+
+def test_an_import_overwrites_nothing_and_does_not_import_itself(repo):
+    assert onehook(repo, "import", "--take-over").returncode == 0
+    again = onehook(repo, "import")
+    assert again.returncode == 1 and "no hook that could be carried over" in again.stderr
+    assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude", "--yes").returncode == 0
+    assert "launch.py" not in onehook(repo, "import").stderr
+    (repo / ".claude" / "settings.json").write_text(json.dumps(settings()))
+    there = onehook(repo, "import")
+    assert there.returncode == 1 and "exists already; nothing was changed" in there.stderr
+
+
+def test_cursor_and_codex_hooks_are_imported_too(repo):
+    (repo / ".cursor").mkdir()
+    entries = {
+        "beforeShellExecution": [
+            {"command": "./a.sh", "matcher": "curl|wget", "failClosed": True, "timeout": 3}, {"command": "./b.sh", "matcher": "x(?=y)"},
+        ],
+        "preToolUse": [{"command": "./c.sh", "matcher": "Shell|MCP:.*"}, {"type": "prompt", "prompt": "ok?"}],
+        "stop": [{"command": "./d.sh", "loop_limit": 3}],
+        "afterFileEdit": [{"command": "./e.sh", "matcher": "Nothing"}],
+    }  # fmt: skip
+    (repo / ".cursor" / "hooks.json").write_text(json.dumps({"version": 1, "hooks": entries}))
+    (repo / ".codex").mkdir()
+    (repo / ".codex" / "config.toml").write_text(
+        '[[hooks.PreToolUse]]\nmatcher = "Write"\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "./f.sh"\ntimeout = 9\n'
+    )
+    done = onehook(repo, "import", "--from", "cursor,codex", "--take-over")
+    assert done.returncode == 0, done.stderr
+    found = {r.handler.run: (r.event, r.handler.native_event, r.tools, r.handler.commands, r.handler.timeout, r.handler.fail)
+             for r in load_policy(str(repo / "onehook.toml")).registrations}  # fmt: skip
+    assert found == {
+        "./a.sh": ("PreToolUse", "beforeShellExecution", ("Bash",), ["*curl*", "*wget*"], 3, "closed"),
+        "./c.sh": ("PreToolUse", "", ("Bash", "MCP"), [], 60, "open"),
+        "./d.sh": ("Stop", "", (), [], 60, "open"),
+        "./f.sh": ("PreToolUse", "", ("Edit", "Write", "Delete"), [], 9, "open"),
+    }
+    for text in (
+        "./b.sh: its matcher 'x(?=y)'",
+        "ok?: it is of type 'prompt'",
+        "./e.sh: its matcher 'Nothing' never",
+        "'loop_limit' is not",
+    ):
+        assert text in done.stderr
+    assert sorted(json.loads((repo / ".cursor" / "hooks.json").read_text())["hooks"]) == [
+        "afterFileEdit",
+        "beforeShellExecution",
+        "preToolUse",
+    ]
+    assert "f.sh" not in (repo / ".codex" / "config.toml").read_text()
+
+
+def test_nothing_to_import_and_unknown_hosts(repo):
+    none = onehook(repo, "import", "--from", "codex")
+    assert none.returncode == 1 and "Codex CLI has no hooks in its project scope" in none.stderr
+    assert "'vim' is not one of claude, cursor, codex, all" in onehook(repo, "import", "--from", "vim").stderr
+
+
+def test_one_command_on_several_events_is_one_hook(repo):
+    groups = [{"hooks": [{"type": "command", "command": "./log.sh"}]}]
+    config = {"hooks": {"Stop": groups, "SessionStart": groups, "Notification": groups}}
+    (repo / ".claude" / "settings.json").write_text(json.dumps(config))
+    assert onehook(repo, "import").returncode == 0
+    text = (repo / "onehook.toml").read_text()
+    assert text.count("[[hook]]") == 1
+    assert 'events = ["Stop", "SessionStart", "Notification"]' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--x", "a b"], ["node", "--x", "a b"]),
+        (["${CLAUDE_PROJECT_DIR}/h.js", 'a"$b'], '"node" "${CLAUDE_PROJECT_DIR}/h.js" "a\\"\\$b"'),
+    ],
+)
+def test_a_claude_hook_that_no_shell_sees_stays_so_unless_it_has_a_variable(arguments, expected):
+    data = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node", "args": arguments}]}]}}
+    (found,) = load("claude", "imports").handlers(data)
+    assert found.run == expected
+
+
+TOOLS = wire_of("claude").TOOLS
+
+
+@pytest.mark.parametrize(
+    ("regex", "tools"),
+    [
+        ("^(Bash|Edit)$", ["Bash", "Edit"]), ("^Bash$", ["Bash"]), ("Web.*", ["WebFetch", "WebSearch"]), ("mcp__.*", ["MCP"]),
+        ("mcp__db__.*|Bash", ["mcp__db__*", "Bash"]), ("^mcp__db__query$", ["mcp__db__query"]), ("Notebook.*", ["NotebookEdit"]),
+        ("Edit|mcp__x__.*", ["Edit", "MultiEdit", "NotebookEdit", "mcp__x__*"]), ("^Task$", ["Agent"]), ("^Skill$", ["Skill"]),
+        ("[BE].*", None), ("(a)(b)", None), ("^(?!Bash)", None), ("Ba?sh", None), ("^no.*thing$", None),
+    ],
+)  # fmt: skip
+def test_matchers_that_are_regular_expressions(regex, tools):
+    assert tools_of_regex(regex, TOOLS, "mcp__") == tools
+
+
+def test_patterns():
+    assert patterns_of("^a$|b") == ["a", "*b*"]
+    assert command_patterns("git push|rm -rf") == ["*git push*", "*rm -rf*"]
+    assert command_patterns(r"rm\s+-rf") is None
+
+
+RULES = {
+    "Bash": ({"tools": ["Bash"], "commands": [], "paths": []}),
+    "Bash(git push:*)": ({"commands": ["git push*"]}),
+    "Bash(npm test)": ({"commands": ["npm test"]}),
+    "Edit(*.ts)": ({"paths": ["*.ts"]}),
+    "Edit(**/*.ts)": ({"paths": ["*.ts"]}),
+    "Edit(docs/**)": ({"paths": ["docs/*"]}),
+    "Edit(/etc/*)": "cannot be said",
+    "Agent(x)": "cannot be said",
+    "Bash(": "cannot be said",
+    "WebFetch(domain:x)": "cannot be said",
+}
+
+
+@pytest.mark.parametrize(("rule", "expected"), RULES.items(), ids=RULES)
+def test_the_if_of_a_claude_hook(rule, expected):
+    data = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "if": rule}]}]}}
+    (found,) = load("claude", "imports").handlers(data)
+    if isinstance(expected, str):
+        assert expected in found.refused
+    else:
+        assert not found.refused
+        assert {key: getattr(found, key) for key in expected} == expected
+
+
+def test_an_if_that_never_lets_a_hook_run_is_said():
+    handler = {"type": "command", "command": "x", "if": "Read"}
+    data = {"hooks": {"Stop": [{"hooks": [handler]}], "PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
+    assert [hook.refused for hook in load("claude", "imports").handlers(data)] == [
+        "it has an `if` on an event without a tool, so it never runs",
+        "its matcher and its if 'Read' exclude each other",
+    ]
+
+
+def test_texts_of_every_kind_survive_the_manifest(repo):
+    odd = "printf '%s' \"a\\b\" \t\x01 \u00e9\n'x'"
+    config = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": odd}]}]}}
+    (repo / ".claude" / "settings.json").write_text(json.dumps(config))
+    assert onehook(repo, "import").returncode == 0
+    (registration,) = load_policy(os.fspath(repo / "onehook.toml")).registrations
+    assert registration.handler.run == odd

@@ -1,0 +1,65 @@
+"""docs/schema: what is published about onehook's own form is what programs get and may answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from harness import fire, tool_payload
+
+from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, RESPONSE_FIELDS, Event, HandlerError, as_response
+from onehook.hosts import detect
+from tests.manifest.kit import manifest_of, sh
+from tests.test_captures import KNOWN, named_event
+
+SCHEMAS = Path(__file__).parent.parent.parent / "docs" / "schema"
+EVENT = json.loads((SCHEMAS / "event.json").read_text(encoding="utf-8"))
+RESPONSE = json.loads((SCHEMAS / "response.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("schema", [EVENT, RESPONSE], ids=["event", "response"])
+def test_a_schema_is_a_schema(schema):
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize(("host", "line"), KNOWN)
+def test_every_captured_event_of_every_host_fits(host, line):
+    event = detect(line["stdin"]).parse(line["stdin"], named_event(line))
+    if event.echo or event.event not in (*EVENTS, *EXTENDED_EVENTS):
+        pytest.skip("no program sees this: the host only repeats it, or it is nobody's")
+    jsonschema.validate(json.loads(json.dumps(event.to_dict())), EVENT)
+
+
+def test_what_a_program_really_gets_fits(tmp_path):
+    target = tmp_path / "seen"
+    path = manifest_of(tmp_path / "m", sh(f"cat > {target}"))
+    fire(path, tool_payload("codex", "ls"), "--host", "codex")
+    got = json.loads(target.read_text())
+    jsonschema.validate(got, EVENT)
+    assert (got["event"], got["host"], got["command"]) == ("PreToolUse", "codex", "ls")
+
+
+def test_the_event_schema_names_every_field_and_every_event():
+    assert set(EVENT["properties"]) == set(EVENT["required"]) == set(Event("Stop", "x").to_dict())
+    assert EVENT["properties"]["event"]["enum"] == [*EVENTS, *EXTENDED_EVENTS]
+
+
+def test_the_response_schema_names_every_field():
+    assert set(RESPONSE["properties"]) == {*RESPONSE_FIELDS, *CONTRACT_FIELDS}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"decision": "deny", "reason": "x"}, {"modified_input": {"command": "x"}},
+     {"decision": "no"}, {"reason": 1}, {"verdict": "deny"}, {"modified_input": "x"}],
+)  # fmt: skip
+def test_an_answer_that_the_schema_takes_is_taken_and_no_other(answer):
+    valid = jsonschema.Draft202012Validator(RESPONSE).is_valid(answer)
+    try:
+        as_response(dict(answer))
+        taken = True
+    except HandlerError:
+        taken = False
+    assert valid is taken

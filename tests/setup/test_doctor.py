@@ -1,0 +1,292 @@
+"""Every check of doctor, where it has something to say and where it has not; it fails exactly when a deny would not take effect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onehook.hosts.configuring import Finding
+from onehook.setup.doctor import examine
+from tests.setup.installing import POLICY, Place
+
+HOSTS = ["claude", "cursor", "codex"]
+FILES = {"claude": ".claude/settings.json", "cursor": ".cursor/hooks.json", "codex": ".codex/hooks.json"}
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Installed for all, and trusted."""
+    place = Place(tmp_path, variables={"SHELL": "/bin/sh"})
+    place.install(HOSTS)
+    (place.home / ".claude.json").write_text(json.dumps({"projects": {str(place.project): {"hasTrustDialogAccepted": True}}}))
+    codex_config(place, trusted=True)
+    return place
+
+
+def codex_config(place: Place, *, trusted: bool, project: bool = True, more: str = "") -> None:
+    lines = [more]
+    if project:
+        lines += [f'[projects."{place.project}"]', 'trust_level = "trusted"']
+    for event in ("session_start", "pre_tool_use", "post_tool_use", "user_prompt_submit", "stop") if trusted else ():
+        lines += [f'[hooks.state."{place.project}/.codex/hooks.json:{event}:0:0"]', 'trusted_hash = "sha256:x"']
+    (place.home / ".codex").mkdir(exist_ok=True)
+    (place.home / ".codex" / "config.toml").write_text("\n".join(lines))
+
+
+def findings(place: Place, *hosts: str, fire: bool = False) -> list[Finding]:
+    return [report.finding for report in examine(place.machine, list(hosts) or HOSTS, fire=fire)]
+
+
+def told(place: Place, level: str, *hosts: str, fire: bool = False) -> str:
+    return "\n".join(f"{f.what} -> {f.fix}" for f in findings(place, *hosts, fire=fire) if f.level == level)
+
+
+def edit(place: Place, host: str, change: Callable[[Any], None]) -> None:
+    file = place.project / FILES[host]
+    data = json.loads(file.read_text())
+    change(data)
+    file.write_text(json.dumps(data))
+
+
+def replace_in(place: Place, host: str, old: str, new: str) -> None:
+    file = place.project / FILES[host]
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+
+
+def test_a_good_install_has_nothing_to_mend_and_is_fired_on_every_host(place: Place) -> None:
+    levels = {finding.level for finding in findings(place, fire=True)}
+    assert levels <= {"ok", "note"}
+    for host in HOSTS:
+        assert "denied and allowed as it should" in told(place, "ok", host, fire=True)
+        assert "valid by the host's own rules" in told(place, "ok", host)
+
+
+def test_nothing_installed_at_all_is_a_failure(tmp_path: Path) -> None:
+    assert "no policy is installed" in told(Place(tmp_path), "fail")
+
+
+def test_a_host_that_is_here_without_a_policy_is_a_warning_only(place: Place) -> None:
+    place.uninstall(["cursor"])
+    (place.project / ".cursor").mkdir()
+    assert "no policy is installed, and it is here" in told(place, "warn", "claude", "cursor")
+    assert "onehook install POLICY --hosts cursor" in told(place, "warn", "claude", "cursor")
+    assert told(place, "fail", "claude", "cursor") == ""
+
+
+def test_a_host_that_is_not_here_is_a_note(place: Place) -> None:
+    place.uninstall(["cursor"])
+    assert "not here" in told(place, "note", "claude", "cursor")
+
+
+@pytest.mark.parametrize(
+    ("host", "change", "text"),
+    [
+        ("cursor", lambda data: data.pop("version"), '"version" must be'),
+        ("cursor", lambda data: data["hooks"].update(preToolUze=[]), "Cursor has no such event"),
+        ("codex", lambda data: data.update(version=1), "unknown top-level key 'version'"),
+        ("claude", lambda data: data["hooks"]["PreToolUse"].append({"hooks": [{"type": "x"}]}), '"type" must be one of'),
+    ],
+)
+def test_a_file_that_the_host_rejects_fails(place: Place, host: str, change: Callable[[Any], None], text: str) -> None:
+    edit(place, host, change)
+    assert text in told(place, "fail", host)
+
+
+def test_a_file_that_cannot_be_read_is_named_with_the_place(place: Place) -> None:
+    (place.project / FILES["codex"]).write_text('{"hooks": ')
+    assert "codex/hooks.json: line 1, column 11" in told(place, "warn", "claude", "codex")
+    assert "no policy is installed" in told(place, "fail", "codex")
+
+
+def test_a_url_in_cursors_file_fails(place: Place) -> None:
+    edit(place, "cursor", lambda data: data["hooks"]["stop"].append({"command": "curl http://x"}))
+    assert "takes // or /* in 'curl http://x' for a comment" in told(place, "fail", "cursor")
+
+
+def test_events_that_are_missing_are_noted_and_a_missing_gate_is_a_warning(place: Place) -> None:
+    place.install(["claude"], events=["Stop"])
+    assert "not installed for SessionStart, PreToolUse" in told(place, "note", "claude")
+    assert "no PreToolUse entry: no tool is stopped" in told(place, "warn", "claude", fire=True)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_missing_policy_fails(place: Place, host: str) -> None:
+    place.policy.unlink()
+    assert f"the policy {place.policy} is not there -> onehook uninstall {place.policy}" in told(place, "fail", host)
+    assert "it did not deny" in told(place, "fail", host, fire=True)
+
+
+def test_a_missing_interpreter_and_launcher_fail(place: Place) -> None:
+    replace_in(place, "claude", os.path.abspath(sys.executable), "/gone/python")
+    replace_in(place, "cursor", "onehook/launch.py", "gone/onehook/launch.py")
+    assert "the interpreter /gone/python is gone -> onehook install" in told(place, "fail", "claude")
+    assert "gone/onehook/launch.py is gone -> onehook install" in told(place, "fail", "cursor")
+    assert "exit 127" in told(place, "fail", "claude", fire=True)
+
+
+def test_another_onehook_is_noted(place: Place, tmp_path: Path) -> None:
+    other = tmp_path / "onehook"
+    other.mkdir()
+    (other / "launch.py").write_text("")
+    written = next(word for word in (place.project / FILES["claude"]).read_text().split() if word.endswith("/launch.py"))
+    replace_in(place, "claude", written, str(other / "launch.py"))
+    assert "start another onehook than this one" in told(place, "note", "claude")
+
+
+def test_a_shim_is_a_warning(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "shims").mkdir()
+    (tmp_path / "shims" / "python").symlink_to(sys.executable)
+    assert "shim" not in told(place, "warn", "claude")
+    replace_in(place, "claude", os.path.abspath(sys.executable), str(tmp_path / "shims" / "python"))
+    assert "is a shim: every event pays for it" in told(place, "warn", "claude")
+
+
+# ---- firing
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(("options", "text"), [("", "it did not deny"), ('fail="closed"', "everything is denied")])
+def test_a_policy_that_breaks_fails(place: Place, host: str, options: str, text: str) -> None:
+    place.policy.write_text(POLICY.replace("Hooks()", f"Hooks({options})") + "\nraise RuntimeError('broken')\n")
+    assert text in told(place, "fail", host, fire=True)
+    assert "broken" in told(place, "fail", host, fire=True)
+
+
+def test_a_policy_that_denies_everything_is_still_probed_right(place: Place) -> None:
+    place.policy.write_text(POLICY.replace('if "rm -rf" in event.command', "if True"))
+    assert told(place, "fail", fire=True) == ""
+
+
+def test_a_login_shell_that_prints_is_a_warning(place: Place) -> None:
+    (place.home / ".profile").write_text("echo welcome\n")
+    assert "the login shell prints before the answer: 'welcome'" in told(place, "warn", "cursor", fire=True)
+    assert told(place, "warn", "claude", fire=True) == ""
+
+
+def test_a_shell_that_does_not_exist_fails_for_the_host_that_uses_it(place: Place) -> None:
+    place.variables["SHELL"] = "/gone/fish"
+    assert "/gone/fish" in told(place, "fail", "cursor", fire=True)
+    assert told(place, "fail", "claude", fire=True) == ""
+
+
+def test_a_slow_policy_is_noted(place: Place) -> None:
+    assert "times a bare start" not in told(place, "note", "claude", fire=True)
+    place.policy.write_text("import time; time.sleep(3)\n" + POLICY)
+    assert "times a bare start: the policy's imports" in told(place, "note", "claude", fire=True)
+
+
+def test_pth_files_that_slow_the_interpreter_down_are_named(place: Place, tmp_path: Path) -> None:
+    environment = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    replace_in(place, "claude", os.path.abspath(sys.executable), str(python))
+    assert ".pth" not in told(place, "note", "claude", fire=True)
+    folder = next(environment.glob("lib/python*/site-packages"))
+    (folder / "slow.pth").write_text("import time; time.sleep(0.6)\n")
+    assert "slow.pth make this interpreter" in told(place, "note", "claude", fire=True)
+
+
+# ---- switched off, not trusted
+
+
+@pytest.mark.parametrize("name", ["home/.claude/settings.json", "project/.claude/settings.local.json", FILES["claude"]])
+def test_switched_off_hooks_fail_in_whatever_file_it_stands(place: Place, name: str) -> None:
+    file = place.root / name if not name.startswith(".") else place.project / name
+    file.parent.mkdir(exist_ok=True)
+    data = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**data, "disableAllHooks": True}))
+    assert f"disableAllHooks is on in {file}" in told(place, "fail", "claude")
+
+
+def test_managed_hooks_only_fails_outside_of_the_managed_file(place: Place) -> None:
+    managed = place.root / "system/etc/claude-code/managed-settings.json"
+    managed.parent.mkdir(parents=True)
+    managed.write_text('{"allowManagedHooksOnly": true}')
+    assert "allowManagedHooksOnly" in told(place, "fail", "claude")
+    place.install(["claude"], "enterprise")
+    place.uninstall(["claude"], scopes=("project",))
+    assert told(place, "fail", "claude") == ""
+
+
+@pytest.mark.parametrize("variable", ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"])
+def test_a_variable_that_switches_hooks_off_fails(place: Place, variable: str) -> None:
+    place.variables[variable] = "1"
+    assert f"{variable} switches hooks off -> unset {variable}" in told(place, "fail", "claude")
+
+
+def test_the_trust_of_claude_is_a_note(place: Place) -> None:
+    assert "trusted" not in told(place, "note", "claude")
+    (place.home / ".claude.json").unlink()
+    assert "not recorded this folder as trusted" in told(place, "note", "claude")
+
+
+def test_codex_without_trust_fails(place: Place) -> None:
+    codex_config(place, trusted=False)
+    assert "not trusted, so that Codex skips them without a word: SessionStart" in told(place, "fail", "codex")
+    codex_config(place, trusted=True, project=False)
+    assert "Codex does not trust this project" in told(place, "fail", "codex")
+    codex_config(place, trusted=True, more="[features]\nhooks = false\n")
+    assert "switched off in [features]" in told(place, "fail", "codex")
+    key = f'[hooks.state."{place.project}/.codex/hooks.json:stop:0:0"]'
+    codex_config(place, trusted=True)
+    config = place.home / ".codex" / "config.toml"
+    config.write_text(config.read_text().replace(key, f"{key}\nenabled = false"))
+    assert "the Stop hook is switched off in Codex" in told(place, "fail", "codex")
+
+
+# ---- several places
+
+
+def test_user_and_project_both_is_a_warning_with_the_command_that_mends_it(place: Place) -> None:
+    assert "twice" not in told(place, "warn")
+    place.install(["cursor"], "user")
+    text = told(place, "warn", "cursor")
+    assert "events are handled twice -> onehook uninstall --hosts cursor --scope user" in text
+    place.uninstall(["cursor"], scopes=("user",))
+    assert "twice" not in told(place, "warn", "cursor")
+
+
+def test_claude_runs_the_same_command_once_whatever_files_it_stands_in(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    outside = tmp_path / "elsewhere.py"
+    outside.write_text(POLICY)
+    for scope in ("user", "project"):
+        place.install(["claude"], scope, policy=outside)
+    assert "twice" not in told(place, "warn", "claude")
+
+
+def test_different_commands_for_claude_and_cursor_are_handled_twice(place: Place) -> None:
+    assert "also runs" not in told(place, "warn")
+    place.install(["claude"], timeout=3)
+    text = told(place, "warn")
+    assert "Cursor also runs the entries of Claude Code, and they differ for SessionStart" in text
+    assert f"onehook install {place.policy} --hosts claude,cursor" in text
+
+
+def test_hooks_of_others_on_the_same_events_are_noted(place: Place) -> None:
+    assert "other hooks" not in told(place, "note")
+    edit(place, "cursor", lambda data: data["hooks"]["preToolUse"].append({"command": "guard-dog"}))
+    edit(place, "cursor", lambda data: data["hooks"].update(afterFileEdit=[{"command": "fmt"}]))
+    assert "other hooks answer preToolUse too: guard-dog" in told(place, "note", "cursor")
+
+
+def test_the_portable_runtime_is_checked(place: Place) -> None:
+    place.install(["claude"], portable=True)
+    assert told(place, "warn", "claude") == told(place, "fail", "claude") == ""
+    version = place.project / ".onehook/runtime/onehook/version.py"
+    version.write_text('VERSION = "0.0.1"\n')
+    assert "is 0.0.1, this is" in told(place, "warn", "claude") and "--portable" in told(place, "warn", "claude")
+    (place.project / ".onehook/runtime/onehook/launch.py").unlink()
+    assert "the runtime in .onehook/ is gone" in told(place, "fail", "claude")
+    place.variables["PATH"] = "/nowhere"
+    assert "there is no python3 on PATH" in told(place, "fail", "claude")

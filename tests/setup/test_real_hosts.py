@@ -1,0 +1,103 @@
+"""Installed configs on the real agents, where they are in the cache: no event is handled twice, and trust is what the host says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from onehook.hosts.codex import asking
+from onehook.hosts.configuring import Machine
+from onehook.hosts.cursor import live
+from onehook.hosts.living import Sandbox
+from onehook.prove.agents import cache_folder, pins
+from onehook.prove.runner import run_agent
+from onehook.setup.doctor import examine
+from tests.setup.installing import Place
+
+COUNTING = """from onehook import Hooks
+hooks = Hooks()
+
+def note(event):
+    with open({log!r}, "a") as file:
+        file.write(event.event + " " + event.host + "\\n")
+
+for name in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"):
+    hooks.on(name)(note)
+"""
+
+
+def program(host: str) -> Path:
+    return pins()[host].program(cache_folder())
+
+
+def has(host: str) -> bool:
+    return host in pins() and program(host).exists() and shutil.which("node") is not None
+
+
+needs_cursor = pytest.mark.skipif(not has("cursor"), reason="Cursor's package is not in the cache: onehook prove --hosts cursor")
+needs_codex = pytest.mark.skipif(not has("codex"), reason="Codex is not in the cache: onehook prove --hosts codex")
+
+
+@needs_cursor
+@pytest.mark.parametrize("hosts", [["claude", "cursor"], ["claude"], ["cursor"]], ids="+".join)
+def test_cursor_handles_each_event_once(tmp_path: Path, hosts: list[str]) -> None:
+    place = Place(tmp_path)
+    log = tmp_path / "log"
+    place.policy.write_text(COUNTING.format(log=str(log)), encoding="utf-8")
+    place.install(hosts)
+    sandbox = Sandbox(home=place.home, project=place.project, model_url="", prompt="do it", binary=program("cursor"))
+    outcome = run_agent(live.prepare(sandbox, steps=[live.shell("touch ran.txt"), {"say": "done"}]), timeout=60)
+    assert live.ended(outcome.stdout) and (place.project / "ran.txt").exists(), outcome
+    seen = log.read_text().splitlines()
+    assert sorted(seen) == sorted(f"{event} cursor" for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"))
+
+
+def codex_machine(place: Place) -> Machine:
+    (place.home / ".codex").mkdir(exist_ok=True)
+    place.variables["PATH"] = os.pathsep.join([str(program("codex").parent), os.environ["PATH"]])
+    return place.machine
+
+
+def trust(place: Place, machine: Machine) -> None:
+    """What a person does in /hooks: the hash of every hook that is there now, by its place."""
+    lines = [f'[projects."{place.project}"]', 'trust_level = "trusted"']
+    config = place.home / ".codex" / "config.toml"
+    config.write_text("\n".join(lines) + "\n")
+    listed = asking.listed(machine)
+    assert listed
+    lines += [f'[hooks.state."{key}"]\ntrusted_hash = "{hook["currentHash"]}"' for key, hook in listed.items()]
+    config.write_text("\n".join(lines) + "\n")
+
+
+def trust_words(place: Place, machine: Machine) -> dict[str, str]:
+    states = asking.states(machine)
+    assert states is not None
+    return {re.sub(r".*hooks.json:", "", key): state.word for key, state in states.items()}
+
+
+@needs_codex
+def test_the_trust_of_codex_survives_what_install_does(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    file = place.project / ".codex" / "hooks.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}))
+    machine = codex_machine(place)
+    trust(place, machine)
+    place.install(["codex"], events=["PreToolUse"])
+    assert trust_words(place, machine) == {"pre_tool_use:0:0": "trusted", "pre_tool_use:1:0": "untrusted"}
+    failures = [report.finding.what for report in examine(machine, ["codex"]) if report.finding.level == "fail"]
+    assert failures == ["not trusted, so that Codex skips them without a word: PreToolUse (untrusted)"]
+    trust(place, machine)
+    assert not [report for report in examine(machine, ["codex"]) if report.finding.level == "fail"]
+    place.install(["codex"], events=["PreToolUse"])
+    assert set(trust_words(place, machine).values()) == {"trusted"}
+    place.install(["codex"], events=["PreToolUse"], timeout=5)
+    failures = [report.finding.what for report in examine(machine, ["codex"]) if report.finding.level == "fail"]
+    assert failures == ["not trusted, so that Codex skips them without a word: PreToolUse (modified)"]
+    place.uninstall(["codex"])
+    assert trust_words(place, machine) == {"pre_tool_use:0:0": "trusted"}

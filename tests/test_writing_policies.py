@@ -1,0 +1,46 @@
+"""docs/writing-policies.md is followed word by word, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "writing-policies.md"
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def command_of(line: str) -> list[str]:
+    """The words of a console line, with the programs of this environment."""
+    words = shlex.split(line)
+    programs = {"onehook": [sys.executable, "-m", "onehook"], "pytest": [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]}
+    return [*programs.get(words[0], [words[0]]), *words[1:]]
+
+
+def follow(folder: Path, language: str, rest: str, body: str, environment: dict[str, str]) -> int:
+    """Do what one block says; returns how many commands were run."""
+    if language == "python":
+        (folder / rest.strip().removeprefix("write=")).write_text(body, encoding="utf-8")
+        return 0
+    lines = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+    for line in lines:
+        done = subprocess.run(command_of(line), cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        failed = done.returncode != 0
+        assert failed == (rest.strip() == "fails"), f"$ {line}\n{done.stdout}\n{done.stderr}"
+    return len(lines)
+
+
+def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
+    folder, home = tmp_path / "project", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    for transcripts in (Path(__file__).parent / "data" / "transcripts").iterdir():
+        shutil.copytree(transcripts, home, dirs_exist_ok=True, copy_function=shutil.copyfile)  # written just now, as it were
+    environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "COLUMNS": "120"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    run = sum(follow(folder, *block, environment) for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")))
+    assert run == 15

@@ -1,0 +1,72 @@
+"""docs/testing.md is true: every command in it is run, and the table of codes is the code's."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from onehook.lint.codes import CODES, with_table
+from onehook.testing import Fired
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "testing.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+FILES = re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", TEXT, re.DOTALL)
+COMMANDS = [
+    line[2:] for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines() if line.startswith("$ ")
+]
+
+
+def shell(command, folder):
+    scripts = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture
+def project(tmp_path):
+    for name, text in FILES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_there_is_something_to_run():
+    assert [name for name, _ in FILES] == [".hooks/policy.py", "captured.json", ".hooks/test_policy.py"]
+    assert len(COMMANDS) > 10
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_works(project, command):
+    done = shell(command, project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip()
+    assert "Traceback" not in done.stderr
+
+
+def test_the_failure_that_is_shown_is_the_one_that_comes(project):
+    test = project / ".hooks" / "test_policy.py"
+    test.write_text(test.read_text().replace(", or_denied=True", ""))
+    done = shell("pytest .hooks -k push --onehook-hosts claude,codex", project)
+    (shown,) = re.findall(r"```text\n(.*?)```", TEXT, re.DOTALL)
+    printed = [
+        line.removeprefix("E").strip().removeprefix("AssertionError: ") for line in done.stdout.splitlines() if line.startswith("E ")
+    ]
+    assert len(printed) == len(shown.splitlines())
+    for line, wanted in zip(printed, shown.splitlines()):
+        assert line.startswith(wanted.strip().removesuffix("...")), done.stdout
+
+
+def test_the_table_of_codes_is_up_to_date():
+    assert with_table(TEXT) == TEXT, "run python -m onehook.lint.codes"
+    assert all(f"| {code} |" in TEXT for code in CODES)
+
+
+def test_every_assertion_is_documented():
+    offered = {name for name in vars(Fired) if name.startswith("assert_")}
+    assert set(re.findall(r"^\| `(assert_\w+)\(", TEXT, re.MULTILINE)) == offered
