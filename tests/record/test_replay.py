@@ -73,6 +73,13 @@ def test_a_recorded_session_is_replayed(write, tmp_path):
     assert summary["events"] == 2
 
 
+def test_an_event_that_reaches_no_handler_live_reaches_none_here(write, log):
+    again = {"session_id": "s", "transcript_path": "/h/.qwen/x.jsonl", "cwd": "/p", "hook_event_name": "UserPromptSubmit", "prompt": ""}
+    policy = write("p.py", "return deny('no')", event="UserPromptSubmit")
+    found, summary = rows(run(log({**again, "timestamp": "2026-11-15T19:34:44Z"}), policy, "--json"))
+    assert found == [] and summary["effects"] == {"goes on": 1}
+
+
 def test_against_shows_only_what_changes(write, log):
     events = log(*(tool_payload("claude", command) for command in ("ls", "rm x", "mv a b", "cp a b")))
     old = write("old.py", "return deny('old words') if event.command.startswith(('rm', 'mv')) else None")

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from onehook.core import Hooks, OnehookError, PayloadError, UsageError
+from onehook.core import Hooks, OnehookError, PayloadError, Response, UsageError
 from onehook.hosts import resolve
 from onehook.hosts.effects import gates
 from onehook.hosts.transcribing import MAX_KINDS, Counts
@@ -108,7 +108,7 @@ def judge(hooks: Hooks, recorded: Recorded, host: str = "") -> dict[str, Any]:
     try:
         job.settle(hooks.options)
         with _deadline(job.options.timeout):
-            response = checked(hooks.dispatch(event))
+            response = Response() if event.echo else checked(hooks.dispatch(event))  # as live: an echo reaches no handler
         output = conclude(job, response)
     except Exception as error:
         error_text = told(error)
