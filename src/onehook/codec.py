@@ -73,7 +73,8 @@ def text_of(data: bytes) -> str:
     try:
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return data.decode("utf-16")
-        return data.decode("utf-8-sig")
+        # (By hand: the utf-8-sig codec is a module of its own, and would be imported for every event.)
+        return data[3 if data.startswith(b"\xef\xbb\xbf") else 0 :].decode("utf-8")
     except UnicodeDecodeError as error:
         raise PayloadError(f"the payload is not UTF-8 text (byte {error.start})") from None
 

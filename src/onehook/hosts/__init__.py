@@ -40,10 +40,14 @@ if TYPE_CHECKING:
 HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "contract")
 
 
-def load(name: str, part: str = "wire") -> Any:
-    """The named part of a host."""
+def _check(name: str) -> None:
     if name not in HOSTS:
         raise UsageError(f"unknown host {name!r}; the hosts are {', '.join(HOSTS)}")
+
+
+def load(name: str, part: str = "wire") -> Any:
+    """The named part of a host."""
+    _check(name)
     return __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
 
 
@@ -68,11 +72,19 @@ def _ranked(names: Sequence[str], payload: dict[str, Any]) -> list[tuple[int, Wi
 
 
 def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
-    """The host of a payload: of the named ones the best fit, unless the payload shows that another host runs the named one's config."""
+    """The host of a payload: of the named ones the first that fits, unless the payload shows that another host runs its config.
+
+    A host is loaded only when those before it do not fit: each costs half a millisecond.
+    """
     if not named:
         return detect(payload)
-    wires = [wire_of(name) for name in named]
-    for borrower, key in (pair for wire in wires for pair in wire.BORROWED_BY):
-        if key in payload and borrower in HOSTS:
-            return wire_of(borrower)
-    return wires[0] if len(wires) == 1 else _ranked(named, payload)[0][1]
+    for name in named:
+        _check(name)
+    for name in named:
+        wire = wire_of(name)
+        for borrower, key in wire.BORROWED_BY:
+            if key in payload and borrower in HOSTS:
+                return wire_of(borrower)
+        if len(named) == 1 or wire.score(payload) > 0:
+            return wire
+    return wire_of(named[0])
