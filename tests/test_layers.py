@@ -184,3 +184,11 @@ def test_every_module_is_in_a_layer():
     for name in SOURCES:
         layer_of(name)
     assert Path(PACKAGE, "core.py").exists()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_wire_offers_all_that_the_interface_names(host):
+    source = (PACKAGE / "hosts" / "__init__.py").read_text(encoding="utf-8")
+    (interface,) = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef) and node.name == "Wire"]
+    wanted = {node.name for node in interface.body if isinstance(node, ast.FunctionDef)}
+    assert wanted and not {name for name in wanted if not hasattr(wire_of(host), name)}

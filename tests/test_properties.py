@@ -158,6 +158,8 @@ def denied(said: Any, exit_code: int) -> bool:
         body.get("continue") is False,
         body.get("decision") in ("block", "deny"),
         specific.get("permissionDecision") == "deny",
+        body.get("permissionDecision") == "deny",
+        body.get("behavior") == "deny",
         isinstance(specific.get("decision"), dict) and specific["decision"].get("behavior") == "deny",
     )
     return exit_code == 0 and any(forms)
@@ -201,7 +203,7 @@ def test_under_fail_closed_a_stop_is_not_denied_for_an_error(given_payload: tupl
         return  # what cannot be read may be anything
     if event.event not in STOPS:
         return  # the tool's name is the event's name in the contract
-    assert (said, exit_code) == (None, 1)
+    assert (said, exit_code) == (None, wire_of(event.host).ERROR_EXIT)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------------------

@@ -95,9 +95,11 @@ def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) 
 
 def _portable_powershell(policy: str, arguments: Sequence[str], project_folder: str) -> str:
     variable = re.search(r"\$\{?(\w+)", project_folder)
-    start = f"$env:{variable.group(1)}/" if variable else ""
-    escaped = [re.sub('([`$"])', r"`\1", path) for path in (PORTABLE_LAUNCHER, policy)]
-    return " ".join(["python", "-I", "-S", *(f'"{start}{path}"' for path in escaped), *map(quote_powershell, arguments)])
+    places = [quote_powershell(path) for path in (PORTABLE_LAUNCHER, policy)]
+    if variable:
+        escaped = [re.sub('([`$"])', r"`\1", path) for path in (PORTABLE_LAUNCHER, policy)]
+        places = [f'"$env:{variable.group(1)}/{path}"' for path in escaped]
+    return " ".join(["python", "-I", "-S", *places, *map(quote_powershell, arguments)])
 
 
 # ---- reading
@@ -145,7 +147,7 @@ def read(command: str) -> Written | None:
 
 
 def _split(command: str) -> list[str]:
-    if command.startswith("& ") or "$env:" in command:
+    if command.startswith(("& ", "python -I ")):  # as written for PowerShell; for other shells the interpreter is python3 or a path
         return [_powershell_word(match) for match in _POWERSHELL_WORD.finditer(command)]
     try:
         return shlex.split(command)

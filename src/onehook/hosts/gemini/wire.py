@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ID = "gemini"
 UNREADABLE = ("", 1)
+ERROR_EXIT = 1
 BORROWED_BY: tuple[tuple[str, str], ...] = ()
 
 EVENTS = {

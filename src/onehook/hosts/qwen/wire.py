@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ID = "qwen"
 UNREADABLE = ("", 1)
+ERROR_EXIT = 1
 BORROWED_BY: tuple[tuple[str, str], ...] = ()
 
 EVENTS = {

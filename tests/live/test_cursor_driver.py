@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
@@ -14,13 +13,14 @@ import pytest
 
 from onehook.hosts.cursor import live
 from onehook.hosts.living import Live, Sandbox, Step
+from onehook.prove.agents import cache_folder, pins
 from onehook.prove.runner import Outcome, run_agent
 
-PACKAGE = Path(os.environ.get("AGENTS", "")) / "node_modules" / "@cursor" / "sdk"
+PACKAGE = pins()["cursor"].program(cache_folder())
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")
 needs_cursor = pytest.mark.skipif(
-    "AGENTS" not in os.environ or not PACKAGE.is_dir() or shutil.which("node") is None,
-    reason="@cursor/sdk is not in $AGENTS: npm install --ignore-scripts --prefix $AGENTS @cursor/sdk@1.0.32",
+    not PACKAGE.is_dir() or shutil.which("node") is None,
+    reason="@cursor/sdk is not in the cache folder: onehook prove --install",
 )
 
 ECHO_SERVER = """
