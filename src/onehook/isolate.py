@@ -8,6 +8,7 @@ that holds the interpreter lock, and os._exit inside a policy is final there; do
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -51,6 +52,8 @@ def _hold_standard_descriptors() -> None:
 
 
 def _policy(job: Job, hooks: Hooks | None) -> Hooks:
+    gc.freeze()
+    gc.enable()  # the launcher had switched it off
     return load_policy(job.policy, job.given) if hooks is None else hooks
 
 

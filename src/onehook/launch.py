@@ -4,7 +4,10 @@
 files cost. Packages beside onehook are found without it, and if an import fails, site is brought in and the import is tried again.
 """
 
+import gc
 import sys
+
+gc.disable()  # what is imported on the way is no garbage; looking for it costs half a millisecond. A policy gets the collector back.
 
 _FILE = __file__.replace("\\", "/") if sys.platform == "win32" else __file__  # elsewhere a backslash is part of a name
 _PACKAGE_PARENT = _FILE.rpartition("/")[0].rpartition("/")[0] or "/"
