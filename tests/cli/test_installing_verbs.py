@@ -278,7 +278,7 @@ def test_init_writes_a_policy_whose_test_passes_and_overwrites_nothing(project: 
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "guard"], cwd=project, capture_output=True, text=True, check=False
     )
     assert tested.returncode == 0, tested.stdout
-    assert "3 passed" in tested.stdout
+    assert " passed" in tested.stdout and "failed" not in tested.stdout
     (project / "guard" / "policy.py").write_text("mine")
     assert "exists already; nothing was changed" in onehook("init", "guard", code=1).output
     assert (project / "guard" / "policy.py").read_text() == "mine"

@@ -14,6 +14,7 @@ import pytest
 
 from onehook.hosts.configuring import Finding
 from onehook.setup.doctor import examine
+from onehook.setup.plan import configurable
 from tests.setup.installing import POLICY, Place
 
 HOSTS = ["claude", "cursor", "codex"]
@@ -69,6 +70,14 @@ def test_a_good_install_has_nothing_to_mend_and_is_fired_on_every_host(place: Pl
     for host in HOSTS:
         assert "denied and allowed as it should" in told(place, "ok", host, fire=True)
         assert "valid by the host's own rules" in told(place, "ok", host)
+
+
+@pytest.mark.parametrize("portable", [False, True], ids=["absolute", "portable"])
+@pytest.mark.parametrize("host", configurable())
+def test_every_host_is_fired(tmp_path: Path, host: str, portable: bool) -> None:
+    place = Place(tmp_path, "a project", variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]})
+    place.install([host], portable=portable)
+    assert "denied and allowed as it should" in told(place, "ok", host, fire=True)
 
 
 def test_nothing_installed_at_all_is_a_failure(tmp_path: Path) -> None:

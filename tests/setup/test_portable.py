@@ -40,10 +40,10 @@ def file_of(module: str) -> Path | None:
 
 
 def reachable() -> set[Path]:
-    """Everything that an event may load: from the launcher on, every wire, and the policies to start from, all loaded by name."""
+    """Everything that an event may load: from the launcher on, and what is loaded by name, hosts and policies to start from."""
     seen: set[Path] = set()
-    waiting = [PACKAGE / "launch.py", *(PACKAGE / "hosts" / host / "wire.py" for host in HOSTS)]
-    waiting += (PACKAGE / "policies").glob("*.py")
+    by_name = [PACKAGE / "hosts" / host / part for host in HOSTS for part in ("wire.py", "reverse.py")]
+    waiting = [PACKAGE / "launch.py", *(path for path in by_name if path.is_file()), *(PACKAGE / "policies").glob("*.py")]
     while waiting:
         path = waiting.pop()
         if path in seen:

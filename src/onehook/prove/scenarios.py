@@ -38,6 +38,8 @@ def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    if getattr(live, "FAILING", "") == "edit":  # to some agents a command that exits with an error has not failed
+        return _ends([live.edit(f"{project}/a.txt", "not in the file", "x", mode)])
     return _ends([live.shell("ls no-such-file-here", mode)])
 
 
@@ -90,7 +92,8 @@ class Scenario:
     needs: tuple[str, ...] = ()  # what the live module must be able to do
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
-    disabled: bool = False  # the hooks are switched off after the install, and doctor must say so
+    disabled: bool = False  # the hooks are switched off after the install
+    asks_doctor: bool = False  # `onehook doctor` is asked after the run
     policy_path: str = ""  # a policy of the user's own, used where it is
     policy_name: str = "policy.py"  # onehook.toml where the policy is a manifest
 
@@ -134,7 +137,7 @@ def _simple(id: str, title: str, event: str, response: Response, script: Script,
     tool = more.pop("tool", "")
     condition = more.pop("condition", "")
     options = more.pop("options", "")
-    policy = answering(event, response, tool, options, condition)
+    policy = answering(event, response, "" if more.pop("any_tool", False) else tool, options, condition)
     return Scenario(id, title, event, tool, response, policy, script, seen, **more)
 
 
@@ -188,13 +191,14 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("feedback-after", "a tool's result answered with feedback", "PostToolUse", NO, shell_script,
             lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
     _simple("context-failure", "context after a tool that failed", "PostToolUseFailure", Response(additional_context=CONTEXT),
-            failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
+            failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", any_tool=True, effect="additional_context",
+            files={"a.txt": "hello\n"}),
     _simple("stop-continued", "a stop denied once: the agent goes on, for the reason", "Stop", NO, talk_script,
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,
             lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
     _simple("disabled", "hooks switched off or not trusted: doctor says so", "PreToolUse", NO, shell_script,
-            lambda e: _ran(e) and e.doctor_failed, tool="Bash", disabled=True, needs=("disable",)),
+            lambda e: _ran(e) and e.doctor_failed, tool="Bash", disabled=True, asks_doctor=True, needs=("disable",)),
     Scenario("crash-closed", "a handler that raises, fail closed", "PreToolUse", "Bash", None,
              breaking('raise RuntimeError("broken")', 'fail="closed"'), shell_script, _not_ran, fail_closed=True),
     Scenario("crash-open", "a handler that raises, fail open", "PreToolUse", "Bash", None,

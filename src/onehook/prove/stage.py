@@ -96,8 +96,8 @@ def _play_once(
                 launch = live.disable(sandbox, launch)  # type: ignore[attr-defined]
         outcome = run_agent(launch, SECONDS)
         evidence = _evidence(live, sandbox, outcome, model)
-        if scenario.disabled:
-            evidence = replace(evidence, doctor_failed=_doctor(agent, sandbox))
+        if scenario.asks_doctor:
+            evidence = replace(evidence, doctor_failed=_doctor(agent, sandbox, launch.env))
     _keep(folder, outcome)
     return evidence
 
@@ -150,9 +150,9 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
 
 
-def _doctor(agent: Agent, sandbox: Sandbox) -> bool:
+def _doctor(agent: Agent, sandbox: Sandbox, variables: dict[str, str]) -> bool:
     argv = [sys.executable, "-I", "-m", "onehook", "doctor", "--hosts", agent.host, "--project", str(sandbox.project), "--no-fire"]
-    environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    environment = {**variables, "HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     return subprocess.run(argv, env=environment, cwd=sandbox.project, capture_output=True, timeout=60, check=False).returncode == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -80,18 +80,16 @@ class Prover:
         return (MISS, "declared as not honoured, but it took effect: the table is out of date") if seen else (DECLARED, why)
 
     def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
-        """Whether the effect is seen without the policy, too."""
+        """Whether the effect is seen without the policy, too. (Where the hooks were switched off: whether it is seen with them on.)"""
         if scenario.control_is_open:
-            return (
-                scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
-                if scenario.fail_closed
-                else False
-            )
+            return False  # going on is what happens without a policy, too; the fail-closed twin of the scenario shows the opposite
+        if scenario.disabled:
+            return scenario.seen(play(agent, replace(scenario, disabled=False), where / "control", with_policy=True))
         return scenario.seen(self._control(agent, scenario))
 
     def _control(self, agent: Agent, scenario: Scenario) -> Evidence:
         strict = "strict" in scenario.needs
-        key = (agent.name, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}{scenario.disabled}")
+        key = (agent.name, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}")
         with self._lock:
             lock = self._locks.setdefault(key, Lock())
         with lock:

@@ -112,7 +112,8 @@ def _shell(spot: Spot, machine: Machine) -> list[str]:
 
 def _folder(spot: Spot, found: Found, machine: Machine) -> Path:
     """Somewhere else than the project, unless the host starts its hooks there and the command counts on that."""
-    counts_on_it = spot.config.PROJECT == "." or (PORTABLE_FOLDER in found.command and not spot.config.PROJECT)
+    named_from_there = spot.place.format == "own" or spot.config.PROJECT == "."
+    counts_on_it = named_from_there or (PORTABLE_FOLDER in found.command and not spot.config.PROJECT)
     return machine.project if counts_on_it else Path("/")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
+FAILING = "edit"  # a command that exits with an error has not failed, to this host
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -58,3 +59,9 @@ def subagent(prompt: str, mode: str = "") -> Step:
 
 def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """Start it as a person would who has not trusted the folder."""
+    merge_json(sandbox.home / ".copilot" / "config.json", {"trusted_folders": []})
+    return launch

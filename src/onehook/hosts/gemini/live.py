@@ -59,3 +59,9 @@ def subagent(prompt: str, mode: str = "") -> Step:
 def subagent_end(text: str, mode: str = "") -> Step:
     """A text alone does not end a subagent: it is asked again for this call (0.61.0)."""
     return {"call": "complete_task", "input": {"result": {"response": text}}}
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """Switch the installed hooks off, as a setting can."""
+    merge_json(sandbox.project / ".gemini" / "settings.json", {"hooksConfig": {"enabled": False}})
+    return launch

@@ -9,6 +9,7 @@ from typing import Any
 from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
+FAILING = "edit"  # a command that exits with an error has not failed, to this host
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -70,3 +71,8 @@ def subagent_end(text: str, mode: str = "") -> Step:
 
 def _config(sandbox: Sandbox) -> Path:
     return sandbox.home / ".config" / "opencode" / "opencode.json"
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """Without plugins, as a variable can have it."""
+    return Launch(launch.argv, {**launch.env, "OPENCODE_PURE": "1"}, launch.cwd, launch.home)

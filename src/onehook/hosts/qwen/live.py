@@ -58,3 +58,9 @@ def subagent(prompt: str, mode: str = "") -> Step:
 
 def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
+
+
+def disable(sandbox: Sandbox, launch: Launch) -> Launch:
+    """Switch the installed hooks off, as a setting can."""
+    merge_json(sandbox.project / ".qwen" / "settings.json", {"disableAllHooks": True})
+    return launch
