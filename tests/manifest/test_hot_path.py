@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from harness import HOSTS, launcher, tool_payload
+from harness import HOSTS, launcher, process, reason_of, tool_payload
 
+from onehook.setup.portable import runtime_files
 from tests.manifest.kit import NATIVE, guard, manifest_of
-from tests.test_hot_path import BANNED, imported
+from tests.test_hot_path import BANNED, INTERPRETERS, imported
 
 
 @pytest.mark.parametrize("dialect", NATIVE)
@@ -30,3 +31,23 @@ def test_an_event_that_no_program_wants_starts_nothing(tmp_path):
     path = manifest_of(tmp_path, guard("contract").replace("PreToolUse", "Stop"))
     modules = imported(launcher(path, "--host", "claude"), tool_payload("claude"))
     assert not {"select", "onehook.hosts.reversing"} & modules
+
+
+@pytest.mark.parametrize("python", INTERPRETERS.values(), ids=[f"python{version}" for version in INTERPRETERS])
+@pytest.mark.parametrize("dialect", NATIVE)
+def test_every_interpreter_runs_programs(tmp_path, python, dialect):
+    path = manifest_of(tmp_path, guard(dialect))
+    result = process(launcher(path, "--host", "claude", python=python), tool_payload("claude", "rm -rf x"))
+    assert reason_of(result, "claude") == NATIVE[dialect][2]
+
+
+def test_the_runtime_that_is_put_into_a_repository_runs_a_manifest(tmp_path):
+    for name, content in runtime_files().items():
+        (tmp_path / ".onehook" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / ".onehook" / name).write_bytes(content)
+    launch = str(tmp_path / ".onehook" / "runtime" / "onehook" / "launch.py")
+    for dialect in NATIVE:
+        path = manifest_of(tmp_path / "hooks", guard(dialect))
+        for host in HOSTS:
+            result = process(launcher(path, "--host", host, launch=launch), tool_payload(host, "rm -rf x"))
+            assert reason_of(result, host) == NATIVE[dialect][2]
