@@ -82,7 +82,8 @@ class Prover:
     def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
         """Whether the effect is seen without the policy, too. (Where the hooks were switched off: whether it is seen with them on.)"""
         if scenario.control_is_open:
-            return False  # going on is what happens without a policy, too; the fail-closed twin of the scenario shows the opposite
+            # Going on is what happens without a policy, too: the opposite is the same policy, installed to fail closed.
+            return scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
         if scenario.disabled:
             return scenario.seen(play(agent, replace(scenario, disabled=False), where / "control", with_policy=True))
         return scenario.seen(self._control(agent, scenario))
