@@ -23,14 +23,18 @@ _FALLBACK_GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")  # for
 
 
 class _Part:
-    """A program's run for one event, or for the part of it that is one call in the program's dialect."""
+    """A program's run for one event, or for the part of it that is one call in the program's dialect.
 
-    __slots__ = ("dialect", "event", "problem", "program", "run")
+    `event` is what the program is told of; `heard_on` what really happened, and so what the answer is for.
+    """
 
-    def __init__(self, program: Program, dialect: Any, event: Event) -> None:
+    __slots__ = ("dialect", "event", "heard_on", "problem", "program", "run")
+
+    def __init__(self, program: Program, dialect: Any, event: Event, heard_on: Event) -> None:
         self.program = program
         self.dialect = dialect
         self.event = event
+        self.heard_on = heard_on
         self.problem = ""
         self.run: Run | None = None
 
@@ -46,15 +50,29 @@ class _Part:
 
     def answer(self) -> Response | None:
         if self.run is None or self.run.problem:
-            return _failed(self.program, self.event, self.problem if self.run is None else f" {self.run.problem}")
+            return self._failed(self.problem if self.run is None else f" {self.run.problem}")
         stdout, stderr = (text.decode("utf-8", "backslashreplace") for text in (self.run.stdout, self.run.stderr))
         try:
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
-            return _failed(self.program, self.event, f": {error}")
+            return self._failed(f": {error}")
         if self.run.exit_code == 0 and stderr.strip():
             sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
-        return _for_host(self.program, self.event, heard)
+        if self._stands_in:
+            heard = _without_decision(self.program, self.heard_on, heard)
+        return _for_host(self.program, self.heard_on if self._stands_in else self.event, heard)
+
+    @property
+    def _stands_in(self) -> bool:
+        return self.event.event != self.heard_on.event
+
+    def _failed(self, problem: str) -> Response | None:
+        """A program without an answer: by its own `fail` a denial, or a warning and no opinion."""
+        text = f"the hook {self.program.__name__!r}{problem}"
+        if self.program.fail == "closed" and not self._stands_in and _can_be_denied(self.event):
+            return Response("deny", f"onehook: {text} (blocked: fail=closed)")
+        sys.stderr.write(f"[onehook] warning: {text}\n")
+        return None
 
 
 def answers(programs: list[Program], event: Event, seconds: float) -> list[Response | None]:
@@ -64,7 +82,8 @@ def answers(programs: list[Program], event: Event, seconds: float) -> list[Respo
     parts: list[list[_Part]] = []
     for program in programs:
         dialect = dialect_of(program.dialect)
-        parts.append([_Part(program, dialect, part) for part in dialect.parts(event)])
+        moment = program.moment(event)
+        parts.append([_Part(program, dialect, part, event) for part in dialect.parts(event if moment is None else moment)])
         for part in parts[-1]:
             part.prepare(project_of(event, program.folder))
     run_all([part.run for several in parts for part in several if part.run is not None], seconds)
@@ -91,17 +110,20 @@ def dialect_of(name: str) -> Any:
         raise HandlerError(f"programs that speak {name} cannot be run yet") from None
 
 
-def _failed(program: Program, event: Event, problem: str) -> Response | None:
-    """A program without an answer: by its own `fail` a denial, or a warning and no opinion."""
-    text = f"the hook {program.__name__!r}{problem}"
-    if program.fail == "closed" and _can_be_denied(event):
-        return Response("deny", f"onehook: {text} (blocked: fail=closed)")
-    sys.stderr.write(f"[onehook] warning: {text}\n")
-    return None
-
-
 def _can_be_denied(event: Event) -> bool:
     return gates(wire_of(event.host), event) if event.host in HOSTS else event.event in _FALLBACK_GATES
+
+
+def _without_decision(program: Program, event: Event, heard: Response) -> Response:
+    """The answer to a moment that another event stands in for: to block the one is not to block the other, so the reason is only told."""
+    if heard.decision in ("deny", "ask"):
+        where = f"{event.host} {event.native_event}"
+        text = f"stands in for {program.event}, and takes no {heard.decision} for it; the model is told the reason"
+        sys.stderr.write(f"[onehook] warning: {where} {text}\n")
+        heard.additional_context = "\n\n".join(part for part in (heard.reason, heard.additional_context) if part) or None
+        heard.reason = None
+    heard.decision, heard.modified_input = None, None
+    return heard
 
 
 def _for_host(program: Program, event: Event, heard: Response) -> Response:

@@ -124,24 +124,37 @@ def _called(entry: Mapping[str, Any]) -> str:
 
 
 class Wanted(Registration):
-    """A registration that can also ask for commands, paths and sources."""
+    """A registration that can also ask for commands, paths and sources, and that is met by what stands in for its event, too."""
 
     __slots__ = ()
 
     def wants(self, event: Event) -> bool:
-        return super().wants(event) and _program(self).applies(event)
+        program = _program(self)
+        moment = program.moment(event)
+        return moment is not None and super().wants(moment) and program.applies(moment)
+
+    def stand_ins(self, host: str) -> list[str]:
+        """The unified events of a host that stand in there for what this asks for."""
+        if self.hosts and host not in self.hosts:
+            return []
+        wire, sources = wire_of(host), _program(self).sources
+        rows = wire.STAND_INS.items()
+        return [wire.EVENTS[name].event for name, row in rows if row.event == self.event and (not row.source or row.source in sources)]
 
 
 class Program:
     """One [[hook]] for one event, and as such a handler. Called alone it runs alone; a Manifest runs several at once."""
 
-    __slots__ = ("__name__", "commands", "dialect", "fail", "folder", "native_event", "paths", "run", "shell", "sources", "timeout")
+    __slots__ = (
+        "__name__", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources", "timeout",
+    )  # fmt: skip
 
-    def __init__(self, entry: Mapping[str, Any], native_event: str, folder: str, fail: str) -> None:
+    def __init__(self, entry: Mapping[str, Any], event: str, native_event: str, folder: str, fail: str) -> None:
         self.run: str | list[str] = entry["run"]
         self.shell = bool(entry.get("shell"))
         self.__name__: str = entry.get("name") or (self.run if isinstance(self.run, str) else " ".join(self.run))[:80]
         self.dialect: str = entry["speaks"]
+        self.event = event  # the unified one
         self.native_event = native_event  # "" for the dialect's usual one
         self.timeout = float(entry.get("timeout", TIMEOUT))
         self.fail: str = entry.get("fail") or fail
@@ -150,12 +163,28 @@ class Program:
         self.paths: list[str] = entry.get("paths", [])
         self.sources: list[str] = entry.get("sources", [])
 
+    def moment(self, event: Event) -> Event | None:
+        """What this program gets to see of an event: the event, what it stands in for on a host that has no such event, or nothing."""
+        if event.event == self.event:
+            return event
+        row = wire_of(event.host).STAND_INS.get(event.native_event) if event.host in HOSTS else None
+        if row is None or row.event != self.event or (row.tool and event.tool != row.tool):
+            return None
+        if row.source and not self.sources:
+            return None  # a program for any start of a session asks for no compaction
+        from onehook.hosts.reversing import stood_for
+
+        return stood_for(event, row)
+
     def applies(self, event: Event) -> bool:
         if self.sources and (event.source or "startup") not in self.sources:  # not every host says why a session starts
             return False
         if self.commands and not any(wildcard(pattern, part) for pattern in self.commands for part in commands_in(event.command)):
             return False
-        return not self.paths or any(path_matches(pattern, path, event.cwd) for pattern in self.paths for path in event.paths)
+        if not self.paths:
+            return True
+        folder = event.cwd or os.getcwd()  # the contract does not say where the agent works; a hook is started there
+        return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
 
     def __call__(self, event: Event) -> Response | None:
         return answers([self], event, self.timeout + _MARGIN)[0]
@@ -212,7 +241,7 @@ class Manifest(Hooks):
             tools = tuple(entry.get("tools", ())) or implied
             if implied and "tools" in entry:
                 raise UsageError(f"{name} is about {implied[0]} alone: leave `tools` out, or name the event PreToolUse or PostToolUse")
-            program = Program(entry, native, folder, fail)
+            program = Program(entry, event, native, folder, fail)
             self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ()))))
 
     def use(self, other: Hooks) -> Hooks:
@@ -251,6 +280,12 @@ class Manifest(Hooks):
             if merged.decision == "deny":
                 break
         return merged
+
+
+def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
+    """The unified events that a host must also be installed for, each with the event that it stands in for there."""
+    programs = [registration for registration in hooks.registrations if isinstance(registration, Wanted)]
+    return {event: registration.event for registration in programs for event in registration.stand_ins(host)}
 
 
 def _program(registration: Registration) -> Program:

@@ -211,8 +211,8 @@ def test_a_host_that_does_not_say_why_a_session_starts_starts_it():
     from onehook.manifest import Program
 
     entry = {"run": ["x"], "speaks": "claude", "sources": ["startup"]}
-    assert Program(entry, "", "/", "open").applies(event)
-    assert not Program({**entry, "sources": ["resume"]}, "", "/", "open").applies(event)
+    assert Program(entry, "SessionStart", "", "/", "open").applies(event)
+    assert not Program({**entry, "sources": ["resume"]}, "SessionStart", "", "/", "open").applies(event)
 
 
 @pytest.mark.parametrize(

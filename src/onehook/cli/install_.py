@@ -11,6 +11,7 @@ import click
 from onehook.cli.choices import SCOPE_CHOICE, chosen_hosts, existing_policy, machine_of
 from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
 from onehook.hosts.configuring import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
+from onehook.manifest import stand_ins_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
 from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
@@ -51,7 +52,9 @@ def command(
     chosen = chosen_hosts(hosts, machine)
     _check_scope(path, scope, portable, machine)
     hooks = loaded(path)
-    request = Request(path, scope, _events(events, hooks), _wish(hooks, fail_closed, timeout, matcher), portable, _run_options(timeout))
+    stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
+    wish = _wish(hooks, fail_closed, timeout, matcher)
+    request = Request(path, scope, _events(events, hooks), wish, portable, _run_options(timeout), stand_ins)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from onehook.core import Event, Output, Response
-    from onehook.hosts.effects import Caps, Row
+    from onehook.hosts.effects import Caps, Row, StandIn
 
     class Wire(Protocol):
         """What hosts/<id>/wire.py offers. A module is the implementation."""
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         def ID(self) -> str: ...  # the host's name, which is also its folder's
         @property
         def EVENTS(self) -> Mapping[str, Row]: ...  # native event name -> what it is
+        @property
+        def STAND_INS(self) -> Mapping[str, StandIn]: ...  # native event name -> the moment of other hosts that it tells here
         @property
         def BORROWED_BY(
             self,

@@ -35,6 +35,21 @@ class Row:
         self.tool = tool
 
 
+class StandIn:
+    """A moment that the host has no event of its own for, and the event by which it can be told all the same.
+
+    For programs of a manifest, which were written for a host that has it and cannot be changed. `tool`: only with this unified tool.
+    `source`: of a SessionStart, why the session starts.
+    """
+
+    __slots__ = ("event", "source", "tool")
+
+    def __init__(self, event: str, tool: str = "", source: str = "") -> None:
+        self.event = event
+        self.tool = tool
+        self.source = source
+
+
 class Becomes:
     """A field that takes effect as another one. With `why`, that is a loss and is said."""
 

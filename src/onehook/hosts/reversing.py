@@ -6,7 +6,7 @@ Rules of this file and of hosts/<id>/reverse.py: pure, and nothing imported that
 from __future__ import annotations
 
 from onehook.codec import dumps, loads
-from onehook.core import EVENTS, EXTENDED_EVENTS, Change, Event, HandlerError, PayloadError, UsageError
+from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Change, Event, HandlerError, PayloadError, UsageError
 from onehook.hosts import load
 from onehook.hosts.patch import changes_of_patch
 from onehook.hosts.tools import Tool, take_tool
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from onehook.hosts.effects import Row
+    from onehook.hosts.effects import Row, StandIn
 
     Spec = Mapping[str, "type | tuple[str, ...]"]
 
@@ -201,6 +201,18 @@ def _copied(event: Event) -> Event:
     for slot in Event.__slots__:
         setattr(copy, slot, getattr(event, slot))
     return copy
+
+
+def stood_for(event: Event, row: StandIn) -> Event:
+    """The moment that an event of this host stands in for. It has no name and no payload of the host's own."""
+    moment = Event(row.event, event.host)
+    moment.native_event = ""
+    for name in ("session_id", "cwd", "transcript_path", "model", "host_version", "agent_id"):
+        setattr(moment, name, getattr(event, name))
+    moment.source = row.source
+    if row.event in STOPS:
+        moment.last_assistant_message = output_text(event.tool_response)
+    return moment
 
 
 def output_text(response: object) -> str:

@@ -46,10 +46,19 @@ def described(hooks: Hooks) -> dict[str, Any]:
                 "hosts": list(registration.hosts),
                 "file": code.co_filename if code else "",
                 "line": code.co_firstlineno if code else 0,
+                "stood_in_on": stood_in_on(registration),
                 "same_as": [hooks.registrations.index(other) for other in hooks.registrations if other.handler is registration.handler],
             }
         )
     return {"options": hooks.options, "handlers": handlers}
+
+
+def stood_in_on(registration: Registration) -> list[str]:
+    """Where a manifest's program gets this event by another that stands in for it."""
+    from onehook.hosts import HOSTS
+    from onehook.manifest import Wanted
+
+    return [host for host in HOSTS if registration.stand_ins(host)] if isinstance(registration, Wanted) else []
 
 
 def code_of(handler: Any) -> Any:

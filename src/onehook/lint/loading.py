@@ -49,9 +49,11 @@ def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
     if "error" in given:
         raise DoesNotLoad(given["error"], given["line"])
     handlers = [
-        Handler(index, row["name"], row["event"], tuple(row["tools"]), tuple(row["hosts"]), row["file"], row["line"])
+        Handler(
+            index, row["name"], row["event"], tuple(row["tools"]), tuple(row["hosts"]), row["file"], row["line"], tuple(row["stood_in_on"])
+        )
         for index, row in enumerate(given["handlers"])
-    ]
+    ]  # fmt: skip
     same = {index: row["same_as"] for index, row in enumerate(given["handlers"])}
     return Policy(os.path.abspath(path), given["options"], handlers), same
 

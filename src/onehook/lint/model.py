@@ -40,6 +40,7 @@ class Handler:
     hosts: tuple[str, ...]
     file: str
     line: int
+    stood_in_on: tuple[str, ...] = ()  # hosts without the event where another one stands in for it
     shapes: set[Shape] = field(default_factory=set)
     always_denies: bool = False
 

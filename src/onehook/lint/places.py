@@ -19,7 +19,7 @@ def findings(policy: Policy, hosts: Sequence[str], same: Mapping[int, Sequence[i
         yield from _hosts_that_are_none(handler)
         meant = meant_hosts(handler, hosts)
         having = [host for host in meant if handler.event in unified_events(wire_of(host).EVENTS)]
-        yield from _event(handler, meant, having)
+        yield from _event(handler, meant, [host for host in meant if host in having or host in handler.stood_in_on])
         yield from _tools(handler, having)
     yield from _unreachable(policy, same)
 

@@ -59,7 +59,23 @@ def _events(host: str) -> str:
     lines = ["| event | unified event | implied tool | a deny prevents it |", "|---|---|---|---|"]
     for native, row in wire_of(host).EVENTS.items():
         lines.append(f"| {native} | {row.event} | {row.tool} | {'yes' if row.gates else ''} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_stand_ins(host)])
+
+
+def _stand_ins(host: str) -> list[str]:
+    """What has no event of its own here, and how the programs of a manifest are told of it."""
+    rows = wire_of(host).STAND_INS
+    if not rows:
+        return []
+    lines = [
+        "",
+        "It has no event for these; the programs of a [manifest](../bring-your-own.md#events-that-an-agent-lacks) are told all the same:",
+        "",
+    ]
+    lines += ["| moment | told by |", "|---|---|"]
+    for native, row in rows.items():
+        lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{f' of {row.tool}' if row.tool else ''} |")
+    return lines
 
 
 def _effects(host: str) -> str:

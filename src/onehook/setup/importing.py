@@ -81,13 +81,29 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
 
 
 def _absences(carried: list[Taken]) -> list[str]:
-    """Events that some agents lack: the hook is carried over, and does not fire there."""
+    """Events that some agents lack: another one stands in for it there, or the hook is carried over and does not fire."""
     notes: list[str] = []
-    for event in dict.fromkeys(taken.event for taken in carried):
-        without = [config_of(host).TITLE for host in configurable() if event not in config_of(host).EVENTS]
-        if without:
-            notes.append(f"{event} does not fire on {', '.join(without)}: no such event there")
+    for event, source in dict.fromkeys((taken.event, source) for taken in carried for source in taken.hook.sources or [""]):
+        without: dict[str, list[str]] = {}
+        for host in configurable():
+            config, stand_in = config_of(host), _stand_in(host, event, source)
+            if stand_in or event not in config.EVENTS:
+                without.setdefault(stand_in, []).append(config.TITLE)
+        name = f"{event} ({source})" if source else event
+        for stand_in, titles in without.items():
+            where = ", ".join(titles)
+            fires = f"fires with {stand_in} on {where}: no event of its own there, and a decision is not taken"
+            notes.append(f"{name} {fires}" if stand_in else f"{name} does not fire on {where}: no such event there")
     return notes
+
+
+def _stand_in(host: str, event: str, source: str) -> str:
+    """The event that tells this moment on a host that has none for it; "" if there is none, or no need of one."""
+    wire = wire_of(host)
+    for name, row in wire.STAND_INS.items():
+        if row.event == event and row.source == source:
+            return f"{wire.EVENTS[name].event} of {row.tool}" if row.tool else wire.EVENTS[name].event
+    return ""
 
 
 # ---- the manifest ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,13 @@ class Request:
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
     run_options: tuple[str, ...] = ()  # what --timeout and the like add to the written command
+    stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> what it stands in for there
+
+    def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
+        """The events to install on a host, and those that it has nothing for. `known`: the unified events that it has."""
+        stand_ins = self.stand_ins.get(host, {})
+        events = list(dict.fromkeys([*self.events, *stand_ins]))
+        return [event for event in events if event in known], [e for e in events if e not in known and e not in stand_ins.values()]
 
 
 def configurable() -> list[str]:
@@ -103,13 +110,19 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
     before_ours = first_state(document, config, place, journal)
     _complete(document, config)
     _refuse(document, config, place, "Mend that first; nothing was changed")
-    wanted = [event for event in request.events if event in config.EVENTS]
-    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
+    wanted = _wanted(plan, host, request)
     for event in wanted:
         _put_entry(document, config, event, request, place, machine)
     _drop_others(plan, document, config, wanted, request, machine)
     _refuse(document, config, place, "This would not be accepted; nothing was changed")
     _add(plan, Change(place.path, document.before, document.after), place, before_ours)
+
+
+def _wanted(plan: Plan, host: str, request: Request) -> list[str]:
+    config = config_of(host)
+    wanted, absent = request.events_on(host, config.EVENTS)
+    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in absent]
+    return wanted
 
 
 def _complete(document: Document, config: Config) -> None:
@@ -197,8 +210,7 @@ def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machin
     config = config_of(host)
     before = place.path.read_bytes() if place.path.exists() else None
     _refuse_foreign(config, before, place, request, machine)
-    lines = {event: _commands(config, event, request, place, machine) for event in request.events if event in config.EVENTS}
-    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in request.events if event not in config.EVENTS]
+    lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
     content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
     memory = journal.recall(place.path)
     _add(plan, Change(place.path, before, content), place, memory.before if memory else None)

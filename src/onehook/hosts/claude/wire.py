@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps
+    from onehook.hosts.effects import Caps, StandIn
 
 ID = "claude"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 # Cursor and Copilot also run the hooks of Claude's settings files, with payloads and answers of their own.
 BORROWED_BY = (("cursor", "cursor_version"), ("copilot", "timestamp"))
+STAND_INS: dict[str, StandIn] = {}
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),

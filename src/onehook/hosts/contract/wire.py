@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hosts.effects import Becomes, Row
+from onehook.hosts.effects import Becomes, Row, StandIn
 from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -29,6 +29,11 @@ EVENTS = {
     "stop": Row("Stop", "lifecycle"),
     "preCompact": Row("PreCompact", "lifecycle"),
     "sessionEnd": Row("SessionEnd", "lifecycle"),
+}
+STAND_INS = {
+    "preToolUse": StandIn("SubagentStart", tool="Agent"),
+    "postToolUse": StandIn("SubagentStop", tool="Agent"),
+    "preCompact": StandIn("SessionStart", source="compact"),
 }
 LIFECYCLE = {
     "SessionStart": "sessionStart",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Beside, Row
+from onehook.hosts.effects import Becomes, Beside, Row, StandIn
 from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -46,6 +46,8 @@ CAMEL = {
 _CAMEL_ONLY = ("permissionRequest", "userPromptTransformed")
 PASCAL = {row.event: Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
 EVENTS = {**CAMEL, **PASCAL}
+# A session starts as "new", "resume" or "startup"; nothing comes after a compaction.
+STAND_INS = {name: StandIn("SessionStart", source="compact") for name, row in EVENTS.items() if row.event == "PreCompact"}
 _CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
 
 _ONLY_BEFORE = "Copilot takes a rewrite only on preToolUse"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Hollow, Row
+from onehook.hosts.effects import Becomes, Hollow, Row, StandIn
 from onehook.hosts.tools import Tool, absolute, listed_edits, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -48,6 +48,9 @@ EVENTS = {
     "sessionEnd": Row("SessionEnd", "observe"),
     "workspaceOpen": Row("WorkspaceOpen", "observe"),
 }
+
+# sessionStart does not say why, and does not come after a compaction.
+STAND_INS = {"preCompact": StandIn("SessionStart", source="compact")}
 
 LAST_DOCUMENTED = (3, 2, 16)
 ASK_BROKEN_SINCE = (2, 4, 21)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Row
+from onehook.hosts.effects import Becomes, Row, StandIn
 from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -35,6 +35,13 @@ EVENTS = {
     "Notification": Row("Notification", "message"),
     "SessionEnd": Row("SessionEnd", "nothing"),
     "BeforeToolSelection": Row("BeforeToolSelection", "nothing"),
+}
+
+# A subagent is a tool here, and only that; after a compression no session starts.
+STAND_INS = {
+    "BeforeTool": StandIn("SubagentStart", tool="Agent"),
+    "AfterTool": StandIn("SubagentStop", tool="Agent"),
+    "PreCompress": StandIn("SessionStart", source="compact"),
 }
 
 # Nothing in the payload or the environment says whether a person is there: `gemini -p` in a terminal looks like the TUI to a hook.

@@ -8,6 +8,7 @@ from onehook.hosts.opencode.wire import (
     ERROR_EXIT,
     EVENTS,
     OTHERS,
+    STAND_INS,
     TOOLS,
     UNREADABLE,
     caps,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
-    "BORROWED_BY", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "OTHERS", "TOOLS", "UNREADABLE", "caps", "parse", "render", "score",
+    "BORROWED_BY", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "OTHERS", "STAND_INS", "TOOLS", "UNREADABLE", "caps", "parse", "render", "score",
 ]  # fmt: skip
 
 ID = "kilo"

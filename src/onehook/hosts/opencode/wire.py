@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Beside, Row
+from onehook.hosts.effects import Becomes, Beside, Row, StandIn
 from onehook.hosts.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -41,6 +41,9 @@ EVENTS = {
     "session.deleted": Row("SessionEnd", "message"),
     "dispose": Row("SessionEnd", "message"),
 }
+
+# A session is created once. What is said before a compaction becomes part of it; what is said at session.compacted reaches nobody.
+STAND_INS = {"experimental.session.compacting": StandIn("SessionStart", source="compact")}
 
 _ONLY_BEFORE = "OpenCode takes a rewrite only before a tool runs"
 _NO_NOTE = "OpenCode shows a reason only with a denial"

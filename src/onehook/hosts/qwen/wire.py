@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps
+    from onehook.hosts.effects import Caps, StandIn
 
 ID = "qwen"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 BORROWED_BY: tuple[tuple[str, str], ...] = ()
+STAND_INS: dict[str, StandIn] = {}
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
