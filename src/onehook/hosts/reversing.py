@@ -81,6 +81,14 @@ def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
+def said_source(event: Event, host: str, words: Mapping[str, str], default: str) -> str:
+    """Why a session starts, in the host's own word. `words`: those that differ from the unified ones, as in its wire."""
+    sent = event.native.get("source")
+    if event.host == host and isinstance(sent, str) and sent:
+        return sent
+    return next((word for word, unified in words.items() if unified == event.source), event.source or default)
+
+
 def sent_text(event: Event, name: str, default: str) -> str:
     """A text that the event's own host sent under this name."""
     value = event.native.get(name)

@@ -138,10 +138,12 @@ def native_keys(event: Event, tool: Tool, modified_input: Mapping[str, Any]) -> 
     return {key if key in event.tool_input else tool.key(key): value for key, value in modified_input.items()}
 
 
-def take_common(event: Event, payload: Mapping[str, Any]) -> None:
-    """The fields that most hosts send under the same names."""
+def take_common(event: Event, payload: Mapping[str, Any], sources: Mapping[str, str] | None = None) -> None:
+    """The fields that most hosts send under the same names. `sources`: the host's own words for why a session starts."""
     for field in ("session_id", "cwd", "transcript_path", "model", "prompt", "source", "last_assistant_message", "error", "agent_id"):
         value = payload.get(field)
         if isinstance(value, str):
             setattr(event, field, value)
+    if sources and event.event == "SessionStart":
+        event.source = sources.get(event.source, event.source)
     event.stop_hook_active = payload.get("stop_hook_active") is True

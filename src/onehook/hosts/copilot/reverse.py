@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.core import Event, Response
 from onehook.hosts import reversing
-from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, TOOLS
+from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, SOURCES, TOOLS
 from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
@@ -27,7 +27,6 @@ _LACKS = {"Bash": ("timeout", "run_in_background"), "Read": ("offset", "limit"),
 _STOP = {"stop_reason": "end_turn", "stop_hook_active": False}
 # By unified event, in the words of the PascalCase dialect.
 FIELDS: dict[str, dict[str, Any]] = {
-    "SessionStart": {"source": "new"},
     "SessionEnd": {"reason": "complete"},
     "UserPromptSubmit": {"prompt": ""},
     "UserPromptTransformed": {"prompt": "", "transformed_prompt": ""},
@@ -69,6 +68,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         body.update(_tool(event, unified, pascal))
     if unified == "SessionStart":
         body["initial_prompt"] = event.prompt
+        body["source"] = reversing.said_source(event, ID, SOURCES, "new")
     body.update(reversing.filled(event, FIELDS.get(unified, {})))
     if unified in _SUBAGENT or (event.agent_id and unified != "Stop"):
         body.update(_subagent(event))
@@ -76,6 +76,11 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     # A notification names itself in both dialects.
     named = {"hook_event_name": unified} if pascal or unified == "Notification" else {}
     return {**named, **_common(event, pascal), **said}
+
+
+def variables(event: Event, project: str) -> dict[str, str]:
+    """What Copilot sets for its hooks, without COPILOT_HOOK_DIR: a manifest has no hook file."""
+    return {"COPILOT_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project}
 
 
 def _camel(key: str) -> str:

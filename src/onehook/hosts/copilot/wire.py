@@ -46,8 +46,10 @@ CAMEL = {
 _CAMEL_ONLY = ("permissionRequest", "userPromptTransformed")
 PASCAL = {row.event: Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
 EVENTS = {**CAMEL, **PASCAL}
-# A session starts as "new", "resume" or "startup"; nothing comes after a compaction.
+# Nothing comes after a compaction.
 STAND_INS = {name: StandIn("SessionStart", source="compact") for name, row in EVENTS.items() if row.event == "PreCompact"}
+# Why a session starts. A headless run says "new", where the others say "startup"; Copilot has that word too.
+SOURCES = {"new": "startup"}
 _CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
 
 _ONLY_BEFORE = "Copilot takes a rewrite only on preToolUse"
@@ -200,7 +202,7 @@ def _event_by_shape(payload: dict[str, Any]) -> str:
 
 
 def _take_common(event: Event, payload: dict[str, Any]) -> None:
-    take_common(event, payload)
+    take_common(event, payload, SOURCES)
     for field, key in (
         ("session_id", "sessionId"),
         ("transcript_path", "transcriptPath"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
 from onehook.hosts import reversing
-from onehook.hosts.qwen.wire import EVENTS, ID, MODES, TOOLS
+from onehook.hosts.qwen.wire import EVENTS, ID, MODES, SOURCES, TOOLS
 from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "SubagentStop": {
         "stop_hook_active": False, "agent_id": "", "agent_type": "", "agent_transcript_path": "", "last_assistant_message": "",
     },
-    "SessionStart": {"source": "startup", "model": ""},
+    "SessionStart": {"model": ""},
     "SessionEnd": {"reason": "other"},
     "SessionDelete": {"deleted_session_id": ""},
     "PreCompact": {"trigger": "auto", "custom_instructions": ""},
@@ -85,7 +85,14 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if name == "UserPromptSubmit":
         body.update({"prompt": event.prompt} if event.echo else {"prompt": event.prompt, "submitted_prompt": event.prompt})
     body.update(reversing.filled(event, FIELDS.get(name, {})))
+    if name == "SessionStart":
+        body["source"] = reversing.said_source(event, ID, SOURCES, "startup")
     return body
+
+
+def variables(event: Event, project: str) -> dict[str, str]:
+    """What Qwen Code sets for its hooks."""
+    return {"QWEN_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project, "GEMINI_PROJECT_DIR": project}
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:

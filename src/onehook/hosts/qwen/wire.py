@@ -112,6 +112,7 @@ TOOLS = {
     "agent": Tool("Agent"),
     "task": Tool("Agent"),  # its name in older versions
 }
+SOURCES = {"branch": "fork"}  # why a session starts
 MODES = ("default", "plan", "auto_edit", "auto", "yolo")
 
 
@@ -138,7 +139,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
         raise PayloadError(f"Qwen Code has no event {name!r}")
     event = Event(row.event, ID, payload)
     event.native_event = name
-    take_common(event, payload)
+    take_common(event, payload, SOURCES)
     # UserPromptSubmit comes before every request to the model; on the way back from a tool the prompt is empty.
     event.echo = name == "UserPromptSubmit" and not event.prompt and "submitted_prompt" not in payload
     if "tool_name" in payload or row.shape in ("permission", "request"):
