@@ -13,33 +13,16 @@ from harness import clean_environment, fire
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.importing import command_patterns, patterns_of, tools_of_regex
 from onehook.hosts.reversing import sample
+from onehook.prove import imported
+from onehook.prove.imported import command
 from onehook.runner import load_policy
 
-SCRIPT = """#!/bin/sh
-# {name}: notes that it was started, and what it saw.
-cat > "$CLAUDE_PROJECT_DIR/log/{name}"
-{answer}
-"""
-NAMES = ("guard", "secrets", "mcp", "format", "lint", "context", "compacted", "prompt", "stop", "subagent", "push", "typescript")
-ANSWERS = {
-    "guard": 'grep -q "rm -rf" "$CLAUDE_PROJECT_DIR/log/guard" && { echo "rm -rf is not done here" >&2; exit 2; }; exit 0',
-    "context": 'echo "the branch is frozen"',
-}
-
-
-def command(name):
-    return f'"$CLAUDE_PROJECT_DIR"/.claude/hooks/{name}.sh'
-
-
-def hook(name, **more):
-    return {"type": "command", "command": command(name), **more}
-
-
+REASON = "rm -rf is not done here"
 # name -> (event, tool, fields) that must start it
 STARTS = {
     "guard": ("PreToolUse", "Bash", {"command": "rm -rf build"}),
     "secrets": ("PreToolUse", "Write", {"file_path": "{repo}/.env", "content": "x"}),
-    "mcp": ("PreToolUse", "MCP", {"server": "github", "tool": "create_issue"}),
+    "mcp": ("PreToolUse", "MCP", {"server": "proof", "tool": "note"}),
     "format": ("PostToolUse", "Edit", {"file_path": "{repo}/a.py", "old_string": "a", "new_string": "b"}),
     "lint": ("PostToolUse", "Bash", {"command": "make"}),
     "context": ("SessionStart", "", {"source": "startup"}),
@@ -53,29 +36,23 @@ STARTS = {
 
 
 def settings():
+    """Twelve hooks that can be carried over, and five that cannot."""
+
     def group(name, matcher=None, **more):
         return {**({} if matcher is None else {"matcher": matcher}), "hooks": [hook(name, **more)]}
 
-    return {
-        "permissions": {"allow": ["Bash(ls:*)"]},
-        "hooks": {
-            "PreToolUse": [
-                group("guard", "Bash", onFailure="block", timeout=5),
-                group("secrets", "Read|Write|Edit|MultiEdit"),
-                group("mcp", "mcp__github__.*"),
-                group("push", "Bash", **{"if": "Bash(git push*)"}),
-                group("typescript", "Write|Edit", **{"if": "Write(src/**/*.ts)"}),
-                {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}, hook("lookahead", **{"async": True})]},
-                group("regex", "^(?!Read).*"),
-            ],
-            "PostToolUse": [group("format", "Edit|Write", statusMessage="formatting"), group("lint", "*")],
-            "SessionStart": [group("context", "startup|resume"), group("compacted", "compact")],
-            "UserPromptSubmit": [group("prompt")],
-            "Stop": [group("stop", timeout=120), {"hooks": [{"type": "prompt", "prompt": "is it done?"}]}],
-            "SubagentStop": [group("subagent")],
-            "PreCompact": [group("manual", "manual")],
-        },
-    }
+    given = imported.settings()
+    given["hooks"]["PreToolUse"] += [
+        {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}, hook("lookahead", **{"async": True})]},
+        group("regex", "^(?!Read).*"),
+    ]
+    given["hooks"]["Stop"].append({"hooks": [{"type": "prompt", "prompt": "is it done?"}]})
+    given["hooks"]["PreCompact"] = [group("manual", "manual")]
+    return given
+
+
+def hook(name, **more):
+    return {"type": "command", "command": command(name), **more}
 
 
 REFUSED = {
@@ -93,13 +70,12 @@ def repo(tmp_path):
 
 
 def real_looking_repository(folder):
-    for name in (".git", ".claude/hooks", "log", "src"):
-        (folder / name).mkdir(parents=True)
-    for name in NAMES:
-        script = folder / ".claude" / "hooks" / f"{name}.sh"
-        script.write_text(SCRIPT.format(name=name, answer=ANSWERS.get(name, "")))
-        script.chmod(0o755)
-    (folder / ".claude" / "settings.json").write_text(json.dumps(settings(), indent=2) + "\n")
+    for name, text in {**imported.files(REASON), imported.CONFIG: json.dumps(settings(), indent=2) + "\n"}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755 if text.startswith("#!") else 0o644)
+    (folder / ".git").mkdir()
     return folder
 
 
@@ -129,7 +105,7 @@ def said_by(host, name, repo):
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory):
+def taken_in(tmp_path_factory):
     folder = real_looking_repository(tmp_path_factory.mktemp("imported") / "repo")
     done = onehook(folder, "import", "--from", "claude")
     assert done.returncode == 0, done.stderr
@@ -138,12 +114,12 @@ def imported(tmp_path_factory):
 
 @pytest.mark.parametrize("name", STARTS)
 @pytest.mark.parametrize("host", HOSTS)
-def test_twelve_claude_hooks_still_fire_on_claude_and_fire_on_the_others(imported, host, name):
-    assert len(STARTS) == 12
-    log = imported / "log" / name
+def test_twelve_claude_hooks_still_fire_on_claude_and_fire_on_the_others(taken_in, host, name):
+    assert len(STARTS) == len(imported.HOOKS) == 12
+    log = taken_in / "log" / name
     log.unlink(missing_ok=True)
-    payload, event = said_by(host, name, imported)
-    result = fire(imported / "onehook.toml", payload, "--host", host, *event, cwd=imported)
+    payload, event = said_by(host, name, taken_in)
+    result = fire(taken_in / "onehook.toml", payload, "--host", host, *event, cwd=taken_in)
     assert "warning" not in result.stderr, result
     seen = json.loads(log.read_text())
     assert (seen["hook_event_name"], seen.get("source")) == (STARTS[name][0], STARTS[name][2].get("source"))

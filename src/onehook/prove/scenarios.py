@@ -12,7 +12,7 @@ from typing import Any
 
 from onehook.core import Response
 from onehook.hosts.living import Live, Step
-from onehook.prove import guests
+from onehook.prove import guests, imported
 from onehook.prove.evidence import Evidence
 
 REASON = "the-policy-said-no-7461"
@@ -70,6 +70,14 @@ def subagent_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
 
 
+def project_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    """A session in which every hook of the imported project has something to say."""
+    commands = ("rm -rf precious", "git push --force nowhere main", "echo ran > ran.txt")
+    calls = [live.shell(command, mode) for command in commands]
+    calls += [live.write(f"{project}/src/a.ts", "let a = 1\n", mode), live.mcp("proof", "note", {"text": "noted"}, mode)]
+    return [*calls, *subagent_script(live, mode, project)]
+
+
 def talk_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [{"say": f"turn {number}"} for number in range(1, LIMIT + 4)]
 
@@ -96,6 +104,8 @@ class Scenario:
     asks_doctor: bool = False  # `onehook doctor` is asked after the run
     policy_path: str = ""  # a policy of the user's own, used where it is
     policy_name: str = "policy.py"  # onehook.toml where the policy is a manifest
+    imports: str = ""  # a config among the files whose hooks are imported, which makes the policy; the control is without it
+    explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, where the effect is not seen
 
 
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\nhooks = Hooks({options})\n"
@@ -154,6 +164,14 @@ def _guest(id: str) -> Scenario:
         id, guests.GUESTS[id][0], "PreToolUse", "Bash", NO, guests.manifest(id), remove_script, _kept_and_told, effect="deny",
         files=guests.files(id, REASON), policy_name="onehook.toml",
     )  # fmt: skip
+
+
+IMPORTED = tuple(name for name in imported.HOOKS if name != "compacted")  # no compaction in this session
+
+
+def _silent_hooks(evidence: Evidence) -> str:
+    wrong = (imported.wrongly_told(name, evidence.text(f"log/{name}")) for name in IMPORTED)
+    return ", ".join(text for text in wrong if text)
 
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -217,6 +235,9 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
              files={name: "open('shadowed.txt', 'w').write('x')\n" for name in ("json.py", "onehook.py", "os.py")}),
     *(_guest(id) for id in guests.GUESTS),
+    Scenario("imported", "the hooks of a Claude Code project, imported: each runs", "PreToolUse", "Bash", NO, "", project_script,
+             lambda e: _kept_and_told(e) and not _silent_hooks(e), effect="deny", files=imported.files(REASON), mcp=True,
+             policy_name="onehook.toml", imports=imported.CONFIG, explained=_silent_hooks),
 )  # fmt: skip
 
 

@@ -81,7 +81,8 @@ def _play_once(
     for path in (home, project / ".hooks"):
         path.mkdir(parents=True)
     for name, text in scenario.files.items():
-        _put(project / name, text)
+        if with_policy or name != scenario.imports:
+            _put(project / name, text)
     subprocess.run(["git", "init", "-q"], cwd=project, check=False, env={"PATH": os.environ["PATH"], "HOME": str(home)})
     live = live_of(agent.host)
     steps = script_of(agent, scenario, project)
@@ -121,33 +122,24 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, step
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
     """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
     policy = Path(scenario.policy_path) if scenario.policy_path else sandbox.project / ".hooks" / scenario.policy_name
-    if not scenario.policy_path:
+    if scenario.imports:
+        _onehook(sandbox, "import", "--from", "claude", "--output", f".hooks/{scenario.policy_name}", "--take-over")
+    elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
-    argv = [
-        sys.executable,
-        "-I",
-        "-m",
-        "onehook",
-        "install",
-        str(policy),
-        "--hosts",
-        agent.host,
-        "--project",
-        str(sandbox.project),
-        "--yes",
-    ]
-    if fail_closed:
-        argv.append("--fail-closed")
-    if tamper:
-        argv.append("--portable")
-    environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode:
-        raise RuntimeError(f"onehook install failed: {done.stderr.strip() or done.stdout.strip()}")
+    more = [*(["--fail-closed"] if fail_closed else []), *(["--portable"] if tamper else [])]
+    _onehook(sandbox, "install", str(policy), "--hosts", agent.host, "--yes", *more)
     if tamper:
         tamper(sandbox.project)
     if "broken_later" in scenario.needs:
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
+
+
+def _onehook(sandbox: Sandbox, verb: str, *arguments: str) -> None:
+    argv = [sys.executable, "-I", "-m", "onehook", verb, *arguments, "--project", str(sandbox.project)]
+    environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise RuntimeError(f"onehook {verb} failed: {done.stderr.strip() or done.stdout.strip()}")
 
 
 def _doctor(agent: Agent, sandbox: Sandbox, variables: dict[str, str]) -> bool:

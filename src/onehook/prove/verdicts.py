@@ -75,7 +75,7 @@ class Prover:
         if not opposite and expected == WORKS:
             return MISS, "the control, without the policy, shows the same: this proves nothing"
         if expected == WORKS:
-            return (PROVEN, "") if seen else (MISS, f"the effect did not take place; {_hint(evidence)}")
+            return (PROVEN, "") if seen else (MISS, f"the effect did not take place; {scenario.explained(evidence) or _hint(evidence)}")
         assert expected == NOT_HONOURED
         return (MISS, "declared as not honoured, but it took effect: the table is out of date") if seen else (DECLARED, why)
 
