@@ -15,7 +15,7 @@ import time
 
 from onehook.codec import loads, text_of
 from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError
-from onehook.hosts import HOSTS, resolve, wire_of
+from onehook.hosts import HOSTS, load, resolve, wire_of
 from onehook.hosts.effects import compile_response, gates
 
 TYPE_CHECKING = False
@@ -166,7 +166,19 @@ def take_payload(job: Job, data: bytes) -> Event:
     job.hints = [value for value in payload.values() if isinstance(value, str)]
     job.wire = resolve(job.hosts, payload)
     job.event = job.wire.parse(payload, job.event_name)
+    if job.hosts and job.wire.ID not in job.hosts and _answers_itself(job, job.wire.ID):
+        job.event.echo = True
     return job.event
+
+
+def _answers_itself(job: Job, host: str) -> bool:
+    """Whether the host that runs this entry of another host has one of its own for the same event and policy."""
+    try:
+        own = load(host, "own")
+    except ImportError:
+        return False
+    assert job.event is not None
+    return bool(own.answers(job.event.event, job.policy, job.given.get("fail") == "closed"))
 
 
 def conclude(job: Job, response: Response, noise: str = "") -> Output:

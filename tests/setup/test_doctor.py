@@ -282,6 +282,25 @@ def test_different_commands_for_claude_and_cursor_are_handled_twice(place: Place
     assert f"onehook install {place.policy} --hosts claude,cursor" in text
 
 
+def test_copilot_beside_claude_is_no_matter_unless_they_differ(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install(["claude", "copilot"])
+    assert "also runs" not in told(place, "warn", "claude", "copilot")
+    other = place.project / "other.py"
+    other.write_text(place.policy.read_text())
+    place.install(["copilot"], policy=other)
+    assert "also runs" not in told(place, "warn", "claude", "copilot")
+    place.uninstall(["copilot"], policy=place.policy)
+    assert "Copilot CLI also runs the entries of Claude Code, and they differ for SessionStart" in told(place, "warn", "claude", "copilot")
+
+
+def test_copilot_does_not_read_what_claude_has_for_the_user(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install(["claude"], "user")
+    place.install(["copilot"], "user")
+    assert "also runs" not in told(place, "warn", "claude", "copilot")
+
+
 def test_hooks_of_others_on_the_same_events_are_noted(place: Place) -> None:
     assert "other hooks" not in told(place, "note")
     edit(place, "cursor", lambda data: data["hooks"]["preToolUse"].append({"command": "guard-dog"}))

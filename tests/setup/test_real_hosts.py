@@ -12,9 +12,11 @@ import pytest
 
 from onehook.hosts.codex import asking
 from onehook.hosts.configuring import Machine
+from onehook.hosts.copilot import live as copilot
 from onehook.hosts.cursor import live
 from onehook.hosts.living import Sandbox
 from onehook.prove.agents import cache_folder, pins
+from onehook.prove.model import ScriptedModel
 from onehook.prove.runner import run_agent
 from onehook.setup.doctor import examine
 from tests.setup.installing import Place
@@ -40,6 +42,7 @@ def has(host: str) -> bool:
 
 
 needs_cursor = pytest.mark.skipif(not has("cursor"), reason="Cursor's package is not in the cache: onehook prove --hosts cursor")
+needs_copilot = pytest.mark.skipif(not has("copilot"), reason="Copilot is not in the cache: onehook prove --hosts copilot")
 needs_codex = pytest.mark.skipif(not has("codex"), reason="Codex is not in the cache: onehook prove --hosts codex")
 
 
@@ -55,6 +58,21 @@ def test_cursor_handles_each_event_once(tmp_path: Path, hosts: list[str]) -> Non
     assert live.ended(outcome.stdout) and (place.project / "ran.txt").exists(), outcome
     seen = log.read_text().splitlines()
     assert sorted(seen) == sorted(f"{event} cursor" for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"))
+
+
+@needs_copilot
+@pytest.mark.parametrize("hosts", [["claude", "copilot"], ["claude"], ["copilot"]], ids="+".join)
+def test_copilot_handles_each_event_once(tmp_path: Path, hosts: list[str]) -> None:
+    place = Place(tmp_path)
+    log = tmp_path / "log"
+    place.policy.write_text(COUNTING.format(log=str(log)), encoding="utf-8")
+    place.install(hosts)
+    with ScriptedModel([copilot.shell("touch ran.txt"), {"say": "done"}]) as model:
+        sandbox = Sandbox(place.home, place.project, model.url, "do it", program("copilot"))
+        outcome = run_agent(copilot.prepare(sandbox), timeout=60)
+    assert (place.project / "ran.txt").exists(), outcome
+    seen = log.read_text().splitlines()
+    assert sorted(seen) == sorted(f"{event} copilot" for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"))
 
 
 def codex_machine(place: Place) -> Machine:

@@ -7,9 +7,10 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from onehook.hosts import wire_of
-from onehook.hosts.configuring import DEFAULT_EVENTS, Finding, Found, Machine, text_problems
+from onehook.hosts import load, wire_of
+from onehook.hosts.configuring import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine, text_problems
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.firing import fired
 from onehook.setup.plan import config_of, present
@@ -166,7 +167,7 @@ def _across(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
     """A host may run what stands in another's files as well, unless its own have exactly the same command for the event."""
     for lender in dict.fromkeys(spot.host for spot in spots):
         for borrower, _ in wire_of(lender).BORROWED_BY:
-            twice = _twice(_by_event(spots, lender), _by_event(spots, borrower))
+            twice = _twice(spots, lender, borrower, machine)
             if twice:
                 one, other = config_of(borrower).TITLE, config_of(lender).TITLE
                 text = f"{one} also runs the entries of {other}, and they differ for {', '.join(twice)}: handled twice"
@@ -174,12 +175,39 @@ def _across(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
                 yield Finding("warn", text, f"onehook install {shlex.quote(str(policy))} --hosts {lender},{borrower}")
 
 
-def _by_event(spots: list[Spot], host: str) -> dict[str, set[str]]:
+def _twice(spots: list[Spot], lender: str, borrower: str, machine: Machine) -> list[str]:
+    """The events for which both hosts' entries would answer."""
+    own = _by_event([spot for spot in spots if spot.host == borrower])
+    lent = _by_event([spot for spot in spots if spot.host == lender and spot.place.scope in _borrowed_scopes(borrower)])
+    silent = {command for event, commands in lent.items() for command in commands if _silent(borrower, event, command, machine)}
+    return [event for event, commands in lent.items() if event in own and commands - own[event] - silent]
+
+
+def _by_event(spots: list[Spot]) -> dict[str, set[str]]:
     events: dict[str, set[str]] = {}
-    for found in (found for spot in spots if spot.host == host for found in spot.ours if found.event in wire_of(host).EVENTS):
-        events.setdefault(wire_of(host).EVENTS[found.event].event, set()).add(found.command)
+    for spot in spots:
+        rows = wire_of(spot.host).EVENTS
+        for found in (found for found in spot.ours if found.event in rows):
+            events.setdefault(rows[found.event].event, set()).add(found.command)
     return events
 
 
-def _twice(lent: dict[str, set[str]], own: dict[str, set[str]]) -> list[str]:
-    return [event for event, commands in lent.items() if event in own and commands - own[event]]
+def _borrowed_scopes(borrower: str) -> tuple[str, ...]:
+    own = _own_module(borrower)
+    return own.BORROWS if own else SCOPES
+
+
+def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
+    """Whether this entry of another host's says nothing when the borrower runs it: the same question as the entry itself asks."""
+    own, written = _own_module(borrower), read(command)
+    if not own or not written:
+        return False
+    closed = written.option("fail") == "closed"
+    return bool(own.answers(event, str(written.policy_path(machine.project)), closed, {own.PROJECT: str(machine.project)}))
+
+
+def _own_module(host: str) -> Any:
+    try:
+        return load(host, "own")
+    except ImportError:
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ from onehook.core import Event, OnehookError, Response
 from onehook.hosts import load, wire_of
 from onehook.hosts.configuring import Finding, Found, Machine
 from onehook.hosts.reversing import sample
-from onehook.runner import PROBE_REASON
+from onehook.runner import PROBE_REASON, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.survey import Spot
 
@@ -72,7 +73,7 @@ def _fired_entry(spot: Spot, gate: Found, machine: Machine) -> Iterator[Finding]
                 f"the login shell prints before the answer: {denied.stdout.strip().splitlines()[0][:80]!r}; some hosts cannot read it then"
             )
             yield Finding("warn", text, "print only in interactive shells: [ -t 1 ] && echo ...")
-    yield from _slow(gate, took)
+    yield from _slow(gate, took, machine)
 
 
 def _said(done: subprocess.CompletedProcess[str]) -> str:
@@ -126,16 +127,19 @@ def _environment(spot: Spot, machine: Machine) -> dict[str, str]:
 # ---- what a start costs
 
 
-def _slow(found: Found, took: float) -> Iterator[Finding]:
+def _slow(found: Found, took: float, machine: Machine) -> Iterator[Finding]:
     written = read(found.command)
     if written is None or not os.access(written.interpreter, os.X_OK):
         return
     without_site = _best([written.interpreter, "-I", "-S", "-c", "pass"])
     if took > SLOW_RATIO * without_site + 0.1:
-        text = (
-            f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare start: the policy's imports, or the login shell"
-        )
-        yield Finding("note", text, f"{written.interpreter} -X importtime {written.policy}")
+        policy = str(written.policy_path(machine.project))
+        text = f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare start"
+        if is_manifest(policy):
+            yield Finding("note", f"{text}: the manifest's own programs, or the login shell", f"time each `run` of {policy}")
+        else:
+            fix = f"{written.interpreter} -X importtime {shlex.quote(policy)}"
+            yield Finding("note", f"{text}: the policy's imports, or the login shell", fix)
     ratio = _best([written.interpreter, "-I", "-c", "pass"]) / without_site
     if ratio > SLOW_SITE_RATIO:
         listed = subprocess.run([written.interpreter, "-I", "-c", _PTH_FILES], capture_output=True, text=True, check=False).stdout.split(

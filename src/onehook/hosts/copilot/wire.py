@@ -50,7 +50,7 @@ EVENTS = {**CAMEL, **PASCAL}
 STAND_INS = {name: StandIn("SessionStart", source="compact") for name, row in EVENTS.items() if row.event == "PreCompact"}
 # Why a session starts. A headless run says "new", where the others say "startup"; Copilot has that word too.
 SOURCES = {"new": "startup"}
-_CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
+CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
 
 _ONLY_BEFORE = "Copilot takes a rewrite only on preToolUse"
 _NO_NOTE = "Copilot shows a reason only with a denial or a question"
@@ -175,10 +175,10 @@ def _native_event(payload: dict[str, Any], event_name: str) -> str:
     named = payload.get("hook_event_name")
     if isinstance(named, str):
         # A notification names itself in a camelCase payload too.
-        return _CAMEL_OF.get(named, named) if "sessionId" in payload or named not in EVENTS else named
+        return CAMEL_OF.get(named, named) if "sessionId" in payload or named not in EVENTS else named
     if payload.get("hookName") == "permissionRequest":
         return "permissionRequest"
-    return _CAMEL_OF.get(event_name, event_name) or _event_by_shape(payload)
+    return CAMEL_OF.get(event_name, event_name) or _event_by_shape(payload)
 
 
 def _event_by_shape(payload: dict[str, Any]) -> str:

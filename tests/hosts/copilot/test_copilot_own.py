@@ -1,0 +1,109 @@
+"""Copilot beside Claude Code: it runs the entries of both, and one of them answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from harness import fire
+
+from onehook.hosts import load
+from onehook.hosts.copilot import own
+from onehook.hosts.reversing import sample
+from tests.setup.installing import Place
+
+DENIAL = {"permissionDecision": "deny", "permissionDecisionReason": "rm -rf is blocked"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def by_claudes_entry(place: Place, *options: str, variables: dict[str, str] | None = None):  # type: ignore[no-untyped-def]
+    """Copilot runs the entry in .claude/settings.json, on a command that the policy denies."""
+    event = sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(place.project))
+    payload = load("copilot", "reverse").payload(event, "PreToolUse")
+    env = {own.PROJECT: str(place.project)} if variables is None else variables
+    return fire(place.policy, payload, "--host", "claude", "--host", "cursor", "--event", "PreToolUse", *options, env=env)
+
+
+def answered(place: Place, *options: str, variables: dict[str, str] | None = None) -> bool:
+    result = by_claudes_entry(place, *options, variables=variables)
+    if not result.stdout:
+        assert result.exit_code == 0, result
+        return False
+    assert DENIAL.items() <= result.answer.items() and result.exit_code == 2, result
+    return True
+
+
+def test_claudes_entry_is_silent_where_copilot_has_the_same(place: Place) -> None:
+    place.install(["claude", "copilot"])
+    assert not answered(place)
+
+
+def test_claudes_entry_answers_where_copilot_has_none(place: Place) -> None:
+    place.install(["claude"])
+    assert answered(place)
+
+
+def changed(place: Place, **changes: object) -> None:
+    file = place.project / own.FILE
+    data = json.loads(file.read_text())
+    entry = data["hooks"]["preToolUse"][0]
+    data.update({key: value for key, value in changes.items() if key not in ("entry", "event")})
+    entry.update(changes.get("entry", {}))  # type: ignore[call-overload]
+    if "event" in changes:
+        data["hooks"] = {changes["event"]: data["hooks"]["preToolUse"]}
+    file.write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"disableAllHooks": True},
+        {"entry": {"matcher": "view"}},
+        {"entry": {"bash": "true"}},
+        {"entry": {"bash": "python3 other/launch.py /x/policy.py --host copilot --event PreToolUse"}},
+        {"event": "postToolUse"},
+        {"hooks": []},
+    ],
+    ids=str,
+)
+def test_in_doubt_both_answer(place: Place, change: dict[str, object]) -> None:
+    place.install(["claude", "copilot"])
+    changed(place, **change)
+    assert answered(place)
+
+
+def test_a_file_that_is_not_json_answers_for_nobody(place: Place) -> None:
+    place.install(["claude", "copilot"])
+    (place.project / own.FILE).write_text("{")
+    assert answered(place)
+
+
+def test_another_policy_is_not_answered_for(place: Place) -> None:
+    other = place.project / "other.py"
+    other.write_text(place.policy.read_text())
+    place.install(["copilot"], policy=other)
+    assert answered(place)
+
+
+def test_without_the_variable_or_outside_of_the_project_both_answer(place: Place) -> None:
+    place.install(["claude", "copilot"])
+    assert answered(place, variables={})
+    assert answered(place, variables={own.PROJECT: "/"})
+
+
+def test_an_entry_that_fails_closed_is_not_silenced_by_one_that_fails_open(place: Place) -> None:
+    place.install(["claude", "copilot"])
+    assert answered(place, "--fail", "closed")
+    place.install(["claude", "copilot"], fail_closed=True)
+    assert not answered(place, "--fail", "closed")
+
+
+def test_the_portable_runtime_knows_it_too(place: Place) -> None:
+    place.install(["claude", "copilot"], portable=True)
+    assert (place.project / ".onehook/runtime/onehook/hosts/copilot/own.py").is_file()
+    assert not answered(place)
