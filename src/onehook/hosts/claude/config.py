@@ -7,7 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.hosts.claude import wire
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
+from onehook.hosts.configuring import (
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    above_zero,
+    entry_faults,
+    group_fault,
+    grouped,
+    grouped_slot,
+    native_tools,
+)
 
 TITLE = "Claude Code"
 CAPTURED = ("2.1.325",)  # versions whose payloads were recorded
@@ -50,12 +63,8 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler["timeout"] = wish.host_timeout
     if wish.fail_closed and wire.EVENTS[EVENTS[event]].gates:
         handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
-    group: dict[str, Any] = {}
-    if event in TOOL_EVENTS:
-        matcher = wish.matcher(event)
-        group["matcher"] = native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "*"
-    group["hooks"] = [handler]
-    return ("hooks", EVENTS[event]), group
+    matcher = wish.matcher(event)
+    return grouped_slot(event, EVENTS[event], handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
@@ -75,31 +84,21 @@ def problems(data: Any) -> list[str]:
         return ['"hooks" is not an object']
     wrong: list[str] = []
     for event, groups in hooks.items():
-        fatal = event in _STRICT_EVENTS
-        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
-            fault = _group_fault(group)
-            if fault:
-                effect = "Claude Code skips the whole file" if fatal else "Claude Code drops the entry"
-                wrong.append(f"hooks.{event}[{index}]: {fault}; {effect}")
+        effect = "Claude Code skips the whole file" if event in _STRICT_EVENTS else "Claude Code drops the entry"
+        wrong += entry_faults(event, groups, _group_fault, effect)
     return wrong
 
 
 def _group_fault(group: Any) -> str:
-    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return 'a group needs a list "hooks"'
-    if not isinstance(group.get("matcher", ""), str):
-        return '"matcher" is not a text'
-    for handler in group["hooks"]:
-        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
-            return f'"type" must be one of {", ".join(_TYPES)}'
-        if handler["type"] == "command" and not isinstance(handler.get("command"), str):
-            return 'a command hook needs a text "command"'
-        if handler.get("onFailure", "block") not in ("continue", "block"):
-            return '"onFailure" must be continue or block'
-        timeout = handler.get("timeout", 1)
-        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
-            return '"timeout" must be a number above 0'
-    return ""
+    return group_fault(group, _handler_fault, _TYPES)
+
+
+def _handler_fault(handler: dict[str, Any]) -> str:
+    if handler["type"] == "command" and not isinstance(handler.get("command"), str):
+        return 'a command hook needs a text "command"'
+    if handler.get("onFailure", "block") not in ("continue", "block"):
+        return '"onFailure" must be continue or block'
+    return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0'
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:

@@ -7,18 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hosts.configuring import (
-    TOOL_EVENTS,
     Commands,
     Finding,
     Found,
     Machine,
     Place,
     Wish,
+    all_hooks_off,
     anchored,
+    below_a_second,
+    entry_faults,
     folder_trust,
+    group_fault,
     grouped,
+    grouped_slot,
     native_tools,
     read_jsonc,
+    table_at,
 )
 from onehook.hosts.qwen import wire
 
@@ -48,15 +53,11 @@ def places(machine: Machine) -> list[Place]:
 
 
 def _system_file(machine: Machine) -> Path:
-    named = machine.variables.get("QWEN_CODE_SYSTEM_SETTINGS_PATH")
-    return (
-        Path(named)
-        if named
-        else machine.system(
-            "/etc/qwen-code/settings.json",
-            "/Library/Application Support/QwenCode/settings.json",
-            "C:\\ProgramData\\qwen-code\\settings.json",
-        )
+    return machine.system_file(
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+        "/etc/qwen-code/settings.json",
+        "/Library/Application Support/QwenCode/settings.json",
+        "C:\\ProgramData\\qwen-code\\settings.json",
     )
 
 
@@ -67,12 +68,8 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         handler["shell"] = "powershell"
     # Milliseconds: up to 0.22 that is the unit; since then it is seconds, but 1000 and more are still read as milliseconds.
     handler["timeout"] = wish.host_timeout * 1000
-    group: dict[str, Any] = {}
-    if event in TOOL_EVENTS:
-        matcher = wish.matcher(event)
-        group["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "mcp__.*")) if matcher else "*"
-    group["hooks"] = [handler]
-    return ("hooks", EVENTS[event]), group
+    matcher = wish.matcher(event)
+    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp__.*")) if matcher else "")
 
 
 def found(data: Any) -> Iterator[Found]:
@@ -88,43 +85,30 @@ def problems(data: Any) -> list[str]:
         return ['"hooks" is not an object']
     wrong: list[str] = []
     for event, groups in hooks.items():
-        if event in _NOT_EVENTS:
-            continue
-        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
-            fault = _group_fault(group)
-            if fault:
-                wrong.append(f"hooks.{event}[{index}]: {fault}; Qwen Code drops the entry")
+        if event not in _NOT_EVENTS:
+            wrong += entry_faults(event, groups, _group_fault, "Qwen Code drops the entry")
     return wrong
 
 
 def _group_fault(group: Any) -> str:
-    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return 'a group needs a list "hooks"'
-    if not isinstance(group.get("matcher", ""), str):
-        return '"matcher" is not a text'
-    for handler in group["hooks"]:
-        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
-            return f'"type" must be one of {", ".join(_TYPES)}'
-        needed = _NEEDS.get(handler["type"])
-        if needed and not (isinstance(handler.get(needed), str) and handler[needed]):
-            return f'a {handler["type"]} hook needs a text "{needed}"'
+    return group_fault(group, _handler_fault, _TYPES)
+
+
+def _handler_fault(handler: dict[str, Any]) -> str:
+    needed = _NEEDS.get(handler["type"])
+    if needed and not (isinstance(handler.get(needed), str) and handler[needed]):
+        return f'a {handler["type"]} hook needs a text "{needed}"'
     return ""
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings: list[Finding] = []
-    if isinstance(data, dict) and data.get("disableAllHooks") is True:
-        findings.append(
-            Finding("fail", f"disableAllHooks is on in {place.path}: no hooks run", f"set disableAllHooks to false in {place.path}")
-        )
+    findings = all_hooks_off(place.path, data)
     for variable in ("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"):
         if machine.variables.get(variable, "").lower() in ("1", "true", "yes", "on"):
             findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
-    for entry in ours:
-        timeout = entry.item.get("timeout", 60000)
-        if isinstance(timeout, (int, float)) and timeout < 1000:
-            text = f"the {entry.event} hook has the time-out {timeout}: Qwen Code up to 0.22 reads milliseconds and goes on without it"
-            findings.append(Finding("warn", text, "onehook install POLICY"))
+    for entry, timeout in below_a_second(ours):
+        text = f"the {entry.event} hook has the time-out {timeout}: Qwen Code up to 0.22 reads milliseconds and goes on without it"
+        findings.append(Finding("warn", text, "onehook install POLICY"))
     if place.scope == "project" and ours and not _trusted(machine):
         text = f"Qwen Code does not trust {machine.project}, and loads none of its hooks"
         findings.append(Finding("fail", text, "start qwen in this folder once and trust it"))
@@ -141,6 +125,4 @@ def _trusted(machine: Machine) -> bool:
 
 
 def _asks_for_trust(settings: dict[str, Any]) -> bool:
-    security = settings.get("security")
-    trust = security.get("folderTrust") if isinstance(security, dict) else None
-    return isinstance(trust, dict) and trust.get("enabled") is True
+    return table_at(settings, "security", "folderTrust").get("enabled") is True
