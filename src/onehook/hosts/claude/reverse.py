@@ -67,13 +67,11 @@ def parts(event: Event) -> list[Event]:
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Claude Code would send for this event."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        body = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
     reversing.require_tool(LABEL, event)
-    body = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
+    body: dict[str, Any] = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
     if name not in ("SessionStart", "Setup"):
         body["prompt_id"] = _PROMPT_ID
     if name in _WITH_MODE:

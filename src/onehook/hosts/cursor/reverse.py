@@ -6,10 +6,10 @@ as the public documents say (JSON counts beside exit 2, and afterAgentResponse c
 
 from __future__ import annotations
 
-from onehook.codec import dumps, loads
-from onehook.core import STOPS, Event, HandlerError, PayloadError, Response, UsageError
+from onehook.codec import dumps
+from onehook.core import STOPS, Event, HandlerError, Response, UsageError
 from onehook.hosts import reversing
-from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, era
+from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, decoded, era
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,20 +98,11 @@ def _again(event: Event, implied: str) -> dict[str, Any]:
         body.update(event.tool_input)
     elif event.tool:
         came = body.get("tool_input")
-        read = _decoded(came)
+        read = decoded(came)
         now = reversing.sent_again(read, event.tool_input)
         if now != read:
             body["tool_input"] = dumps(now) if isinstance(came, str) else now
     return body
-
-
-def _decoded(value: object) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return loads(value)
-    except PayloadError:
-        return value
 
 
 def _named(event: Event, name: str) -> dict[str, Any]:
