@@ -19,6 +19,7 @@ from onehook.hosts.importing import grouped_handlers
 
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
+_STRING_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 
 
@@ -169,6 +170,13 @@ def byte_order_mark(title: str, text: str) -> list[str]:
     return [f"the file begins with a byte order mark, and {title} rejects it: save it without"] if text.startswith("\ufeff") else []
 
 
+def trailing_commas(text: str, then: str) -> list[str]:
+    """For hosts that allow comments, but no comma after a last element; `then` is what the host does about one."""
+    bare = _STRING_OR_COMMENT.sub(lambda match: re.sub(r"[^\r\n]", "_" if match[1] else " ", match[0]), text)
+    comma = re.search(r",\s*[}\]]", bare)
+    return [f"line {text.count(chr(10), 0, comma.start()) + 1}: a comma after the last element; {then}: take it out"] if comma else []
+
+
 def grouped(data: Any) -> Iterator[Found]:
     """The entries of the shape that Claude Code began: hooks.<Event>[group].hooks[handler].command."""
     for event, _, handler, path in grouped_handlers(data):
@@ -255,7 +263,7 @@ def read_jsonc(path: Path) -> dict[str, Any]:
     """The object in a JSON file that may have comments; empty if there is none."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        data = json.loads(re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or "", text, flags=re.DOTALL))
+        data = json.loads(_STRING_OR_COMMENT.sub(lambda match: match[1] or "", text))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}

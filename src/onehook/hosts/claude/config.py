@@ -48,6 +48,8 @@ def places(machine: Machine) -> list[Place]:
         "C:\\Program Files\\ClaudeCode\\managed-settings.json",
     )
     project = machine.project / ".claude"
+    # Plain JSON. Seen with 2.1.325, `claude -p ...`: for a comment, or a comma after a last element, no hook of the file runs
+    # and the tool does, without a word on stdout or stderr.
     return [
         Place("project", project / "settings.json", "json", machine.project),
         Place("local", project / "settings.local.json", "json", machine.project),

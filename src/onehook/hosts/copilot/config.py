@@ -41,7 +41,11 @@ _TYPES = ("command", "http", "prompt")
 
 
 def places(machine: Machine) -> list[Place]:
-    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other."""
+    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other.
+
+    Plain JSON. Seen with 1.0.102, `copilot -p ... --allow-all-tools`: for a comment, a comma after a last element or a byte
+    order mark no hook of the file runs and the tool does, without a word on stdout or stderr.
+    """
     user = home(machine)
     return [
         Place("project", machine.project / ".github" / "hooks" / "onehook.json", "json", machine.project),

@@ -16,6 +16,7 @@ from onehook.hosts.configuring import (
     above_zero,
     anchored,
     below_a_second,
+    byte_order_mark,
     entry_faults,
     folder_trust,
     group_fault,
@@ -24,6 +25,7 @@ from onehook.hosts.configuring import (
     native_tools,
     read_jsonc,
     table_at,
+    trailing_commas,
 )
 from onehook.hosts.gemini import wire
 
@@ -76,6 +78,11 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     }
     matcher = wish.matcher(event)
     return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp_.*")) if matcher else "")
+
+
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """Comments are allowed. Seen with 0.61.0, `gemini -p ... --yolo`: for any of these it ends with exit code 52 before its first turn."""
+    return byte_order_mark(TITLE, text) or trailing_commas(text, "Gemini CLI does not start with it")
 
 
 def found(data: Any) -> Iterator[Found]:

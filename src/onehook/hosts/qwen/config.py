@@ -24,6 +24,7 @@ from onehook.hosts.configuring import (
     native_tools,
     read_jsonc,
     table_at,
+    trailing_commas,
 )
 from onehook.hosts.qwen import wire
 
@@ -70,6 +71,14 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler["timeout"] = wish.host_timeout * 1000
     matcher = wish.matcher(event)
     return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp__.*")) if matcher else "")
+
+
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """Comments and a byte order mark do no harm. Seen with 0.24.4, `qwen -p ... --yolo`: for a comma after a last element a project's
+    file becomes settings.json.corrupted, a new one without hooks takes its place, and the tool runs without a word; for one in the user's
+    file Qwen Code ends with exit code 1."""
+    aside = f"Qwen Code sets the whole file aside as {place.path.name}.corrupted and runs without its hooks"
+    return trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
 
 
 def found(data: Any) -> Iterator[Found]:
