@@ -52,9 +52,18 @@ class _Part:
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
             return _failed(self.program, self.event, f": {error}")
+        self._say_losses(stdout)
         if self.run.exit_code == 0 and stderr.strip():
             sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
         return _for_host(self.program, self.event, heard)
+
+    def _say_losses(self, stdout: str) -> None:
+        """What the program's own host would have done beside the answer, and no other can."""
+        losses = getattr(self.dialect, "losses", None)
+        lost = losses(self.event, stdout, self.run.exit_code, self.program.native_event) if losses and self.run is not None else ()
+        if lost:
+            text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} itself can act on; that is lost"
+            sys.stderr.write(f"[onehook] warning: the hook {self.program.__name__!r}: {text}\n")
 
 
 def answers(programs: list[Program], event: Event, seconds: float) -> list[Response | None]:

@@ -311,11 +311,18 @@ def object_in(body: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def set_in(body: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    """Those of the named fields that an answer sets. An empty text is set: a result that is replaced by nothing is a redaction too."""
+    return [key for key in keys if body.get(key) is not None and body[key] is not False]
+
+
 def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse."""
-    for key in keys:
-        if body.get(key):
-            raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
+    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse.
+
+    For what hides nothing and allows nothing more if it is lost, a reverse module has `losses` instead: the rest of the answer counts.
+    """
+    for key in set_in(body, keys):
+        raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
 
 
 def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:

@@ -186,6 +186,7 @@ _CHECKED: dict[str, Spec] = {
     "stop": {"followup_message": str},
     "compact": {"user_message": str},
 }
+_LOST = {"sessionStart": ("env",), "workspaceOpen": ("pluginPaths",)}  # what Cursor takes and a Response cannot say
 _DENYING = ("tool", "action", "read", "subagent")
 _HALTING = ("prompt", "session")
 _ALIASED = ("tool", "context", "prompt", "session")
@@ -212,7 +213,16 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         if shape in _DENYING:
             return Response("deny", _SAFETY.replace("{why}", problem))
         raise HandlerError(f"Cursor hook: {problem} on {name}, so the answer is not used")
+    if name == "postToolUse" and event.mcp is not None:  # of other tools Cursor does not replace the result
+        reversing.refuse_unsaid(LABEL, body, ("updated_mcp_tool_output",))
     return _heard(event, name, body, documented)
+
+
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Cursor acts on and a Response cannot carry."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    body = _last_object(stdout.strip()) if exit_code == 0 else None
+    return reversing.set_in(body or {}, _LOST.get(name, ()))
 
 
 def _last_object(text: str) -> dict[str, Any] | None:

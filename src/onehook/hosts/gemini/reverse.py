@@ -136,6 +136,16 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     return _heard(event, name, shape, body)
 
 
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Gemini CLI acts on and a Response cannot carry: beside a denial, or the end of the turn,
+    it still clears the context and makes another call. Without a denial answer() refuses them."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    value = reversing.printed_json(stdout.strip())[1]
+    specific = reversing.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
+    return reversing.set_in(specific, _UNSAID[shape]) if shape in ("result", "continue") else []
+
+
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
     specific = reversing.object_in(body, "hookSpecificOutput")
     heard = Response() if shape == "nothing" else Response(user_message=reversing.text_in(body, "systemMessage"))

@@ -112,6 +112,7 @@ _TAKES_CONTEXT = ("block", "feedback", "context")
 # Where continue: false counts as a block; on a stop too, and there both mean: go on.
 _STOPPABLE = ("permission", "block", "stop", "continue")
 _BLOCKABLE = ("block", "stop", "continue", "refuse")
+_SHOWS_ARTIFACTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 _NO_REASON = "No reason provided"
 _DECISIONS = {"deny": "deny", "block": "deny", "ask": "ask"}  # an allow comes after the dialog, so it is no more than silence
 
@@ -141,6 +142,17 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if stdout.strip() and name in _PLAIN_IS_CONTEXT:
         return Response(additional_context=text)
     return Response(user_message=text or None) if shape == "stop" else Response()
+
+
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Qwen Code acts on and a Response cannot carry. (A rewrite on PreToolUse and
+    updatedPermissions are in its schema, and have no effect in 0.24.4.)"""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    _, value = reversing.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
+    specific = reversing.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
+    dialog = reversing.object_in(specific, "decision") if name == "PermissionRequest" else {}
+    artifacts = reversing.set_in(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else []
+    return [*artifacts, *reversing.set_in(dialog, ("interrupt",))]
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
