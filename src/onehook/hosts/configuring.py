@@ -204,6 +204,16 @@ def type_fault(handler: Any, types: tuple[str, ...]) -> str:
     return "" if fits else f'"type" must be one of {", ".join(types)}'
 
 
+def hook_faults(data: Any, no_object: str, no_hooks: str, fault: Callable[[Any], str], effect: Callable[[str], str]) -> list[str]:
+    """What is wrong with a file of hooks.<Event>[...]. `effect`: what the host does about a fault of this event; "" if it looks at none."""
+    if not isinstance(data, dict):
+        return [no_object]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return [no_hooks]
+    return [said for event, entries in hooks.items() if (then := effect(event)) for said in entry_faults(event, entries, fault, then)]
+
+
 def entry_faults(event: str, entries: Any, fault: Callable[[Any], str], effect: str) -> list[str]:
     """What is wrong with the entries (or groups) of one event, each with its place and with what the host does about it."""
     items = entries if isinstance(entries, list) else [None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 from onehook.hosts.claude import wire
@@ -15,10 +14,10 @@ from onehook.hosts.configuring import (
     Place,
     Wish,
     above_zero,
-    entry_faults,
     group_fault,
     grouped,
     grouped_slot,
+    hook_faults,
     native_tools,
 )
 
@@ -34,6 +33,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 SAME_COMMAND_RUNS_ONCE = True  # whatever files it stands in
 
 _TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
@@ -73,22 +73,13 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
     return []  # a byte order mark does no harm (seen with 2.1.325)
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
-
-
 def problems(data: Any) -> list[str]:
     """What makes Claude Code skip the whole file, or an entry of it."""
-    if not isinstance(data, dict):
-        return ["the file is not a JSON object"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        effect = "Claude Code skips the whole file" if event in _STRICT_EVENTS else "Claude Code drops the entry"
-        wrong += entry_faults(event, groups, _group_fault, effect)
-    return wrong
+    return hook_faults(data, "the file is not a JSON object", '"hooks" is not an object', _group_fault, _effect)
+
+
+def _effect(event: str) -> str:
+    return "Claude Code skips the whole file" if event in _STRICT_EVENTS else "Claude Code drops the entry"
 
 
 def _group_fault(group: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,9 @@ from onehook.hosts.configuring import (
     Place,
     Wish,
     byte_order_mark,
-    entry_faults,
     grouped,
     grouped_slot,
+    hook_faults,
     native_tools,
     table_at,
     type_fault,
@@ -34,8 +33,10 @@ PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the pol
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 
 _SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex cuts a longer time-out down to this
+_DROPPED = "Codex drops the whole file"
 _TYPES = ("command", "mcp_tool", "prompt", "agent")
 
 
@@ -81,22 +82,10 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     return grouped_slot(event, native, handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
-
-
 def problems(data: Any) -> list[str]:
     """What makes Codex drop the whole file."""
-    if not isinstance(data, dict):
-        return ["the file is not an object; Codex drops it whole"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object; Codex drops the whole file']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        if event in wire.EVENTS:
-            wrong += entry_faults(event, groups, _group_fault, "Codex drops the whole file")
-    return wrong
+    no_object, no_hooks = "the file is not an object; Codex drops it whole", f'"hooks" is not an object; {_DROPPED}'
+    return hook_faults(data, no_object, no_hooks, _group_fault, lambda event: _DROPPED if event in wire.EVENTS else "")
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:

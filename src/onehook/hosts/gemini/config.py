@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ from onehook.hosts.configuring import (
     anchored,
     below_a_second,
     byte_order_mark,
-    entry_faults,
     folder_trust,
     group_fault,
     grouped,
     grouped_slot,
+    hook_faults,
     native_tools,
     read_jsonc,
     table_at,
@@ -41,6 +40,7 @@ PROJECT = "."
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 
 NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by
 _TYPES = ("command", "plugin", "runtime")
@@ -85,22 +85,15 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
     return byte_order_mark(TITLE, text) or trailing_commas(text, "Gemini CLI does not start with it")
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
-
-
 def problems(data: Any) -> list[str]:
     """What makes Gemini CLI refuse the file, or drop an entry of it without a word."""
-    if not isinstance(data, dict):
-        return ["the file is not a JSON object; Gemini CLI does not start with it"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        if event not in _NOT_EVENTS:
-            wrong += entry_faults(event, groups, _group_fault, "Gemini CLI drops the entry")
-    return wrong
+    return hook_faults(
+        data, "the file is not a JSON object; Gemini CLI does not start with it", '"hooks" is not an object', _group_fault, _effect
+    )
+
+
+def _effect(event: str) -> str:
+    return "" if event in _NOT_EVENTS else "Gemini CLI drops the entry"
 
 
 def _group_fault(group: Any) -> str:

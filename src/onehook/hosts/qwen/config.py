@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ from onehook.hosts.configuring import (
     all_hooks_off,
     anchored,
     below_a_second,
-    entry_faults,
     folder_trust,
     group_fault,
     grouped,
     grouped_slot,
+    hook_faults,
     native_tools,
     read_jsonc,
     table_at,
@@ -38,6 +37,7 @@ PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and 
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 
 _TYPES = ("command", "http", "function", "prompt")
 _NEEDS = {"command": "command", "http": "url", "prompt": "prompt"}
@@ -81,22 +81,13 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
     return trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
-
-
 def problems(data: Any) -> list[str]:
     """What makes Qwen Code set the file aside, or drop an entry of it without a word."""
-    if not isinstance(data, dict):
-        return ["the file is not a JSON object; Qwen Code takes none of it"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        if event not in _NOT_EVENTS:
-            wrong += entry_faults(event, groups, _group_fault, "Qwen Code drops the entry")
-    return wrong
+    return hook_faults(data, "the file is not a JSON object; Qwen Code takes none of it", '"hooks" is not an object', _group_fault, _effect)
+
+
+def _effect(event: str) -> str:
+    return "" if event in _NOT_EVENTS else "Qwen Code drops the entry"
 
 
 def _group_fault(group: Any) -> str:
