@@ -521,8 +521,16 @@ FAILED = HandlerError
 DENY_J, DENY_E = Response("deny", "J"), Response("deny", "E")
 
 
+ALLOW_RULE = {"type": "addRules", "behavior": "allow", "destination": "session", "rules": [{"toolName": "Bash"}]}
+DENY_RULE = {**ALLOW_RULE, "behavior": "deny"}
+
+
 def specific(name: str, **fields: Any) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, **fields}})
+
+
+def allowed_with(*rules: dict[str, Any]) -> str:
+    return specific("PermissionRequest", decision={"behavior": "allow", "updatedPermissions": list(rules)})
 
 
 # host, native event, stdout, stderr, exit code, what it means there
@@ -572,6 +580,21 @@ READ: list[tuple[str, str, str, str, int, Any]] = [
      Response("deny", "M")),
     ("claude", "PermissionRequest", specific("PermissionRequest", decision={"message": "M"}), "", 0, FAILED),
     ("claude", "Elicitation", specific("Elicitation", action="decline"), "", 0, Response("deny", "the hook answered decline")),
+    ("claude", "Elicitation", specific("Elicitation", action="accept", content={"a": 1}), "", 0, FAILED),
+    ("claude", "ElicitationResult", specific("ElicitationResult", content={"a": 1}), "", 0, FAILED),
+    ("claude", "PostToolUse", specific("PostToolUse", updatedToolOutput="***", additionalContext="C"), "", 0, FAILED),
+    ("claude", "PostToolUse", specific("PostToolUse", updatedToolOutput=""), "", 1, FAILED),
+    ("claude", "PostToolUse", specific("PostToolUse", updatedToolOutput="***"), "E", 2, DENY_E),
+    ("claude", "PostToolUse", specific("PostToolUse", updatedToolOutput=None, updatedMCPToolOutput="no MCP tool"), "", 0, Response()),
+    ("claude", "PostToolUse", '{"suppressOutput": true}', "", 0, Response()),
+    ("claude", "UserPromptSubmit", specific("UserPromptSubmit", suppressOriginalPrompt=True, additionalContext="C"), "", 0, FAILED),
+    ("claude", "UserPromptSubmit", specific("UserPromptSubmit", suppressOriginalPrompt=False, additionalContext="C"), "", 0,
+     Response(additional_context="C")),
+    ("claude", "PermissionRequest", allowed_with(DENY_RULE), "", 0, FAILED),
+    ("claude", "PermissionRequest", allowed_with(ALLOW_RULE, DENY_RULE), "", 0, FAILED),
+    ("claude", "PermissionRequest", allowed_with(ALLOW_RULE), "", 0, Response("allow")),
+    ("claude", "WorktreeCreate", "/tmp/tree", "", 0, FAILED),
+    ("claude", "WorktreeCreate", "", "", 0, Response()),
     ("claude", "SessionEnd", "anything", "E", 2, Response()),
     ("codex", "PreToolUse", DENY_JSON, "", 0, DENY_J),
     ("codex", "PreToolUse", DENY_JSON, "", 2, FAILED),
@@ -832,12 +855,68 @@ def test_an_answer_means_what_it_means_on_the_real_host(host: str, name: str, st
         assert read == meaning
 
 
+# host, native event, stdout, exit code, the fields that its host acts on and a Response cannot carry, though the answer counts
+LOST: list[tuple[str, str, str, int, list[str]]] = [
+    ("claude", "SessionStart", specific("SessionStart", additionalContext="C", sessionTitle="T", watchPaths=["/a"]), 0,
+     ["sessionTitle", "watchPaths"]),
+    ("claude", "PreToolUse", '{"terminalSequence": "\\u0007", "suppressOutput": true, "systemMessage": "M"}', 0, ["terminalSequence"]),
+    ("claude", "PermissionRequest", specific("PermissionRequest", decision={"behavior": "deny", "interrupt": True}), 0, ["interrupt"]),
+    ("claude", "PermissionRequest", allowed_with(ALLOW_RULE), 0, ["updatedPermissions"]),
+    ("claude", "PostToolUse", specific("PostToolUse", updatedToolOutput="***"), 2, ["updatedToolOutput"]),
+    ("claude", "PostToolUse", specific("PostToolUse", classifierContext="C"), 0, ["classifierContext"]),
+    ("claude", "PermissionDenied", specific("PermissionDenied", retry=True), 0, ["retry"]),
+    ("claude", "PermissionDenied", specific("PermissionDenied", retry=False), 0, []),
+    ("claude", "MessageDisplay", specific("MessageDisplay", displayContent=""), 0, ["displayContent"]),
+    ("claude", "SessionStart", specific("Stop", sessionTitle="T"), 2, []),
+    ("claude", "SessionStart", "a text", 0, []),
+    ("cursor", "sessionStart", '{"env": {"A": "1"}, "additional_context": "C"}', 0, ["env"]),
+    ("cursor", "sessionStart", '{"env": {"A": "1"}}', 2, []),
+    ("cursor", "workspaceOpen", '{"pluginPaths": ["/p"]}', 0, ["pluginPaths"]),
+    ("cursor", "stop", '{"env": {"A": "1"}}', 0, []),
+    ("qwen", "PostToolUse", specific("PostToolUse", artifacts=[{"path": "a"}]), 0, ["artifacts"]),
+    ("qwen", "PostToolUse", specific("PostToolUse", artifacts=[{"path": "a"}]), 2, []),
+    ("qwen", "PermissionRequest", specific("PermissionRequest", decision={"behavior": "deny", "interrupt": True}), 0, ["interrupt"]),
+    ("qwen", "PreToolUse", specific("PreToolUse", updatedInput={"command": "ls"}), 0, []),
+    ("gemini", "AfterAgent", '{"decision": "deny", "reason": "R", "hookSpecificOutput": {"clearContext": true}}', 0, ["clearContext"]),
+    ("gemini", "AfterAgent", '{"continue": false, "hookSpecificOutput": {"clearContext": true}}', 0, ["clearContext"]),
+    ("gemini", "AfterTool", '{"decision": "deny", "hookSpecificOutput": {"tailToolCallRequest": {"name": "x"}}}', 0,
+     ["tailToolCallRequest"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "name", "stdout", "code", "fields"), LOST)
+def test_what_an_answer_loses_is_named(host: str, name: str, stdout: str, code: int, fields: list[str]) -> None:
+    event = native_event_of(host, name)
+    reverse_of(host).answer(event, stdout, "E", code)  # it counts: no error
+    assert reverse_of(host).losses(event, stdout, code) == fields
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "stdout"),
+    [
+        ("claude", "PostToolUse", specific("PostToolUse", updatedMCPToolOutput="***")),
+        ("cursor", "postToolUse", '{"updated_mcp_tool_output": ""}'),
+        ("codex", "PostToolUse", specific("PostToolUse", updatedMCPToolOutput="***")),
+    ],
+)
+def test_a_rewritten_result_of_an_mcp_tool_is_refused(host: str, name: str, stdout: str) -> None:
+    event = sample("PostToolUse", "MCP", server="s", tool="t", tool_response="secret")
+    with pytest.raises(HandlerError, match=r"tool_output|ToolOutput"):
+        reverse_of(host).answer(event, stdout, "", 0, name)
+
+
 def test_up_to_the_documented_cursor_json_counts_beside_exit_2() -> None:
     answer = reverse_of("cursor").answer
     assert answer(native_event_of("cursor", "preToolUse", "3.2.16"), CURSOR_DENY, "", 2) == Response("deny", "A", "U")
     assert answer(native_event_of("cursor", "preToolUse", "3.2.16"), '{"permission": "allow"}', "", 2).decision == "deny"
     response = native_event_of("cursor", "afterAgentResponse", "3.2.16")
     assert answer(response, '{"permission": "deny", "userMessage": "U"}', "", 2) == Response("deny", "U")
+
+
+def lost_in(host: str, event: Event, stdout: str, code: int) -> list[str]:
+    reverse = reverse_of(host)
+    lost: list[str] = reverse.losses(event, stdout, code) if hasattr(reverse, "losses") else []
+    return lost
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -850,6 +929,7 @@ def test_no_answer_whatever_crashes_the_reading(host: str, data: st.DataObject, 
     except HandlerError:
         return
     assert read.decision != "deny" or read.reason
+    assert lost_in(host, event, stdout, code) == []
 
 
 json_values = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
@@ -859,8 +939,9 @@ ANSWER_KEYS = st.sampled_from(
      "permissionDecisionReason", "modifiedArgs", "behavior", "args", "context", "type"]
 )  # fmt: skip
 SPECIFIC_KEYS = st.sampled_from(
-    ["permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "decision", "action", "tool_input"]
-)
+    ["permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "decision", "action", "tool_input",
+     "updatedToolOutput", "sessionTitle", "clearContext", "artifacts"]
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("host", "name"), EVERY_EVENT)
@@ -871,8 +952,11 @@ def test_fields_of_wrong_types_never_reach_a_response(
 ) -> None:
     if nested:
         body["hookSpecificOutput"] = {"hookEventName": name, **inner}
+    event = native_event_of(host, name)
+    lost = lost_in(host, event, json.dumps(body), 0)
+    assert set(lost) <= {*body, *inner, *(key for value in inner.values() if isinstance(value, dict) for key in value)}
     try:
-        read = reverse_of(host).answer(native_event_of(host, name), json.dumps(body), "", 0)
+        read = reverse_of(host).answer(event, json.dumps(body), "", 0)
     except HandlerError:
         return
     assert read.decision in (None, "allow", "deny", "ask")

@@ -56,6 +56,7 @@ class _Part:
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
             return self._failed(f": {error}")
+        self._say_losses(stdout)
         if self.run.exit_code == 0 and stderr.strip():
             sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
         if self._stands_in:
@@ -73,6 +74,14 @@ class _Part:
             return Response("deny", f"onehook: {text} (blocked: fail=closed)")
         sys.stderr.write(f"[onehook] warning: {text}\n")
         return None
+
+    def _say_losses(self, stdout: str) -> None:
+        """What the program's own host would have done beside the answer, and no other can."""
+        losses = getattr(self.dialect, "losses", None)
+        lost = losses(self.event, stdout, self.run.exit_code, self.program.native_event) if losses and self.run is not None else ()
+        if lost:
+            text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} itself can act on; that is lost"
+            sys.stderr.write(f"[onehook] warning: the hook {self.program.__name__!r}: {text}\n")
 
 
 def answers(programs: list[Program], event: Event, seconds: float) -> list[Response | None]:

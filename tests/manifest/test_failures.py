@@ -32,6 +32,36 @@ def test_closed_is_a_denial_and_open_a_warning(tmp_path, dialect, run, text):
     assert "[onehook] warning: the hook 'the guard'" in opened.stderr and text in opened.stderr, opened
 
 
+LOST = {
+    "claude": (
+        """{"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "note", "sessionTitle": "T"}}""",
+        "sessionTitle",
+    ),
+    "cursor": ("""{"additional_context": "note", "env": {"A": "1"}}""", "env"),
+}
+
+
+@pytest.mark.parametrize("dialect", LOST)
+def test_what_only_the_programs_own_host_can_do_is_lost_with_a_warning_and_the_rest_counts(tmp_path, dialect):
+    said, field = LOST[dialect]
+    hook = f'name = "titles"\nevents = ["SessionStart"]\nspeaks = "{dialect}"\nshell = true\nrun = {json.dumps(f"echo {said!r}")}'
+    payload = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "SessionStart", "timestamp": "t", "source": "startup"}
+    result = fire(manifest_of(tmp_path, hook), payload, "--host", "gemini")
+    assert result.answer["hookSpecificOutput"]["additionalContext"] == "note"
+    assert f"[onehook] warning: the hook 'titles': its answer sets {field}, which only" in result.stderr
+
+
+@pytest.mark.parametrize("fail", ["open", "closed"])
+def test_a_result_that_a_program_redacts_is_a_failed_hook(tmp_path, fail):
+    said = """{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "***"}}"""
+    hook = (
+        f'name = "redact"\nevents = ["PostToolUse"]\nspeaks = "claude"\nshell = true\nrun = {json.dumps(f"echo {said!r}")}\nfail = "{fail}"'
+    )
+    payload = {**tool_payload("claude"), "hook_event_name": "PostToolUse", "tool_response": {"stdout": "secret"}}
+    result = fire(manifest_of(tmp_path, hook), payload, "--host", "claude")
+    assert "the hook 'redact': Claude Code hook: its answer sets updatedToolOutput, which onehook cannot carry" in result.stderr, result
+
+
 def test_a_program_without_a_name_is_named_by_its_command(tmp_path):
     result = fire(manifest_of(tmp_path, 'events = ["PreToolUse"]\nspeaks = "claude"\nrun = ["./no", "-x"]'), tool_payload("claude"))
     assert "'./no -x'" in result.stderr

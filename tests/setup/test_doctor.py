@@ -14,7 +14,7 @@ import pytest
 
 from onehook.hosts.configuring import Finding
 from onehook.setup.doctor import examine
-from onehook.setup.plan import configurable
+from onehook.setup.plan import config_of, configurable
 from tests.setup.installing import POLICY, Place
 
 HOSTS = ["claude", "cursor", "codex"]
@@ -115,6 +115,34 @@ def test_a_file_that_cannot_be_read_is_named_with_the_place(place: Place) -> Non
     (place.project / FILES["codex"]).write_text('{"hooks": ')
     assert "codex/hooks.json: line 1, column 11" in told(place, "warn", "claude", "codex")
     assert "no policy is installed" in told(place, "fail", "codex")
+
+
+@pytest.mark.parametrize("note", ["// mine", "/* mine */", '"mine": [1,],'])
+@pytest.mark.parametrize("host", ["claude", "codex", "copilot"])
+def test_a_plain_json_file_with_a_comment_or_a_trailing_comma_hides_our_hooks_from_the_host(tmp_path: Path, host: str, note: str) -> None:
+    place = Place(tmp_path)
+    place.install([host])
+    file = config_of(host).places(place.machine)[0].path
+    text = file.read_text()
+    file.write_text(text.replace("{", "{ " + note + "\n", 1))
+    assert "runs no hooks of such a file, onehook's among them -> vi " in told(place, "fail", host)
+    file.write_text(text)
+    assert "runs no hooks of such a file" not in told(place, "fail", host)
+
+
+@pytest.mark.parametrize(
+    ("host", "then"),
+    [("gemini", "Gemini CLI does not start with it"), ("qwen", "Qwen Code sets the whole file aside as settings.json.corrupted")],
+)
+def test_a_trailing_comma_fails_where_comments_are_allowed(tmp_path: Path, host: str, then: str) -> None:
+    place = Place(tmp_path)
+    place.install([host])
+    file = config_of(host).places(place.machine)[0].path
+    text = file.read_text()
+    file.write_text(text.replace("{", '{ // ,}\n "a": ",]", /* ,] */\n', 1))
+    assert "after the last element" not in told(place, "fail", host)
+    file.write_text(text.replace("{", '{\n "a": [1, // one\n],', 1))
+    assert f"line 2: a comma after the last element; {then}" in told(place, "fail", host)
 
 
 def test_a_url_in_cursors_file_fails(place: Place) -> None:

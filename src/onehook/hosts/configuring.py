@@ -10,13 +10,16 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 from typing import Any, Protocol
 
+from onehook.hosts.importing import grouped_handlers
+
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
+_STRING_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 
 
@@ -55,6 +58,11 @@ class Machine:
         if self.windows:
             return self.system_root.joinpath(*PureWindowsPath(windows).parts[1:])
         return self.system_root / (macos if self.platform == "darwin" else linux).lstrip("/")
+
+    def system_file(self, variable: str, linux: str, macos: str, windows: str) -> Path:
+        """A file of the whole machine that a variable may move."""
+        named = self.variables.get(variable)
+        return Path(named) if named else self.system(linux, macos, windows)
 
     def which(self, binary: str) -> str | None:
         return shutil.which(binary, path=self.variables.get("PATH", ""))
@@ -162,15 +170,66 @@ def byte_order_mark(title: str, text: str) -> list[str]:
     return [f"the file begins with a byte order mark, and {title} rejects it: save it without"] if text.startswith("\ufeff") else []
 
 
+def trailing_commas(text: str, then: str) -> list[str]:
+    """For hosts that allow comments, but no comma after a last element; `then` is what the host does about one."""
+    bare = _STRING_OR_COMMENT.sub(lambda match: re.sub(r"[^\r\n]", "_" if match[1] else " ", match[0]), text)
+    comma = re.search(r",\s*[}\]]", bare)
+    return [f"line {text.count(chr(10), 0, comma.start()) + 1}: a comma after the last element; {then}: take it out"] if comma else []
+
+
 def grouped(data: Any) -> Iterator[Found]:
     """The entries of the shape that Claude Code began: hooks.<Event>[group].hooks[handler].command."""
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for g, group in enumerate(groups if isinstance(groups, list) else ()):
-            handlers = group.get("hooks") if isinstance(group, dict) else None
-            for h, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if isinstance(handler, dict) and isinstance(handler.get("command"), str):
-                    yield Found(event, ("hooks", event, g, "hooks", h), handler["command"], handler)
+    for event, _, handler, path in grouped_handlers(data):
+        if isinstance(handler.get("command"), str):
+            yield Found(event, path, handler["command"], handler)
+
+
+def grouped_slot(event: str, native: str, handler: Mapping[str, Any], matcher: str) -> tuple[tuple[str, ...], Any]:
+    """Where an entry of that shape goes, and its group. `matcher` is in the host's own names; "" for every tool."""
+    group: dict[str, Any] = {"matcher": matcher or "*"} if event in TOOL_EVENTS else {}
+    return ("hooks", native), {**group, "hooks": [handler]}
+
+
+def group_fault(group: Any, handler_fault: Callable[[dict[str, Any]], str], types: tuple[str, ...]) -> str:
+    """What is wrong with a group of that shape, or ""; `handler_fault` knows what the host wants of a handler beside its type."""
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return 'a group needs a list "hooks"'
+    if not isinstance(group.get("matcher", ""), str):
+        return '"matcher" is not a text'
+    return next((fault for handler in group["hooks"] if (fault := type_fault(handler, types) or handler_fault(handler))), "")
+
+
+def type_fault(handler: Any, types: tuple[str, ...]) -> str:
+    fits = isinstance(handler, dict) and handler.get("type") in types
+    return "" if fits else f'"type" must be one of {", ".join(types)}'
+
+
+def hook_faults(data: Any, no_object: str, no_hooks: str, fault: Callable[[Any], str], effect: Callable[[str], str]) -> list[str]:
+    """What is wrong with a file of hooks.<Event>[...]. `effect`: what the host does about a fault of this event; "" if it looks at none."""
+    if not isinstance(data, dict):
+        return [no_object]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return [no_hooks]
+    return [said for event, entries in hooks.items() if (then := effect(event)) for said in entry_faults(event, entries, fault, then)]
+
+
+def entry_faults(event: str, entries: Any, fault: Callable[[Any], str], effect: str) -> list[str]:
+    """What is wrong with the entries (or groups) of one event, each with its place and with what the host does about it."""
+    items = entries if isinstance(entries, list) else [None]
+    return [f"hooks.{event}[{index}]: {why}; {effect}" for index, item in enumerate(items) if (why := fault(item))]
+
+
+def above_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+def matcher_fault(entry: Mapping[str, Any]) -> str:
+    try:
+        re.compile(entry.get("matcher", ""))
+    except (re.error, TypeError):
+        return '"matcher" is not a regular expression'
+    return ""
 
 
 def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
@@ -189,11 +248,32 @@ def anchored(matcher: str) -> str:
     return matcher if matcher.startswith("^") else f"^({matcher})$"
 
 
+def table_at(data: Any, *keys: str) -> dict[str, Any]:
+    """The object below these keys; empty if there is none."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def all_hooks_off(path: Path, data: Any) -> list[Finding]:
+    if not isinstance(data, dict) or data.get("disableAllHooks") is not True:
+        return []
+    return [Finding("fail", f"disableAllHooks is on in {path}: no hooks run", f"set disableAllHooks to false in {path}")]
+
+
+def below_a_second(ours: list[Found]) -> Iterator[tuple[Found, float]]:
+    """The entries whose time-out, in milliseconds, is so short that it was meant in seconds."""
+    for entry in ours:
+        timeout = entry.item.get("timeout", 60000)
+        if isinstance(timeout, (int, float)) and timeout < 1000:
+            yield entry, timeout
+
+
 def read_jsonc(path: Path) -> dict[str, Any]:
     """The object in a JSON file that may have comments; empty if there is none."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        data = json.loads(re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or "", text, flags=re.DOTALL))
+        data = json.loads(_STRING_OR_COMMENT.sub(lambda match: match[1] or "", text))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}

@@ -35,6 +35,7 @@ TOOL_KEYS = {
     "WebSearch": ("query",),
     "Agent": ("prompt", "description", "subagent_type"),
 }
+TIME = "2026-01-01T00:00:00.000Z"  # in a payload for an event of another host, which did not say when it was
 # Where a result has a text for the user and one for the model: what a command printed is in the first, the other has notes around it.
 _SHOWN = ("returnDisplay", "llmContent", "textResultForLlm", "text_result_for_llm")
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
@@ -101,6 +102,16 @@ def own_transcript(event: Event, host: str, marks: tuple[str, ...]) -> str:
     return event.transcript_path if event.host in ("", host) and any(mark in where for mark in marks) else ""
 
 
+def own_payload(host: str, event: Event, name: str) -> dict[str, Any] | None:
+    """For an event of this very host: its payload as it came, with the tool's input as it is now. None for any other event."""
+    if event.host != host or not event.native or name != event.native_event:
+        return None
+    body = dict(event.native)
+    if event.tool:
+        body["tool_input"] = sent_again(body.get("tool_input"), event.tool_input)
+    return body
+
+
 def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
     """The tool's input for the same host: as it came, unless a handler has rewritten it since."""
     return native_input if tool_input in (native_input, {"input": native_input}) else tool_input
@@ -154,10 +165,12 @@ def _said_as(change: Change) -> tuple[str, dict[str, Any]]:
     return "Edit", {"file_path": change.path, "old_string": change.old or "", "new_string": change.new or ""}
 
 
-def spelled(tool: Tool | None, unified: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
-    """Unified keys in the host's spelling, all or only the named ones."""
+def spelled(
+    tool: Tool | None, unified: Mapping[str, Any], keys: Iterable[str] | None = None, lacks: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Unified keys in the host's spelling, all or only the named ones, without those that the host's tool lacks."""
     chosen = unified if keys is None else {key: unified[key] for key in keys if key in unified}
-    return {key if tool is None else tool.key(key): value for key, value in chosen.items()}
+    return {key if tool is None else tool.key(key): value for key, value in chosen.items() if key not in lacks}
 
 
 def parts(event: Event, host: str) -> list[Event]:
@@ -318,11 +331,18 @@ def object_in(body: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def set_in(body: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    """Those of the named fields that an answer sets. An empty text is set: a result that is replaced by nothing is a redaction too."""
+    return [key for key in keys if body.get(key) is not None and body[key] is not False]
+
+
 def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse."""
-    for key in keys:
-        if body.get(key):
-            raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
+    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse.
+
+    For what hides nothing and allows nothing more if it is lost, a reverse module has `losses` instead: the rest of the answer counts.
+    """
+    for key in set_in(body, keys):
+        raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
 
 
 def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:

@@ -39,6 +39,43 @@ class Counts:
         self.unknown[kind] = self.unknown.get(kind, 0) + 1
 
 
+class Messages:
+    """A transcript whose every line names its session and its folder, and whose first message is the start of the session."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        self.calls: dict[str, tuple[str, Any]] = {}
+        self.begun = False
+
+    def end(self) -> Iterator[Moment]:
+        return iter(())
+
+    def moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
+        common = {"session_id": text(line.get("sessionId")), "transcript_path": self.path, "cwd": text(line.get("cwd"))}
+        return Moment(text(line.get("timestamp")), {**common, "hook_event_name": event, **more})
+
+    def from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
+        if not self.begun:
+            self.begun = True
+            yield self.moment(line, "SessionStart", source="startup")
+        yield from found
+
+    def call(self, line: dict[str, Any], call_id: object, name: object, given: object) -> Moment:
+        self.calls[text(call_id)] = (text(name), given)
+        return self.moment(line, "PreToolUse", tool_name=name, tool_input=given, tool_use_id=call_id)
+
+    def result(self, line: dict[str, Any], call_id: object, error: str | None, response: object) -> Iterator[Moment]:
+        """`error` is None for a call that went well; a result of a call that was not seen is nothing."""
+        name, given = self.calls.pop(text(call_id), ("", None))
+        if not name:
+            return
+        call = {"tool_name": name, "tool_input": given, "tool_use_id": call_id}
+        if error is None:
+            yield self.moment(line, "PostToolUse", **call, tool_response=response)
+        else:
+            yield self.moment(line, "PostToolUseFailure", **call, error=error)
+
+
 def moments(transcript: Transcript, path: Path, counts: Counts) -> Iterator[Moment]:
     """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over."""
     for line in json_lines(path, counts):

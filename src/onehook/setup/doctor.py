@@ -54,8 +54,11 @@ def _examine_host(host: str, spots: list[Spot], machine: Machine, fire: bool) ->
 
 def _look_at_foreign(spot: Spot, machine: Machine, installed: bool) -> Iterator[Finding]:
     """A file without entries of ours can still switch those of another file off."""
-    if spot.problem:
-        yield Finding("warn", spot.problem, f"{_editor(machine)} {shlex.quote(str(spot.place.path))}")
+    edit = f"{_editor(machine)} {shlex.quote(str(spot.place.path))}"
+    if spot.hides_ours:  # what cannot be read here, the host does not read either
+        yield Finding("fail", f"{spot.problem}; {spot.config.TITLE} runs no hooks of such a file, onehook's among them", edit)
+    elif spot.problem:
+        yield Finding("warn", spot.problem, edit)
     elif spot.exists and installed:
         yield from (finding for finding in spot.config.checks(machine, spot.place, spot.data, []) if finding.level == "fail")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hosts.configuring import Config, Found, Machine, Place
-from onehook.setup.command import PORTABLE_FOLDER, read
+from onehook.setup.command import PORTABLE_FOLDER, is_ours, read
 from onehook.setup.documents import ConfigError, Document
 from onehook.setup.entries import ours_in
 from onehook.setup.plan import config_of, configurable, present
@@ -24,7 +24,8 @@ class Spot:
     place: Place
     exists: bool
     data: Any = None
-    problem: str = ""
+    problem: str = ""  # why the file cannot be read
+    hides_ours: bool = False  # it cannot be read, and entries of ours stand in it
     ours: list[Found] = field(default_factory=list)
     foreign: list[Found] = field(default_factory=list)
 
@@ -46,10 +47,18 @@ def _look(host: str, place: Place) -> Spot:
         spot.data = Document(place.path, place.format).data() if readable(place) else place.path.read_text(encoding="utf-8")
     except (ConfigError, OSError, ValueError) as error:
         spot.problem = str(error)
+        spot.hides_ours = _mentions_ours(place.path)
         return spot
     spot.ours = ours_in(config, spot.data)
     spot.foreign = [found for found in config.found(spot.data) if found not in spot.ours]
     return spot
+
+
+def _mentions_ours(path: Path) -> bool:
+    try:
+        return is_ours(path.read_bytes().decode("utf-8", "replace").replace("\\/", "/"))
+    except OSError:
+        return False
 
 
 def readable(place: Place) -> bool:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 from onehook.hosts.claude import wire
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, grouped, native_tools
+from onehook.hosts.configuring import (
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    above_zero,
+    group_fault,
+    grouped,
+    grouped_slot,
+    hook_faults,
+    native_tools,
+)
 
 TITLE = "Claude Code"
 CAPTURED = ("2.1.325",)  # versions whose payloads were recorded
@@ -21,6 +33,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 SAME_COMMAND_RUNS_ONCE = True  # whatever files it stands in
 
 _TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
@@ -35,6 +48,8 @@ def places(machine: Machine) -> list[Place]:
         "C:\\Program Files\\ClaudeCode\\managed-settings.json",
     )
     project = machine.project / ".claude"
+    # Plain JSON. Seen with 2.1.325, `claude -p ...`: for a comment, or a comma after a last element, no hook of the file runs
+    # and the tool does, without a word on stdout or stderr.
     return [
         Place("project", project / "settings.json", "json", machine.project),
         Place("local", project / "settings.local.json", "json", machine.project),
@@ -50,56 +65,33 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler["timeout"] = wish.host_timeout
     if wish.fail_closed and wire.EVENTS[EVENTS[event]].gates:
         handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
-    group: dict[str, Any] = {}
-    if event in TOOL_EVENTS:
-        matcher = wish.matcher(event)
-        group["matcher"] = native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "*"
-    group["hooks"] = [handler]
-    return ("hooks", EVENTS[event]), group
+    matcher = wish.matcher(event)
+    return grouped_slot(event, EVENTS[event], handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
     return []  # a byte order mark does no harm (seen with 2.1.325)
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
-
-
 def problems(data: Any) -> list[str]:
     """What makes Claude Code skip the whole file, or an entry of it."""
-    if not isinstance(data, dict):
-        return ["the file is not a JSON object"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        fatal = event in _STRICT_EVENTS
-        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
-            fault = _group_fault(group)
-            if fault:
-                effect = "Claude Code skips the whole file" if fatal else "Claude Code drops the entry"
-                wrong.append(f"hooks.{event}[{index}]: {fault}; {effect}")
-    return wrong
+    return hook_faults(data, "the file is not a JSON object", '"hooks" is not an object', _group_fault, _effect)
+
+
+def _effect(event: str) -> str:
+    return "Claude Code skips the whole file" if event in _STRICT_EVENTS else "Claude Code drops the entry"
 
 
 def _group_fault(group: Any) -> str:
-    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return 'a group needs a list "hooks"'
-    if not isinstance(group.get("matcher", ""), str):
-        return '"matcher" is not a text'
-    for handler in group["hooks"]:
-        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
-            return f'"type" must be one of {", ".join(_TYPES)}'
-        if handler["type"] == "command" and not isinstance(handler.get("command"), str):
-            return 'a command hook needs a text "command"'
-        if handler.get("onFailure", "block") not in ("continue", "block"):
-            return '"onFailure" must be continue or block'
-        timeout = handler.get("timeout", 1)
-        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
-            return '"timeout" must be a number above 0'
-    return ""
+    return group_fault(group, _handler_fault, _TYPES)
+
+
+def _handler_fault(handler: dict[str, Any]) -> str:
+    if handler["type"] == "command" and not isinstance(handler.get("command"), str):
+        return 'a command hook needs a text "command"'
+    if handler.get("onFailure", "block") not in ("continue", "block"):
+        return '"onFailure" must be continue or block'
+    return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0'
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:

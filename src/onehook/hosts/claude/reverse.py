@@ -67,13 +67,11 @@ def parts(event: Event) -> list[Event]:
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Claude Code would send for this event."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        body = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
     reversing.require_tool(LABEL, event)
-    body = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
+    body: dict[str, Any] = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
     if name not in ("SessionStart", "Setup"):
         body["prompt_id"] = _PROMPT_ID
     if name in _WITH_MODE:
@@ -143,6 +141,19 @@ _SPECIFIC: dict[str, Spec] = {
 _CONTEXT: Spec = {"additionalContext": str}
 _TAKES_CONTEXT = ("permission", "block", "feedback", "continue", "context")
 _PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch", "PreCompact")
+# What Claude Code takes beside a decision and a Response cannot say. Without one of these the model sees what the hook hides from it, or
+# a form is answered otherwise than the hook did.
+_UNSAID = {
+    "PostToolUse": ("updatedToolOutput", "updatedMCPToolOutput"), "UserPromptSubmit": ("suppressOriginalPrompt",),
+    "UserPromptExpansion": ("suppressOriginalPrompt",), "Elicitation": ("action", "content"), "ElicitationResult": ("action", "content"),
+}  # fmt: skip
+# Without these nothing more is seen or allowed. (suppressOutput is in neither: what a program prints is shown to nobody as it is.)
+_LOST = {
+    "SessionStart": ("initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"), "UserPromptSubmit": ("sessionTitle",),
+    "PostToolUse": ("classifierContext",), "PermissionDenied": ("retry",), "CwdChanged": ("watchPaths",), "FileChanged": ("watchPaths",),
+    "MessageDisplay": ("displayContent",),
+}  # fmt: skip
+_WIDENING = (("addRules", "allow"), ("addDirectories", None))
 # To deny one of these is to go on, so `continue: false`, which ends the turn, is no denial there.
 _GOES_ON = (*STOPS, "TaskCompleted", "TeammateIdle")
 _DECISIONS = {"approve": "allow", "block": "deny", "allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
@@ -152,9 +163,11 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     """What Claude Code makes of a hook's answer. HandlerError for what it calls a failed hook."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
+    text = stdout.strip()
+    if name == "WorktreeCreate" and text:
+        raise HandlerError(f"{LABEL} hook: it prints the path of a worktree, which onehook cannot carry; configure it in {LABEL} itself")
     if shape == "nothing":
         return Response()
-    text = stdout.strip()
     body = reversing.json_object(text) if text.startswith("{") else None
     if body is not None and body.get("async") is True:
         body = {}
@@ -168,10 +181,35 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if problem:
         raise HandlerError(f"Claude Code hook: {problem} on {name}, so the answer is not used")
     if body is not None:  # whatever the exit code: JSON is read first
-        return _heard(event, name, shape, body)
+        heard = _heard(event, name, shape, body)
+        if heard.decision != "deny":
+            reversing.refuse_unsaid(LABEL, body.get("hookSpecificOutput") or {}, _unsaid(event, name))
+        return heard
     if exit_code != 0:
         raise reversing.exit_problem(LABEL, exit_code, stderr)
     return Response(additional_context=text) if text and name in _PLAIN_IS_CONTEXT else Response()
+
+
+def _unsaid(event: Event, name: str) -> list[str]:
+    """updatedMCPToolOutput is read for MCP tools alone."""
+    return [key for key in _UNSAID.get(name, ()) if key != "updatedMCPToolOutput" or event.mcp is not None]
+
+
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Claude Code acts on and a Response cannot carry. A rewritten result is one of them
+    beside a block, which must count; without one answer() refuses it."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    body = reversing.json_object(stdout.strip())
+    if body is None or body.get("async") is True or _problem(name, EVENTS[name].shape, body):
+        return []
+    specific = body.get("hookSpecificOutput") or {}
+    results = _unsaid(event, name) if name == "PostToolUse" else []
+    dialog = (specific.get("decision") or {}) if name == "PermissionRequest" else {}
+    return [
+        *reversing.set_in(body, ("terminalSequence",)),
+        *reversing.set_in(specific, [*results, *_LOST.get(name, ())]),
+        *reversing.set_in(dialog, ("updatedPermissions", "interrupt")),
+    ]
 
 
 def _looks_like_json(text: str) -> bool:
@@ -235,8 +273,18 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: dict[str, Any
     heard.decision = dialog.get("behavior")
     if heard.decision == "deny":
         heard.reason = dialog.get("message")
-    elif heard.decision == "allow" and dialog.get("updatedInput") is not None:
-        heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
+    elif heard.decision == "allow":
+        if dialog.get("updatedPermissions") and not _only_widens(dialog["updatedPermissions"]):
+            reversing.refuse_unsaid(LABEL, dialog, ("updatedPermissions",))
+        if dialog.get("updatedInput") is not None:
+            heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
+
+
+def _only_widens(updates: object) -> bool:
+    """Whether nothing more is allowed without these changes of the permissions: then the user is asked again, and that is all."""
+    return isinstance(updates, list) and all(
+        isinstance(update, dict) and (update.get("type"), update.get("behavior")) in _WIDENING for update in updates
+    )
 
 
 def _take_halt(name: str, heard: Response, stop_reason: str | None) -> None:

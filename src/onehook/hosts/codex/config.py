@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from onehook.hosts.codex import asking, wire
 from onehook.hosts.configuring import (
-    TOOL_EVENTS,
     Commands,
     Finding,
     Found,
@@ -18,7 +16,11 @@ from onehook.hosts.configuring import (
     Wish,
     byte_order_mark,
     grouped,
+    grouped_slot,
+    hook_faults,
     native_tools,
+    table_at,
+    type_fault,
 )
 
 TITLE = "Codex CLI"
@@ -31,8 +33,10 @@ PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the pol
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 
 _SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex cuts a longer time-out down to this
+_DROPPED = "Codex drops the whole file"
 _TYPES = ("command", "mcp_tool", "prompt", "agent")
 
 
@@ -49,15 +53,11 @@ def places(machine: Machine) -> list[Place]:
 
 def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
     """hooks.json, or config.toml if the user keeps hooks there and has no hooks.json: with both, Codex merges them and warns."""
+    # hooks.json is plain JSON. Seen with 0.166.0, `codex exec ...`: for a comment, or a comma after a last element, Codex warns
+    # that it cannot parse the file, and goes on without its hooks.
     both = [Place(scope, folder / "hooks.json", "json", root), Place(scope, folder / "config.toml", "toml", root)]
-    in_toml = any(event in wire.EVENTS for event in _table(read_toml(both[1].path), "hooks"))
+    in_toml = any(event in wire.EVENTS for event in table_at(read_toml(both[1].path), "hooks"))
     return both[::-1] if in_toml and not both[0].path.exists() else both
-
-
-def _table(data: Any, *keys: str) -> dict[str, Any]:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, dict) else {}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -78,31 +78,14 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         **({"commandWindows": commands.cmd} if commands.cmd else {}),
         "timeout": _SHORT_EVENTS.get(native, wish.host_timeout),
     }
-    group: dict[str, Any] = {}
-    if event in TOOL_EVENTS:
-        matcher = wish.matcher(event)
-        group["matcher"] = native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "*"
-    group["hooks"] = [handler]
-    return ("hooks", native), group
-
-
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
+    matcher = wish.matcher(event)
+    return grouped_slot(event, native, handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
 
 
 def problems(data: Any) -> list[str]:
     """What makes Codex drop the whole file."""
-    if not isinstance(data, dict):
-        return ["the file is not an object; Codex drops it whole"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object; Codex drops the whole file']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
-            if event in wire.EVENTS and _group_fault(group):
-                wrong.append(f"hooks.{event}[{index}]: {_group_fault(group)}; Codex drops the whole file")
-    return wrong
+    no_object, no_hooks = "the file is not an object; Codex drops it whole", f'"hooks" is not an object; {_DROPPED}'
+    return hook_faults(data, no_object, no_hooks, _group_fault, lambda event: _DROPPED if event in wire.EVENTS else "")
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
@@ -120,8 +103,8 @@ def _group_fault(group: Any) -> str:
     if not isinstance(handlers, list):
         return '"hooks" of a group must be a list'
     for handler in handlers:
-        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
-            return f'"type" must be one of {", ".join(_TYPES)}'
+        if fault := type_fault(handler, _TYPES):
+            return fault
         if handler["type"] == "command" and not isinstance(handler.get("command"), str):
             return 'a command hook needs a text "command"'
         if isinstance(handler.get("timeout"), bool) or not isinstance(handler.get("timeout", 1), int):
@@ -132,7 +115,7 @@ def _group_fault(group: Any) -> str:
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
     config = read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
     findings: list[Finding] = []
-    features = _table(config, "features")
+    features = table_at(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
         findings.append(Finding("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
     if place.scope == "project" and ours and not _project_trusted(config, machine.project):
@@ -145,7 +128,7 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
 
 def _project_trusted(config: dict[str, Any], project: Path) -> bool:
     return any(
-        _table(config, "projects", str(folder)).get("trust_level") == "trusted"
+        table_at(config, "projects", str(folder)).get("trust_level") == "trusted"
         for start in dict.fromkeys([project, project.resolve()])
         for folder in (start, *start.parents)
     )
@@ -177,5 +160,5 @@ def _key(place: Place, entry: Found) -> str:
 
 def _written_state(config: dict[str, Any], key: str) -> asking.State:
     """As far as config.toml shows it: that a hash is there, not whether it is still the right one."""
-    state = _table(config, "hooks", "state", key)
+    state = table_at(config, "hooks", "state", key)
     return asking.State(state.get("enabled") is not False, "trusted" if state.get("trusted_hash") else "untrusted")

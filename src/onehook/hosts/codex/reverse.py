@@ -35,13 +35,12 @@ def parts(event: Event) -> list[Event]:
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Codex would send for this event: the keys of its schema and no other."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        body = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
     reversing.require_tool(LABEL, event)
-    body = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd, "hook_event_name": name}
+    common = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
+    body: dict[str, Any] = {**common, "hook_event_name": name}
     if name == "SessionEnd":
         return {**body, "reason": "other"}
     body["model"] = event.model or "unknown"

@@ -40,11 +40,9 @@ def parts(event: Event) -> list[Event]:
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """The contract's two keys. They do not say before or after: a caller says postToolUse beside them."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        body = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
     if name in _LIFECYCLE:
         common = {"session_id": event.session_id, "cwd": event.cwd}
         return {"tool_name": _LIFECYCLE[name], "tool_input": {**common, **reversing.filled(event, FIELDS[name])}}

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish, native_tools
+from onehook.hosts.configuring import (
+    TOOL_EVENTS,
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    above_zero,
+    all_hooks_off,
+    entry_faults,
+    matcher_fault,
+    native_tools,
+)
 from onehook.hosts.copilot import wire
 
 TITLE = "Copilot CLI"
@@ -29,7 +41,11 @@ _TYPES = ("command", "http", "prompt")
 
 
 def places(machine: Machine) -> list[Place]:
-    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other."""
+    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other.
+
+    Plain JSON. Seen with 1.0.102, `copilot -p ... --allow-all-tools`: for a comment, a comma after a last element or a byte
+    order mark no hook of the file runs and the tool does, without a word on stdout or stderr.
+    """
     user = home(machine)
     return [
         Place("project", machine.project / ".github" / "hooks" / "onehook.json", "json", machine.project),
@@ -81,8 +97,7 @@ def problems(data: Any) -> list[str]:
         if not isinstance(entries, list):
             wrong.append(f"hooks.{event} is not a list; Copilot skips it")
             continue
-        faults = ((index, _entry_fault(entry)) for index, entry in enumerate(entries))
-        wrong += [f"hooks.{event}[{index}]: {fault}; Copilot skips the entry" for index, fault in faults if fault]
+        wrong += entry_faults(event, entries, _entry_fault, "Copilot skips the entry")
     return wrong
 
 
@@ -95,21 +110,15 @@ def _entry_fault(entry: Any) -> str:
         return f'"type" must be one of {", ".join(_TYPES)}'
     if entry.get("type", "command") == "command" and not any(entry.get(key) for key in ("bash", "powershell", "command", "exec")):
         return "a command is needed: bash, powershell, command or exec"
-    timeout = entry.get("timeoutSec", entry.get("timeout", 1))
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
+    if not above_zero(entry.get("timeoutSec", entry.get("timeout", 1))):
         return '"timeoutSec" must be a number above 0'
-    try:
-        re.compile(entry.get("matcher", ""))
-    except (re.error, TypeError):
-        return '"matcher" is not a regular expression'
-    return ""
+    return matcher_fault(entry)
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
     findings: list[Finding] = []
     for path, content in ((place.path, data), (home(machine) / "settings.json", read(home(machine) / "settings.json"))):
-        if isinstance(content, dict) and content.get("disableAllHooks") is True:
-            findings.append(Finding("fail", f"disableAllHooks is on in {path}: no hooks run", f"set disableAllHooks to false in {path}"))
+        findings += all_hooks_off(path, content)
     if read(_managed(machine)).get("allowManagedHooksOnly") is True:
         findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask who manages this machine"))
     if place.scope == "project" and ours and not trusted(machine):

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from onehook.core import Change, Mcp
 
 LABEL = "Copilot"
-# Of an event that is another host's.
-TIME = "2026-01-01T00:00:00.000Z"
-_MILLISECONDS = 1767225600000
+_MILLISECONDS = 1767225600000  # reversing.TIME in the camelCase dialect
 _NAMES = {
     "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "WebFetch": "web_fetch",
     "WebSearch": "web_search", "Agent": "task",
@@ -101,7 +99,7 @@ def _again(event: Event) -> dict[str, Any]:
 def _common(event: Event, pascal: bool) -> dict[str, Any]:
     time = event.native.get("timestamp")
     if pascal:
-        return {"session_id": event.session_id, "timestamp": reversing.sent_text(event, "timestamp", TIME), "cwd": event.cwd}
+        return {"session_id": event.session_id, "timestamp": reversing.sent_text(event, "timestamp", reversing.TIME), "cwd": event.cwd}
     return {"sessionId": event.session_id, "timestamp": time if type(time) is int else _MILLISECONDS, "cwd": event.cwd}
 
 
@@ -129,8 +127,7 @@ def _call(event: Event, pascal: bool) -> tuple[str, Any]:
     if tool == "Delete":  # only a patch deletes, and a patch is a free text
         return "Edit" if pascal else "apply_patch", reversing.patch_of(event.changes, event.cwd)
     native = tool if pascal else _NAMES.get(tool, tool)
-    lacks = _LACKS.get(tool, ())
-    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+    return native, reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 def _mcp_name(mcp: Mcp) -> str:

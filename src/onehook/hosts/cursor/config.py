@@ -15,8 +15,11 @@ from onehook.hosts.configuring import (
     Machine,
     Place,
     Wish,
+    above_zero,
     anchored,
     byte_order_mark,
+    entry_faults,
+    matcher_fault,
     native_tools,
 )
 from onehook.hosts.cursor import wire
@@ -87,10 +90,7 @@ def problems(data: Any) -> list[str]:
         if event not in wire.EVENTS:
             wrong.append(f"hooks.{event}: Cursor has no such event, and drops the whole file for it")
             continue
-        for index, entry in enumerate(entries if isinstance(entries, list) else [None]):
-            fault = _entry_fault(entry)
-            if fault:
-                wrong.append(f"hooks.{event}[{index}]: {fault}; Cursor drops the whole file")
+        wrong += entry_faults(event, entries, _entry_fault, "Cursor drops the whole file")
     return wrong
 
 
@@ -99,18 +99,14 @@ def _entry_fault(entry: Any) -> str:
         return "an entry must be an object"
     if entry.get("type", "command") == "command" and not isinstance(entry.get("command"), str):
         return 'a text "command" is needed'
-    timeout, limit = entry.get("timeout", 1), entry.get("loop_limit")
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
+    limit = entry.get("loop_limit")
+    if not above_zero(entry.get("timeout", 1)):
         return '"timeout" must be a number above 0 (seconds)'
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         return '"loop_limit" must be a whole number above 0, or null'
     if not isinstance(entry.get("failClosed", False), bool):
         return '"failClosed" must be true or false'
-    try:
-        re.compile(entry.get("matcher", ""))
-    except (re.error, TypeError):
-        return '"matcher" is not a regular expression'
-    return ""
+    return matcher_fault(entry)
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:

@@ -6,10 +6,10 @@ as the public documents say (JSON counts beside exit 2, and afterAgentResponse c
 
 from __future__ import annotations
 
-from onehook.codec import dumps, loads
-from onehook.core import STOPS, Event, HandlerError, PayloadError, Response, UsageError
+from onehook.codec import dumps
+from onehook.core import STOPS, Event, HandlerError, Response, UsageError
 from onehook.hosts import reversing
-from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, era
+from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, decoded, era
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,20 +98,11 @@ def _again(event: Event, implied: str) -> dict[str, Any]:
         body.update(event.tool_input)
     elif event.tool:
         came = body.get("tool_input")
-        read = _decoded(came)
+        read = decoded(came)
         now = reversing.sent_again(read, event.tool_input)
         if now != read:
             body["tool_input"] = dumps(now) if isinstance(came, str) else now
     return body
-
-
-def _decoded(value: object) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return loads(value)
-    except PayloadError:
-        return value
 
 
 def _named(event: Event, name: str) -> dict[str, Any]:
@@ -195,6 +186,7 @@ _CHECKED: dict[str, Spec] = {
     "stop": {"followup_message": str},
     "compact": {"user_message": str},
 }
+_LOST = {"sessionStart": ("env",), "workspaceOpen": ("pluginPaths",)}  # what Cursor takes and a Response cannot say
 _DENYING = ("tool", "action", "read", "subagent")
 _HALTING = ("prompt", "session")
 _ALIASED = ("tool", "context", "prompt", "session")
@@ -221,7 +213,16 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         if shape in _DENYING:
             return Response("deny", _SAFETY.replace("{why}", problem))
         raise HandlerError(f"Cursor hook: {problem} on {name}, so the answer is not used")
+    if name == "postToolUse" and event.mcp is not None:  # of other tools Cursor does not replace the result
+        reversing.refuse_unsaid(LABEL, body, ("updated_mcp_tool_output",))
     return _heard(event, name, body, documented)
+
+
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Cursor acts on and a Response cannot carry."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    body = _last_object(stdout.strip()) if exit_code == 0 else None
+    return reversing.set_in(body or {}, _LOST.get(name, ()))
 
 
 def _last_object(text: str) -> dict[str, Any] | None:

@@ -231,7 +231,7 @@ def _first_root(payload: dict[str, Any]) -> str:
     return roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
 
 
-def _decoded(value: object) -> Any:
+def decoded(value: object) -> Any:
     """Cursor sends some objects as JSON text."""
     if not isinstance(value, str):
         return value
@@ -243,7 +243,7 @@ def _decoded(value: object) -> Any:
 
 def _take_named_tool(event: Event, payload: dict[str, Any]) -> None:
     name = payload.get("tool_name")
-    event.tool_response = _decoded(payload.get("tool_output"))
+    event.tool_response = decoded(payload.get("tool_output"))
     if isinstance(name, str) and name.startswith("MCP:"):
         _take_mcp(event, name, "", name[len("MCP:") :], payload.get("tool_input"))
         return
@@ -251,14 +251,14 @@ def _take_named_tool(event: Event, payload: dict[str, Any]) -> None:
 
 
 def _take_mcp(event: Event, native_name: str, server: str, tool: str, tool_input: object) -> None:
-    arguments = _decoded(tool_input)
+    arguments = decoded(tool_input)
     mcp = Mcp(server, tool)
     event.take_tool(("MCP",), native_name, arguments if isinstance(arguments, dict) else {"input": arguments}, lambda _: Facts(mcp=mcp))
 
 
 def _take_implied_tool(event: Event, tool: str, payload: dict[str, Any]) -> None:
     if tool == "MCP":
-        event.tool_response = _decoded(payload.get("result_json"))
+        event.tool_response = decoded(payload.get("result_json"))
         name = payload.get("tool_name")
         if not isinstance(name, str) or not name:
             raise PayloadError(f"{event.native_event} without a tool name")

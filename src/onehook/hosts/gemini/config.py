@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from onehook.hosts.configuring import (
-    TOOL_EVENTS,
     Commands,
     Finding,
     Found,
     Machine,
     Place,
     Wish,
+    above_zero,
     anchored,
+    below_a_second,
+    byte_order_mark,
     folder_trust,
+    group_fault,
     grouped,
+    grouped_slot,
+    hook_faults,
     native_tools,
     read_jsonc,
+    table_at,
+    trailing_commas,
 )
 from onehook.hosts.gemini import wire
 
@@ -34,6 +40,7 @@ PROJECT = "."
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 
 NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by
 _TYPES = ("command", "plugin", "runtime")
@@ -54,15 +61,11 @@ def _user_folder(machine: Machine) -> Path:
 
 
 def _system_file(machine: Machine) -> Path:
-    named = machine.variables.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
-    return (
-        Path(named)
-        if named
-        else machine.system(
-            "/etc/gemini-cli/settings.json",
-            "/Library/Application Support/GeminiCli/settings.json",
-            "C:\\ProgramData\\gemini-cli\\settings.json",
-        )
+    return machine.system_file(
+        "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+        "/etc/gemini-cli/settings.json",
+        "/Library/Application Support/GeminiCli/settings.json",
+        "C:\\ProgramData\\gemini-cli\\settings.json",
     )
 
 
@@ -73,56 +76,39 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         "command": commands.powershell if windows else commands.posix,
         "timeout": wish.host_timeout * 1000,  # milliseconds
     }
-    group: dict[str, Any] = {}
-    if event in TOOL_EVENTS:
-        matcher = wish.matcher(event)
-        group["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "mcp_.*")) if matcher else "*"
-    group["hooks"] = [handler]
-    return ("hooks", EVENTS[event]), group
+    matcher = wish.matcher(event)
+    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp_.*")) if matcher else "")
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """Comments are allowed. Seen with 0.61.0, `gemini -p ... --yolo`: for any of these it ends with exit code 52 before its first turn."""
+    return byte_order_mark(TITLE, text) or trailing_commas(text, "Gemini CLI does not start with it")
 
 
 def problems(data: Any) -> list[str]:
     """What makes Gemini CLI refuse the file, or drop an entry of it without a word."""
-    if not isinstance(data, dict):
-        return ["the file is not a JSON object; Gemini CLI does not start with it"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        if event in _NOT_EVENTS:
-            continue
-        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
-            fault = _group_fault(group)
-            if fault:
-                wrong.append(f"hooks.{event}[{index}]: {fault}; Gemini CLI drops the entry")
-    return wrong
+    return hook_faults(
+        data, "the file is not a JSON object; Gemini CLI does not start with it", '"hooks" is not an object', _group_fault, _effect
+    )
+
+
+def _effect(event: str) -> str:
+    return "" if event in _NOT_EVENTS else "Gemini CLI drops the entry"
 
 
 def _group_fault(group: Any) -> str:
-    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return 'a group needs a list "hooks"'
-    if not isinstance(group.get("matcher", ""), str):
-        return '"matcher" is not a text'
-    for handler in group["hooks"]:
-        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
-            return f'"type" must be one of {", ".join(_TYPES)}'
-        if handler["type"] == "command" and not (isinstance(handler.get("command"), str) and handler["command"]):
-            return 'a command hook needs a text "command"'
-        timeout = handler.get("timeout", 1)
-        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
-            return '"timeout" must be a number above 0 (milliseconds)'
-    return ""
+    return group_fault(group, _handler_fault, _TYPES)
+
+
+def _handler_fault(handler: dict[str, Any]) -> str:
+    if handler["type"] == "command" and not (isinstance(handler.get("command"), str) and handler["command"]):
+        return 'a command hook needs a text "command"'
+    return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0 (milliseconds)'
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
     findings: list[Finding] = []
-    switches = data.get("hooksConfig") if isinstance(data, dict) else None
-    switches = switches if isinstance(switches, dict) else {}
+    switches = table_at(data, "hooksConfig")
     if switches.get("enabled") is False:
         text = f"hooksConfig.enabled is false in {place.path}: no hooks run"
         findings.append(Finding("fail", text, f"set hooksConfig.enabled to true in {place.path}"))
@@ -131,11 +117,9 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
         if name == NAME or any(name == entry.command for entry in ours):
             text = f"hooks named {name!r} are switched off in {place.path}"
             findings.append(Finding("fail", text, f"gemini, then: /hooks enable {name}"))
-    for entry in ours:
-        timeout = entry.item.get("timeout", 60000)
-        if isinstance(timeout, (int, float)) and timeout < 1000:
-            text = f"the {entry.event} hook has a time-out of {timeout} milliseconds, and Gemini CLI goes on without it"
-            findings.append(Finding("fail", text, "onehook install POLICY"))
+    for entry, timeout in below_a_second(ours):
+        text = f"the {entry.event} hook has a time-out of {timeout} milliseconds, and Gemini CLI goes on without it"
+        findings.append(Finding("fail", text, "onehook install POLICY"))
     return findings + (_trust(machine, place) if ours else [])
 
 
@@ -147,7 +131,7 @@ def _trust(machine: Machine, place: Place) -> list[Finding]:
     if machine.variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
         return []
     for settings in (_user_folder(machine) / "settings.json", _system_file(machine)):
-        if _value(read_jsonc(settings), "security", "folderTrust", "enabled") is False:
+        if table_at(read_jsonc(settings), "security", "folderTrust").get("enabled") is False:
             return []
     named = machine.variables.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
     rules = read_jsonc(Path(named) if named else _user_folder(machine) / "trustedFolders.json")
@@ -156,9 +140,3 @@ def _trust(machine: Machine, place: Place) -> list[Finding]:
     text = f"Gemini CLI does not trust {machine.project}: it runs no hooks there, and does not start without a terminal"
     fix = "start gemini in this folder once and trust it (in CI: export GEMINI_CLI_TRUST_WORKSPACE=true)"
     return [Finding("fail" if place.scope == "project" else "note", text, fix)]
-
-
-def _value(data: Any, *path: str) -> Any:
-    for key in path:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data

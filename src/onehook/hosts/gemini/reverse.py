@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "Gemini CLI"
-TIME = "2026-01-01T00:00:00.000Z"  # of an event that is another host's
 _NAMES = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Grep": "grep_search", "Glob": "glob",
     "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search", "Agent": "invoke_agent",
@@ -44,18 +43,16 @@ def parts(event: Event) -> list[Event]:
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Gemini CLI would send for this event."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        body: dict[str, Any] = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
     reversing.require_tool(LABEL, event)
-    body = {
+    body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reversing.own_transcript(event, ID, ("/.gemini/", "/session-")),
         "cwd": event.cwd,
         "hook_event_name": name,
-        "timestamp": reversing.sent_text(event, "timestamp", TIME),
+        "timestamp": reversing.sent_text(event, "timestamp", reversing.TIME),
     }
     if name in ("BeforeTool", "AfterTool"):
         body.update(_tool(event, name))
@@ -93,8 +90,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     native = _NAMES.get(tool, tool)
     if native == "web_fetch":
         return native, _fetch(given)
-    lacks = _LACKS.get(tool, ())
-    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+    return native, reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 def _fetch(given: dict[str, Any]) -> dict[str, Any]:
@@ -145,6 +141,16 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     elif not is_json and text:
         body = {"systemMessage": text}
     return _heard(event, name, shape, body)
+
+
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Gemini CLI acts on and a Response cannot carry: beside a denial, or the end of the turn,
+    it still clears the context and makes another call. Without a denial answer() refuses them."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    value = reversing.printed_json(stdout.strip())[1]
+    specific = reversing.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
+    return reversing.set_in(specific, _UNSAID[shape]) if shape in ("result", "continue") else []
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:

@@ -51,13 +51,11 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
 
 def payload_of(host: str, label: str, event: Event, native_event: str) -> dict[str, Any]:
     name = reversing.native_name(host, label, EVENTS, event, native_event)
-    if event.host == host and event.native and name == event.native_event:
-        body = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(host, event, name)
+    if own is not None:
+        return own
     reversing.require_tool(label, event)
-    body = {host: 1, "hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
+    body: dict[str, Any] = {host: 1, "hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
     if event.agent_id or name in _CHILD:
         body["agent_id"] = event.agent_id or event.session_id
         body["parent_session_id"] = reversing.sent_text(event, "parent_session_id", event.session_id)
@@ -87,8 +85,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     if tool == "Delete":  # only a patch deletes
         return "apply_patch", {"patchText": reversing.patch_of(event.changes, event.cwd)}
     native = _NAMES.get(tool, tool)
-    lacks = _LACKS.get(tool, ())
-    return native, reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+    return native, reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 # ---- answers ----

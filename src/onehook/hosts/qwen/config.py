@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from onehook.hosts.configuring import (
-    TOOL_EVENTS,
     Commands,
     Finding,
     Found,
     Machine,
     Place,
     Wish,
+    all_hooks_off,
     anchored,
+    below_a_second,
     folder_trust,
+    group_fault,
     grouped,
+    grouped_slot,
+    hook_faults,
     native_tools,
     read_jsonc,
+    table_at,
+    trailing_commas,
 )
 from onehook.hosts.qwen import wire
 
@@ -32,6 +37,7 @@ PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and 
 SKELETON: dict[str, Any] = {}
 ESCAPE_SLASHES = False
 SHELL = "sh"
+found = grouped
 
 _TYPES = ("command", "http", "function", "prompt")
 _NEEDS = {"command": "command", "http": "url", "prompt": "prompt"}
@@ -48,15 +54,11 @@ def places(machine: Machine) -> list[Place]:
 
 
 def _system_file(machine: Machine) -> Path:
-    named = machine.variables.get("QWEN_CODE_SYSTEM_SETTINGS_PATH")
-    return (
-        Path(named)
-        if named
-        else machine.system(
-            "/etc/qwen-code/settings.json",
-            "/Library/Application Support/QwenCode/settings.json",
-            "C:\\ProgramData\\qwen-code\\settings.json",
-        )
+    return machine.system_file(
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+        "/etc/qwen-code/settings.json",
+        "/Library/Application Support/QwenCode/settings.json",
+        "C:\\ProgramData\\qwen-code\\settings.json",
     )
 
 
@@ -67,64 +69,46 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         handler["shell"] = "powershell"
     # Milliseconds: up to 0.22 that is the unit; since then it is seconds, but 1000 and more are still read as milliseconds.
     handler["timeout"] = wish.host_timeout * 1000
-    group: dict[str, Any] = {}
-    if event in TOOL_EVENTS:
-        matcher = wish.matcher(event)
-        group["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "mcp__.*")) if matcher else "*"
-    group["hooks"] = [handler]
-    return ("hooks", EVENTS[event]), group
+    matcher = wish.matcher(event)
+    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp__.*")) if matcher else "")
 
 
-def found(data: Any) -> Iterator[Found]:
-    return grouped(data)
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """Comments and a byte order mark do no harm. Seen with 0.24.4, `qwen -p ... --yolo`: for a comma after a last element a project's
+    file becomes settings.json.corrupted, a new one without hooks takes its place, and the tool runs without a word; for one in the user's
+    file Qwen Code ends with exit code 1."""
+    aside = f"Qwen Code sets the whole file aside as {place.path.name}.corrupted and runs without its hooks"
+    return trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
 
 
 def problems(data: Any) -> list[str]:
     """What makes Qwen Code set the file aside, or drop an entry of it without a word."""
-    if not isinstance(data, dict):
-        return ["the file is not a JSON object; Qwen Code takes none of it"]
-    hooks = data.get("hooks", {})
-    if not isinstance(hooks, dict):
-        return ['"hooks" is not an object']
-    wrong: list[str] = []
-    for event, groups in hooks.items():
-        if event in _NOT_EVENTS:
-            continue
-        for index, group in enumerate(groups if isinstance(groups, list) else [None]):
-            fault = _group_fault(group)
-            if fault:
-                wrong.append(f"hooks.{event}[{index}]: {fault}; Qwen Code drops the entry")
-    return wrong
+    return hook_faults(data, "the file is not a JSON object; Qwen Code takes none of it", '"hooks" is not an object', _group_fault, _effect)
+
+
+def _effect(event: str) -> str:
+    return "" if event in _NOT_EVENTS else "Qwen Code drops the entry"
 
 
 def _group_fault(group: Any) -> str:
-    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return 'a group needs a list "hooks"'
-    if not isinstance(group.get("matcher", ""), str):
-        return '"matcher" is not a text'
-    for handler in group["hooks"]:
-        if not isinstance(handler, dict) or handler.get("type") not in _TYPES:
-            return f'"type" must be one of {", ".join(_TYPES)}'
-        needed = _NEEDS.get(handler["type"])
-        if needed and not (isinstance(handler.get(needed), str) and handler[needed]):
-            return f'a {handler["type"]} hook needs a text "{needed}"'
+    return group_fault(group, _handler_fault, _TYPES)
+
+
+def _handler_fault(handler: dict[str, Any]) -> str:
+    needed = _NEEDS.get(handler["type"])
+    if needed and not (isinstance(handler.get(needed), str) and handler[needed]):
+        return f'a {handler["type"]} hook needs a text "{needed}"'
     return ""
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings: list[Finding] = []
-    if isinstance(data, dict) and data.get("disableAllHooks") is True:
-        findings.append(
-            Finding("fail", f"disableAllHooks is on in {place.path}: no hooks run", f"set disableAllHooks to false in {place.path}")
-        )
+    findings = all_hooks_off(place.path, data)
     for variable in ("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"):
         if machine.variables.get(variable, "").lower() in ("1", "true", "yes", "on"):
             findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
-    for entry in ours:
-        timeout = entry.item.get("timeout", 60000)
-        if isinstance(timeout, (int, float)) and timeout < 1000:
-            text = f"the {entry.event} hook has the time-out {timeout}: Qwen Code up to 0.22 reads milliseconds and goes on without it"
-            findings.append(Finding("warn", text, "onehook install POLICY"))
+    for entry, timeout in below_a_second(ours):
+        text = f"the {entry.event} hook has the time-out {timeout}: Qwen Code up to 0.22 reads milliseconds and goes on without it"
+        findings.append(Finding("warn", text, "onehook install POLICY"))
     if place.scope == "project" and ours and not _trusted(machine):
         text = f"Qwen Code does not trust {machine.project}, and loads none of its hooks"
         findings.append(Finding("fail", text, "start qwen in this folder once and trust it"))
@@ -141,6 +125,4 @@ def _trusted(machine: Machine) -> bool:
 
 
 def _asks_for_trust(settings: dict[str, Any]) -> bool:
-    security = settings.get("security")
-    trust = security.get("folderTrust") if isinstance(security, dict) else None
-    return isinstance(trust, dict) and trust.get("enabled") is True
+    return table_at(settings, "security", "folderTrust").get("enabled") is True

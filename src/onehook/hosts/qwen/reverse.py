@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "Qwen Code"
-TIME = "2026-01-01T00:00:00.000Z"  # of an event that is another host's
 _NAMES = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "edit", "Grep": "grep_search", "Glob": "glob",
     "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "web_search", "Agent": "agent",
@@ -61,19 +60,17 @@ def parts(event: Event) -> list[Event]:
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Qwen Code would send for this event."""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        body = dict(event.native)
-        if event.tool:
-            body["tool_input"] = reversing.sent_again(body.get("tool_input"), event.tool_input)
-        return body
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
     reversing.require_tool(LABEL, event)
     mode = event.native.get("permission_mode")
-    body = {
+    body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reversing.own_transcript(event, ID, ("/.qwen/",)),
         "cwd": event.cwd,
         "hook_event_name": name,
-        "timestamp": reversing.sent_text(event, "timestamp", TIME),
+        "timestamp": reversing.sent_text(event, "timestamp", reversing.TIME),
         "permission_mode": mode if mode in MODES else "default",
     }
     if event.agent_id:
@@ -98,8 +95,7 @@ def variables(event: Event, project: str) -> dict[str, str]:
 def _tool(event: Event, name: str) -> dict[str, Any]:
     tool, given = reversing.call_of(event)
     native = event.mcp.name if event.mcp is not None else _NAMES.get(tool, tool)
-    lacks = _LACKS.get(tool, ())
-    spelled = reversing.spelled(_SPELLING.get(native), {key: value for key, value in given.items() if key not in lacks})
+    spelled = reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
     body: dict[str, Any] = {"tool_name": native, "tool_input": spelled}
     if name == "PostToolUse":
         body["tool_response"] = _tool_response(event.tool_response)
@@ -123,6 +119,7 @@ _TAKES_CONTEXT = ("block", "feedback", "context")
 # Where continue: false counts as a block; on a stop too, and there both mean: go on.
 _STOPPABLE = ("permission", "block", "stop", "continue")
 _BLOCKABLE = ("block", "stop", "continue", "refuse")
+_SHOWS_ARTIFACTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 _NO_REASON = "No reason provided"
 _DECISIONS = {"deny": "deny", "block": "deny", "ask": "ask"}  # an allow comes after the dialog, so it is no more than silence
 
@@ -152,6 +149,17 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if stdout.strip() and name in _PLAIN_IS_CONTEXT:
         return Response(additional_context=text)
     return Response(user_message=text or None) if shape == "stop" else Response()
+
+
+def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """The fields of an answer that is used which Qwen Code acts on and a Response cannot carry. (A rewrite on PreToolUse and
+    updatedPermissions are in its schema, and have no effect in 0.24.4.)"""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    _, value = reversing.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
+    specific = reversing.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
+    dialog = reversing.object_in(specific, "decision") if name == "PermissionRequest" else {}
+    artifacts = reversing.set_in(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else []
+    return [*artifacts, *reversing.set_in(dialog, ("interrupt",))]
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
