@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onehook.core import STOPS, Change, Event, HandlerError, Mcp, Options, Response, UsageError
-from onehook.hosts import HOSTS, detect, load
+from onehook.hosts import HOSTS, detect, load, reversing
 from onehook.hosts.effects import compile_response
 from onehook.hosts.patch import changes_of_patch
 from onehook.hosts.reversing import TOOL_EVENTS, patch_of, sample
-from onehook.runner import _with_chatter
+from onehook.runner import Job, _with_chatter, conclude
 
 DATA = Path(__file__).parent / "data"
 CWD = "/home/dev/project"
@@ -841,14 +841,22 @@ def native_event_of(host: str, name: str, version: str = "1.0.0") -> Event:
     return parsed
 
 
+def elsewhere(event: Event) -> Event:
+    """The same event, come from another host."""
+    copy = reversing._copied(event)
+    copy.host = ""
+    return copy
+
+
 @pytest.mark.parametrize(("host", "name", "stdout", "stderr", "code", "meaning"), READ)
 def test_an_answer_means_what_it_means_on_the_real_host(host: str, name: str, stdout: str, stderr: str, code: int, meaning: Any) -> None:
     event = native_event_of(host, name)
     if meaning is FAILED:
         with pytest.raises(HandlerError, match="hook"):
-            reverse_of(host).answer(event, stdout, stderr, code)
+            reverse_of(host).answer(elsewhere(event), stdout, stderr, code, name)
         return
     read = reverse_of(host).answer(event, stdout, stderr, code)
+    read.native = None
     if meaning == "deny":
         assert (read.decision, "for safety" in read.reason) == ("deny", True)
     else:
@@ -887,8 +895,33 @@ LOST: list[tuple[str, str, str, int, list[str]]] = [
 @pytest.mark.parametrize(("host", "name", "stdout", "code", "fields"), LOST)
 def test_what_an_answer_loses_is_named(host: str, name: str, stdout: str, code: int, fields: list[str]) -> None:
     event = native_event_of(host, name)
-    reverse_of(host).answer(event, stdout, "E", code)  # it counts: no error
+    assert reverse_of(host).answer(elsewhere(event), stdout, "E", code, name).native is None  # it counts: no error
     assert reverse_of(host).losses(event, stdout, code) == fields
+
+
+# host, native event, stdout, what only that host can act on: there it is kept, elsewhere it is an error
+KEPT: list[tuple[str, str, dict[str, Any]]] = [
+    ("claude", "PostToolUse", {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": ""}}),
+    ("claude", "UserPromptSubmit", {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}}),
+    ("claude", "Elicitation", {"hookSpecificOutput": {"hookEventName": "Elicitation", "action": "accept", "content": {"a": 1}}}),
+    ("gemini", "AfterTool", {"hookSpecificOutput": {"hookEventName": "AfterTool", "tailToolCallRequest": {"name": "x"}}}),
+    ("gemini", "BeforeModel", {"hookSpecificOutput": {"hookEventName": "BeforeModel", "llm_request": {"model": "x"}}}),
+    ("gemini", "BeforeToolSelection", {"hookSpecificOutput": {"hookEventName": "BeforeToolSelection", "toolConfig": {"mode": "NONE"}}}),
+    ("copilot", "userPromptSubmitted", {"modifiedPrompt": "P"}),
+    ("copilot", "postToolUse", {"modifiedResult": {"resultType": "success"}}),
+]
+
+
+@pytest.mark.parametrize(("host", "name", "said"), KEPT, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_only_its_own_host_can_act_on_is_kept_there_and_refused_elsewhere(host: str, name: str, said: dict[str, Any]) -> None:
+    event = native_event_of(host, name)
+    read = reverse_of(host).answer(event, json.dumps(said), "", 0)
+    assert read.native == {host: said}
+    job = Job()
+    job.wire, job.event = load(host), event
+    assert json.loads(conclude(job, read).stdout) == {**json.loads(conclude(job, read.copy(native=None)).stdout or "{}"), **said}
+    with pytest.raises(HandlerError, match="which onehook cannot carry"):
+        reverse_of(host).answer(elsewhere(event), json.dumps(said), "", 0, name)
 
 
 @pytest.mark.parametrize(
@@ -960,7 +993,7 @@ def test_fields_of_wrong_types_never_reach_a_response(
     except HandlerError:
         return
     assert read.decision in (None, "allow", "deny", "ask")
-    assert all(isinstance(getattr(read, field), dict if field == "modified_input" else str) for field in read.given())
+    assert all(isinstance(getattr(read, field), dict if field in ("modified_input", "native") else str) for field in read.given())
 
 
 # ---- answers of one host's script to an event of another ----
@@ -1172,5 +1205,6 @@ def test_the_stops_are_the_events_where_a_deny_means_go_on() -> None:
     for host in HOSTS:
         for name, row in load(host).EVENTS.items():
             if row.event in STOPS and host in ("claude", "codex"):
-                read = reverse_of(host).answer(native_event_of(host, name), '{"continue": false, "stopReason": "S"}', "", 0)
+                event = elsewhere(native_event_of(host, name))
+                read = reverse_of(host).answer(event, '{"continue": false, "stopReason": "S"}', "", 0, name)
                 assert read == Response(user_message="S")

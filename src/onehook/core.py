@@ -314,9 +314,12 @@ CONTRACT_FIELDS = ("message", "lint_command")
 
 
 class Response:
-    """A handler's answer. Every field is optional; none set means "no opinion"."""
+    """A handler's answer. Every field is optional; none set means "no opinion".
 
-    __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS)
+    `native` is no field that a handler sets: by host, what a program of a manifest said to its own host and no other field can hold.
+    """
+
+    __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native")
 
     def __init__(
         self,
@@ -327,6 +330,7 @@ class Response:
         additional_context: str | None = None,
         message: str | None = None,
         lint_command: str | None = None,
+        native: dict[str, Any] | None = None,
     ) -> None:
         self.decision = decision
         self.reason = reason
@@ -335,6 +339,7 @@ class Response:
         self.additional_context = additional_context
         self.message = message
         self.lint_command = lint_command
+        self.native = native
 
     def given(self) -> list[str]:
         """The names of the fields that are set."""
@@ -399,7 +404,7 @@ def as_response(value: object) -> Response | None:
         raise HandlerError(f"unknown decision {value.decision!r}; a decision is one of {', '.join(DECISIONS)}")
     for name in value.given():
         field = getattr(value, name)
-        wanted: type = dict if name == "modified_input" else str
+        wanted: type = dict if name in ("modified_input", "native") else str
         if not isinstance(field, wanted):
             raise HandlerError(f"{name} must be a {wanted.__name__}, not {type(field).__name__}")
     return value
@@ -678,6 +683,7 @@ def merge(first: Response, second: Response) -> Response:
         additional_context=_joined(first.additional_context, second.additional_context),
         message=_joined(first.message, second.message),
         lint_command=first.lint_command if second.lint_command is None else second.lint_command,
+        native=overlaid(first.native, second.native),
     )
 
 
@@ -691,6 +697,14 @@ def _overlaid(first: dict[str, Any] | None, second: dict[str, Any] | None) -> di
     if first is None or second is None:
         return second if first is None else first
     return {**first, **second}
+
+
+def overlaid(first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Two JSON objects as one, objects in them too."""
+    if first is None or second is None:
+        return second if first is None else first
+    both = {key for key in first if isinstance(first[key], dict) and isinstance(second.get(key), dict)}
+    return {**first, **second, **{key: overlaid(first[key], second[key]) for key in both}}
 
 
 def define_hook(handlers: Mapping[str, Handler], **options: Any) -> Hooks:

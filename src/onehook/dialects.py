@@ -56,7 +56,8 @@ class _Part:
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
             return self._failed(f": {error}")
-        self._say_losses(stdout)
+        if self.program.dialect != self.heard_on.host:
+            self._say_losses(stdout)
         if self.run.exit_code == 0 and stderr.strip():
             sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
         if self._stands_in:
@@ -131,7 +132,7 @@ def _without_decision(program: Program, event: Event, heard: Response) -> Respon
         sys.stderr.write(f"[onehook] warning: {where} {text}\n")
         heard.additional_context = "\n\n".join(part for part in (heard.reason, heard.additional_context) if part) or None
         heard.reason = None
-    heard.decision, heard.modified_input = None, None
+    heard.decision, heard.modified_input, heard.native = None, None, None
     return heard
 
 

@@ -13,8 +13,8 @@ import os
 import sys
 import time
 
-from onehook.codec import loads, text_of
-from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError
+from onehook.codec import dumps, loads, text_of
+from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError, overlaid
 from onehook.hosts import HOSTS, load, resolve, wire_of
 from onehook.hosts.effects import compile_response, gates
 
@@ -196,8 +196,17 @@ def conclude(job: Job, response: Response, noise: str = "") -> Output:
         output = job.wire.render(job.event, answer, bool(drops or noise))
     except (TypeError, ValueError) as error:  # a number of the payload's own input may have no JSON form (1e999)
         raise HandlerError(f"the answer cannot be written as JSON: {error}") from None
+    if answer.native is not None and job.wire.ID in answer.native:
+        _add_native(output, answer.native[job.wire.ID])
     output.answer = answer
     return _with_chatter(output, drops, noise)
+
+
+def _add_native(output: Output, native: dict[str, Any]) -> None:
+    """What a program said in the host's own words beyond any field, put back into the answer, which is the last line."""
+    before, newline, last = output.stdout.rpartition("\n")
+    body = loads(last) if last else {}
+    output.stdout = f"{before}{newline}{dumps(overlaid(body, native))}"
 
 
 def probed(job: Job, response: Response) -> Response:
@@ -338,8 +347,6 @@ def told(error: BaseException) -> str:
 def checked(response: Response) -> Response:
     """A rewrite must survive JSON before it is promised."""
     if response.modified_input is not None:
-        from onehook.codec import dumps
-
         try:
             dumps(response.modified_input)
         except (TypeError, ValueError) as error:

@@ -7,6 +7,8 @@ import json
 import pytest
 from harness import fire, reason_of, stop_payload, tool_payload
 
+from onehook.hosts import load
+from onehook.hosts.reversing import sample
 from tests.manifest.kit import guard, manifest_of, sh
 
 BAD = {
@@ -51,15 +53,48 @@ def test_what_only_the_programs_own_host_can_do_is_lost_with_a_warning_and_the_r
     assert f"[onehook] warning: the hook 'titles': its answer sets {field}, which only" in result.stderr
 
 
-@pytest.mark.parametrize("fail", ["open", "closed"])
-def test_a_result_that_a_program_redacts_is_a_failed_hook(tmp_path, fail):
+def redacting(fail):
     said = """{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "***"}}"""
-    hook = (
-        f'name = "redact"\nevents = ["PostToolUse"]\nspeaks = "claude"\nshell = true\nrun = {json.dumps(f"echo {said!r}")}\nfail = "{fail}"'
-    )
-    payload = {**tool_payload("claude"), "hook_event_name": "PostToolUse", "tool_response": {"stdout": "secret"}}
-    result = fire(manifest_of(tmp_path, hook), payload, "--host", "claude")
+    command = json.dumps(f"echo {said!r}")
+    return f'name = "redact"\nevents = ["PostToolUse"]\nspeaks = "claude"\nshell = true\nrun = {command}\nfail = "{fail}"'
+
+
+def result_payload(host):
+    event = sample("PostToolUse", "Bash", command="cat secret", session_id="s", cwd="/r", tool_response={"stdout": "secret"})
+    return load(host, "reverse").payload(event)
+
+
+@pytest.mark.parametrize("fail", ["open", "closed"])
+def test_a_result_that_a_program_redacts_is_a_failed_hook_on_another_host(tmp_path, fail):
+    result = fire(manifest_of(tmp_path, redacting(fail)), result_payload("codex"), "--host", "codex")
     assert "the hook 'redact': Claude Code hook: its answer sets updatedToolOutput, which onehook cannot carry" in result.stderr, result
+
+
+def test_on_its_own_host_the_result_is_redacted(tmp_path):
+    said = sh(
+        """echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "note"}}'""", "claude", '["PostToolUse"]'
+    )
+    result = fire(manifest_of(tmp_path, said, redacting("closed")), result_payload("claude"), "--host", "claude")
+    assert result.answer["hookSpecificOutput"] == {"hookEventName": "PostToolUse", "additionalContext": "note", "updatedToolOutput": "***"}
+    assert "warning" not in result.stderr
+
+
+def test_on_its_own_host_a_hook_still_ends_the_turn(tmp_path):
+    said = sh("""echo '{"continue": false, "stopReason": "enough"}'""", "claude", '["PostToolUse"]')
+    answer = fire(manifest_of(tmp_path, said), result_payload("claude"), "--host", "claude").answer
+    assert (answer["continue"], answer["stopReason"]) == (False, "enough")
+    elsewhere = fire(manifest_of(tmp_path, said), result_payload("gemini"), "--host", "gemini").answer
+    assert (elsewhere["decision"], elsewhere["reason"]) == ("deny", "enough")
+
+
+def test_in_a_policy_that_holds_the_manifest_too(tmp_path):
+    path = manifest_of(tmp_path, redacting("open"))
+    policy = tmp_path / "policy.py"
+    policy.write_text(
+        f"from onehook.runner import load_policy\nfrom onehook import Hooks\nhooks = Hooks().use(load_policy({str(path)!r}))\n"
+    )
+    result = fire(policy, result_payload("claude"), "--host", "claude")
+    assert result.answer["hookSpecificOutput"]["updatedToolOutput"] == "***"
 
 
 def test_a_program_without_a_name_is_named_by_its_command(tmp_path):

@@ -336,6 +336,16 @@ def set_in(body: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
     return [key for key in keys if body.get(key) is not None and body[key] is not False]
 
 
+def part_of(body: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """An answer's fields of these names, those that are set."""
+    return {key: body[key] for key in set_in(body, keys)}
+
+
+def kept_for(host: str, event: Event, beyond: dict[str, Any]) -> dict[str, Any] | None:
+    """The part of an answer that only its own host can act on, as a Response's `native`; None on another host, or if there is none."""
+    return {host: beyond} if beyond and event.host == host else None
+
+
 def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
     """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse.
 

@@ -24,7 +24,7 @@ class Shape:
 
     def response(self, some_key: str) -> Response:
         """An answer of this shape. some_key: an input key to rewrite where the shape does not say which."""
-        texts = {name: "text" for name in self.fields if name not in ("decision", "modified_input")}
+        texts: dict[str, Any] = {name: "text" for name in self.fields if name not in ("decision", "modified_input", "native")}
         rewrite = {key: "text" for key in self.keys or {some_key}} if "modified_input" in self.fields else None
         return Response(self.decision, modified_input=rewrite, **texts)
 

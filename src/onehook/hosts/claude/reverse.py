@@ -182,7 +182,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         raise HandlerError(f"Claude Code hook: {problem} on {name}, so the answer is not used")
     if body is not None:  # whatever the exit code: JSON is read first
         heard = _heard(event, name, shape, body)
-        if heard.decision != "deny":
+        if heard.decision != "deny" and event.host != ID:
             reversing.refuse_unsaid(LABEL, body.get("hookSpecificOutput") or {}, _unsaid(event, name))
         return heard
     if exit_code != 0:
@@ -202,14 +202,19 @@ def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") ->
     body = reversing.json_object(stdout.strip())
     if body is None or body.get("async") is True or _problem(name, EVENTS[name].shape, body):
         return []
+    beyond = _beyond(event, name, body)
+    specific = beyond.pop("hookSpecificOutput", {})
+    return [key for part in (beyond, specific, specific.pop("decision", {})) for key in part if key != "hookEventName"]
+
+
+def _beyond(event: Event, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The part of a valid answer that only Claude Code can act on."""
     specific = body.get("hookSpecificOutput") or {}
-    results = _unsaid(event, name) if name == "PostToolUse" else []
     dialog = (specific.get("decision") or {}) if name == "PermissionRequest" else {}
-    return [
-        *reversing.set_in(body, ("terminalSequence",)),
-        *reversing.set_in(specific, [*results, *_LOST.get(name, ())]),
-        *reversing.set_in(dialog, ("updatedPermissions", "interrupt")),
-    ]
+    own = reversing.part_of(specific, [*_unsaid(event, name), *_LOST.get(name, ())])
+    own |= {"decision": part} if (part := reversing.part_of(dialog, ("updatedPermissions", "interrupt"))) else {}
+    top = reversing.part_of(body, ("terminalSequence",))
+    return {**top, "hookSpecificOutput": {"hookEventName": name, **own}} if own else top
 
 
 def _looks_like_json(text: str) -> bool:
@@ -250,6 +255,9 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     if heard.decision == "deny":
         heard.modified_input = None
         heard.reason = "Blocked by hook" if heard.reason is None else heard.reason
+    # The end of the turn is a denial elsewhere; here it is what it was.
+    halt = {"continue": False, **reversing.part_of(body, ("stopReason",))} if body.get("continue") is False else {}
+    heard.native = reversing.kept_for(ID, event, {**_beyond(event, name, body), **halt, **reversing.part_of(body, ("suppressOutput",))})
     return heard
 
 
@@ -274,7 +282,7 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: dict[str, Any
     if heard.decision == "deny":
         heard.reason = dialog.get("message")
     elif heard.decision == "allow":
-        if dialog.get("updatedPermissions") and not _only_widens(dialog["updatedPermissions"]):
+        if event.host != ID and dialog.get("updatedPermissions") and not _only_widens(dialog["updatedPermissions"]):
             reversing.refuse_unsaid(LABEL, dialog, ("updatedPermissions",))
         if dialog.get("updatedInput") is not None:
             heard.modified_input = _rewrite(event, name, dialog["updatedInput"])

@@ -234,8 +234,10 @@ def _heard(event: Event, name: str, given: dict[str, Any]) -> Response:
             heard.additional_context = None  # with a block the reason is all that is read
     if heard.decision == "deny":
         heard.reason = heard.reason or _NO_REASON
-    else:
-        reversing.refuse_unsaid(LABEL, body, _UNSAID.get(EVENTS[name].event, ()))
+    unsaid = _UNSAID.get(EVENTS[name].event, ())
+    heard.native = reversing.kept_for(ID, event, reversing.part_of(body, unsaid))
+    if event.host != ID and heard.decision != "deny":
+        reversing.refuse_unsaid(LABEL, body, unsaid)
     return heard
 
 

@@ -213,9 +213,13 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         if shape in _DENYING:
             return Response("deny", _SAFETY.replace("{why}", problem))
         raise HandlerError(f"Cursor hook: {problem} on {name}, so the answer is not used")
-    if name == "postToolUse" and event.mcp is not None:  # of other tools Cursor does not replace the result
-        reversing.refuse_unsaid(LABEL, body, ("updated_mcp_tool_output",))
-    return _heard(event, name, body, documented)
+    # Of other tools than MCP's Cursor does not replace the result.
+    results = ("updated_mcp_tool_output",) if name == "postToolUse" and event.mcp is not None else ()
+    if event.host != ID:
+        reversing.refuse_unsaid(LABEL, body, results)
+    heard = _heard(event, name, body, documented)
+    heard.native = reversing.kept_for(ID, event, reversing.part_of(body, [*results, *_LOST.get(name, ())]))
+    return heard
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:

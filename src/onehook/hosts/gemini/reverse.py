@@ -140,7 +140,10 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         body = {"decision": "deny", "reason": text}
     elif not is_json and text:
         body = {"systemMessage": text}
-    return _heard(event, name, shape, body)
+    heard = _heard(event, name, shape, body)
+    own = reversing.part_of(reversing.object_in(body, "hookSpecificOutput"), _UNSAID.get(shape, ()))
+    heard.native = reversing.kept_for(ID, event, {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {})
+    return heard
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
@@ -168,7 +171,8 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
         if shape == "result":
             heard.additional_context = None  # of a denied result the reason is all that the model gets
         return heard
-    reversing.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
+    if event.host != ID:
+        reversing.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
     if shape == "permission":  # an allow skips no dialog there, so it is no more than silence
         heard.decision = "ask" if body.get("decision") == "ask" else None
         if isinstance(specific.get("tool_input"), dict):

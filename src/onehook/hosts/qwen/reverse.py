@@ -156,10 +156,17 @@ def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") ->
     updatedPermissions are in its schema, and have no effect in 0.24.4.)"""
     name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
     _, value = reversing.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
-    specific = reversing.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
+    own = _beyond(name, value) if isinstance(value, dict) else {}
+    return [key for part in (own, own.pop("decision", {})) for key in part]
+
+
+def _beyond(name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What in hookSpecificOutput only Qwen Code can act on."""
+    specific = reversing.object_in(body, "hookSpecificOutput")
     dialog = reversing.object_in(specific, "decision") if name == "PermissionRequest" else {}
-    artifacts = reversing.set_in(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else []
-    return [*artifacts, *reversing.set_in(dialog, ("interrupt",))]
+    own = reversing.part_of(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else {}
+    part = reversing.part_of(dialog, ("interrupt",))
+    return {**own, "decision": part} if part else own
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
@@ -187,6 +194,8 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
         heard.decision, heard.reason = "deny", why
     if heard.decision == "deny":
         heard.reason = heard.reason or _NO_REASON
+    own = _beyond(name, body)
+    heard.native = reversing.kept_for(ID, event, {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {})
     return heard
 
 
