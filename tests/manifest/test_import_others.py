@@ -10,7 +10,7 @@ import pytest
 from harness import clean_environment, fire
 
 from onehook.cli.import_ import command as import_command
-from onehook.core import TOOLS
+from onehook.core import TOOLS, UsageError
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.gemini.imports import quoted_variables
 from onehook.hosts.importing import for_bash, in_project, joined_mcp
@@ -532,17 +532,15 @@ def test_time_outs_in_each_hosts_unit(host, given, timeout):
     assert one(host, event, {} if given is None else {"timeout": given}).timeout == timeout
 
 
-def test_hooks_that_are_switched_off_are_not_brought_to_life():
-    for host, switch in (
-        ("qwen", {"disableAllHooks": True}),
-        ("copilot", {"disableAllHooks": True}),
-        ("gemini", {"hooksConfig": {"enabled": False}}),
-    ):
-        event = {"gemini": "AfterAgent", "qwen": "Stop", "copilot": "agentStop"}[host]
-        entry = {"type": "command", "command": "x"}
-        data = {**switch, "hooks": {event: [entry if host == "copilot" else {"hooks": [entry]}]}}
-        (hook,) = load(host, "imports").handlers(data)
-        assert "switched off" in hook.refused
+@pytest.mark.parametrize("host", ["claude", *HERE])
+def test_hooks_that_are_switched_off_are_not_brought_to_life(host):
+    switch = {"hooksConfig": {"enabled": False}} if host == "gemini" else {"disableAllHooks": True}
+    event = {"gemini": "AfterAgent", "copilot": "agentStop"}.get(host, "Stop")
+    entry = {"type": "command", "command": "x"}
+    data = {"hooks": {event: [entry if host == "copilot" else {"hooks": [entry]}]}}
+    (on,) = load(host, "imports").handlers(data)
+    (off,) = load(host, "imports").handlers({**data, **switch})
+    assert not on.refused and "switched off" in off.refused
 
 
 @pytest.mark.parametrize(("host", "handler", "why"), [
@@ -596,3 +594,30 @@ def test_joined_names_are_split_in_every_way():
     assert joined_mcp("a_b_c", "_") == ["mcp__a__b_c", "mcp__a_b__c"]
     assert joined_mcp("a", "_") is None
     assert joined_mcp("a_*b", "_") is None
+
+
+@pytest.mark.parametrize(("handler", "run"), [
+    ({"exec": "tee", "args": ["a b"]}, ["tee", "a b"]),
+    ({"exec": "tee", "args": ["a b"], "env": {"A": "$b"}}, ["env", "A=$b", "tee", "a b"]),
+    ({"exec": "node", "args": ["lib/x.js"]}, 'cd "$COPILOT_PROJECT_DIR" || exit 1; node lib/x.js'),
+    ({"exec": "tee", "args": ["a b"], "cwd": "/tmp/x y"}, "cd '/tmp/x y' || exit 1; tee 'a b'"),
+    ({"command": "[[ x ]]", "env": {"A": "1"}}, ["env", "A=1", "bash", "-c", "[[ x ]]"]), ({"command": "jq .", "cwd": ""}, "jq ."),
+    ({"command": "jq .", "env": {"A": "$b"}}, "export A='$b'; jq ."),
+])  # fmt: skip
+def test_copilots_ways_to_name_a_command(handler, run):
+    assert one("copilot", "agentStop", {"command": "", **handler}).run == run
+
+
+def test_a_start_that_is_no_regular_expression_is_refused():
+    assert "cannot be said" in one("qwen", "SessionStart", matcher="(").refused
+
+
+def test_an_event_of_the_dialects_own_is_not_another_dialects(tmp_path):
+    for speaks, works in (("copilot", True), ("claude", False)):
+        (tmp_path / "onehook.toml").write_text(f'[[hook]]\nevents = ["copilot:PreToolUse"]\nrun = ["x"]\nspeaks = "{speaks}"\n')
+        if works:
+            (registration,) = load_policy(str(tmp_path / "onehook.toml")).registrations
+            assert (registration.event, registration.handler.native_event) == ("PreToolUse", "PreToolUse")
+        else:
+            with pytest.raises(UsageError, match="unknown event 'copilot:PreToolUse'"):
+                load_policy(str(tmp_path / "onehook.toml"))
