@@ -296,8 +296,10 @@ def _program(registration: Registration) -> Program:
 def _resolved(entry: Mapping[str, Any], name: str) -> tuple[str, str, tuple[str, ...]]:
     """The unified event of a name, the dialect's own event if that was named, and the tools that it is about."""
     dialect = entry["speaks"]
-    if name in EVENTS or name in EXTENDED_EVENTS:
+    own = name.startswith(f"{dialect}:")  # copilot:PreToolUse is the dialect's own, though a unified event has the same name
+    if not own and (name in EVENTS or name in EXTENDED_EVENTS):
         return name, "", ()
+    name = name[len(dialect) + 1 :] if own else name
     row = wire_of(dialect).EVENTS.get(name) if dialect != OWN_DIALECT else None
     if row is None:
         raise UsageError(f"unknown event {name!r}: take a unified one ({', '.join(EVENTS[:5])}, ...), or one of {dialect}'s own")

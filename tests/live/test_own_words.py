@@ -1,4 +1,4 @@
-"""A hook of Claude Code's that says what only Claude Code can do, run by a manifest on Claude Code itself: it is done, as without onehook."""
+"""A Claude Code hook that says what only Claude Code can do, run there by a manifest: it is done, as without onehook."""
 
 from __future__ import annotations
 

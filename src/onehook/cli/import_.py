@@ -10,18 +10,22 @@ import click
 
 from onehook.cli.choices import machine_of
 from onehook.core import OnehookError
+from onehook.hosts import HOSTS
 from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
+from onehook.setup.importing import importable
 
 if TYPE_CHECKING:
     from onehook.setup.importing import Import
     from onehook.setup.plan import Plan
 
+# The hosts without an `imports` module: OpenCode, Kilo and the contract.
+_NOT_CONFIGURED = "its hooks are plugins (code), or started by whoever calls them; no command is configured that could be carried over"
 SCOPES = click.Choice(("project", "local", "user"))
 
 
 @click.command("import")
-@click.option("--from", "sources", default="all", show_default=True, help="claude,cursor,codex | all")
+@click.option("--from", "sources", default="all", show_default=True, help=f"{','.join(importable())} | all")
 @click.option("--scope", type=SCOPES, default="project", show_default=True, help="Whose config: this project's, or yours.")
 @click.option("--output", default="onehook.toml", show_default=True, help="The manifest to write; relative to the project.")
 @click.option("--take-over", is_flag=True, help="Take the hooks that were carried over out of the agents' configs.")
@@ -61,11 +65,11 @@ def command(sources: str, scope: str, output: str, take_over: bool, project: str
 
 
 def _hosts(text: str) -> list[str]:
-    from onehook.setup.importing import importable
-
     known = importable()
     named = known if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
     for name in named:
+        if name in HOSTS and name not in known:
+            raise click.BadParameter(f"there is nothing to import from {name}: {_NOT_CONFIGURED}", param_hint="--from")
         if name not in known:
             raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}, all", param_hint="--from")
     return named
@@ -73,11 +77,11 @@ def _hosts(text: str) -> list[str]:
 
 def _report(found: Import) -> None:
     for taken in found.carried:
-        click.echo(f"carried over      {taken.event_name}: {taken.hook.shown}", err=True)
+        click.echo(f"carried over      {taken.host} {taken.hook.event}: {taken.hook.shown}", err=True)
         for loss in taken.hook.losses:
             click.echo(f"                  but {loss}", err=True)
     for taken in found.refused:
-        click.echo(f"NOT carried over  {taken.hook.event}: {taken.hook.shown}: {taken.hook.refused}", err=True)
+        click.echo(f"NOT carried over  {taken.host} {taken.hook.event}: {taken.hook.shown}: {taken.hook.refused}", err=True)
     for note in found.notes:
         click.echo(f"note              {note}", err=True)
 
@@ -86,6 +90,7 @@ def _write(plan: Plan, journal: object, found: Import, target: Path, take_over: 
     from onehook.setup.carry_out import carry_out
     from onehook.setup.importing import keep_originals
     from onehook.setup.journal import Journal
+    from onehook.setup.plan import configurable
 
     assert isinstance(journal, Journal)
     kept = keep_originals(plan)
@@ -97,5 +102,8 @@ def _write(plan: Plan, journal: object, found: Import, target: Path, take_over: 
         click.echo(f"Next: onehook install {shlex.quote(str(target))}")
         return
     sources = list(dict.fromkeys(taken.host for taken in found.carried))
-    click.echo(f"The originals are left, and still run on {', '.join(sources)}: install the manifest on the other agents")
-    click.echo(f"(onehook install {shlex.quote(str(target))} --hosts ...), or take them over (--take-over). With both they run twice.")
+    others = [host for host in configurable() if host not in sources]
+    click.echo(f"The originals are left, and still run on {', '.join(sources)}. Take them over (--take-over), or install the manifest")
+    click.echo(
+        f"on the other agents only, since with both they run twice: onehook install {shlex.quote(str(target))} --hosts {','.join(others)}"
+    )

@@ -7,7 +7,8 @@ hook is carried over, that part of it is not). Not on the hot path.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,11 @@ from onehook.hosts.tools import Tool
 _ANY = (None, "", "*", ".*")
 _GROUP = re.compile(r"(\^?)\((?:\?:)?([^()]*)\)(\$?)")
 _NAME = re.compile(r"[A-Za-z0-9_:*-]+")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_RELATIVE = re.compile(r"""(?:^|[\s;&|(=<>'"])(?:\.{1,2}/|(?:[\w.-]+/)+[\w.-])""")
+_BASH_ONLY = re.compile(
+    r"\[\[|<<<|[<>]\(|&>|\|&|\$'|\$\{\w+(?:/|\^|,|:\d|\[)|(?:^|[;&|({])\s*(?:source|function|declare|shopt)\s|pipefail|\w=\("
+)
 _COMMAND = re.compile(r"[A-Za-z0-9_:*/=@,\" -]+")
 
 
@@ -28,6 +34,7 @@ class Borrowed:
     path: tuple[str | int, ...]  # where in the config
     shown: str  # the command, or what stands in its place
     run: str | list[str] = ""  # a text is for the shell
+    name: str = ""  # what the person called it
     timeout: float = 60
     closed: bool = False
     tools: list[str] = field(default_factory=list)
@@ -50,15 +57,55 @@ def grouped_handlers(data: Any) -> Iterator[tuple[str, dict[str, Any], dict[str,
 
 
 def shown_of(handler: Mapping[str, Any]) -> str:
-    for key in ("command", "url", "tool", "prompt"):
+    for key in ("command", "bash", "exec", "powershell", "url", "tool", "prompt"):
         if isinstance(handler.get(key), str):
             words = [handler[key], *(word for word in handler.get("args", []) if isinstance(word, str))]
             return " ".join(words)
     return str(dict(handler))
 
 
+def name_of(handler: Mapping[str, Any]) -> str:
+    name = handler.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def lost(handler: Mapping[str, Any], carried: tuple[str, ...]) -> list[str]:
+    return [f"{key!r} is not carried over" for key in handler if key not in carried]
+
+
 def seconds(value: object, default: float) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 else default
+
+
+# ---- commands ----
+
+
+def for_bash(text: str) -> str | list[str]:
+    """A command of a host that gives it to bash: the manifest's shell is sh, so what only bash understands is given to bash there too."""
+    return ["bash", "-c", text] if _BASH_ONLY.search(text) else text
+
+
+def in_project(text: str, variable: str) -> str:
+    """A command of a host that starts hooks in the project's folder: others may start them below it, where its paths lead nowhere."""
+    return f'cd "${variable}" || exit 1; {text}' if _RELATIVE.search(text) else text
+
+
+def with_variables(run: str | list[str], variables: Mapping[str, str]) -> str | list[str]:
+    """The command with the variables of its `env` set; the values are taken literally."""
+    if not variables:
+        return run
+    pairs = [f"{name}={value}" for name, value in variables.items()]
+    if isinstance(run, list):
+        return ["env", *pairs, *run]
+    return f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())}; {run}"
+
+
+def env_problem(env: object) -> str:
+    """Why an `env` cannot be said, or ""."""
+    if env is None:
+        return ""
+    plain = isinstance(env, dict) and all(_VARIABLE.fullmatch(name) and isinstance(value, str) for name, value in env.items())
+    return "" if plain else f"its env {env!r} is no table of texts"
 
 
 # ---- matchers ----
@@ -90,13 +137,13 @@ def own_tools(names: list[str]) -> list[str]:
     return [name for name in names if name not in TOOLS and not name.startswith("mcp__")]
 
 
-def patterns_of(regex: str, allowed: re.Pattern[str] = _NAME) -> list[str] | None:
-    """A regular expression as patterns with *, or None if it says more than those can."""
+def patterns_of(regex: str, allowed: re.Pattern[str] = _NAME, whole: bool = False) -> list[str] | None:
+    """A regular expression as patterns with *, or None if it says more than those can. `whole`: it must fit the whole text anyway."""
     grouped = _GROUP.fullmatch(regex)
     texts = [f"{grouped[1]}{part}{grouped[3]}" for part in grouped[2].split("|")] if grouped else regex.split("|")
     patterns: list[str] = []
     for text in texts:
-        begins, ends = text.startswith("^"), text.endswith("$")
+        begins, ends = whole or text.startswith("^"), whole or text.endswith("$")
         body = text.removeprefix("^").removesuffix("$").replace(".*", "*").replace(".+", "*")
         if not allowed.fullmatch(body):
             return None
@@ -128,6 +175,73 @@ def tools_of_regex(regex: str, tools: Mapping[str, Tool], mcp_prefix: str) -> li
             return None
         found += unified_tools(natives or [plain], tools)
     return list(dict.fromkeys(found))
+
+
+def joined_mcp(body: str, joint: str) -> list[str] | None:
+    """server<joint>tool, with a * at its end or none, as patterns of the unified name: one for each way to split it."""
+    literal = body.removesuffix("*")
+    rest = body[len(literal) :]
+    words = literal.split(joint)
+    if "*" in literal:
+        return None
+    splits = ((joint.join(words[:at]), joint.join(words[at:]) + rest) for at in range(1, len(words)))
+    found = [f"mcp__{server}__{tool}" for server, tool in splits if server and tool]
+    return [*found, f"mcp__{literal}*"] if rest else found or None
+
+
+def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: str) -> tuple[list[str], list[str]] | None:
+    """The native tools and the MCP patterns that patterns of native names stand for; None if that cannot be said.
+
+    MCP tools are called <prefix>server<joint>tool. A name that is not known is a tool of its own.
+    """
+    natives: list[str] = []
+    servers: list[str] = []
+    for pattern in patterns:
+        body = pattern.lstrip("*")
+        found = [name for name in known if wildcard(pattern, name)]
+        if wildcard(pattern, f"{prefix}\0{joint}\0"):
+            servers.append("MCP")
+        elif not found and (body.startswith(prefix) if prefix else joint in body):
+            said = joined_mcp(body.removeprefix(prefix), joint) if body == pattern or prefix else None
+            if said is None:
+                return None
+            servers += said
+        elif not found:
+            plain = pattern.strip("*")
+            if not plain or "*" in plain or pattern not in (plain, f"*{plain}*"):
+                return None
+            found = [plain]
+        natives += found
+    return natives, servers
+
+
+def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], title: str) -> None:
+    """The tools of a hook, in unified words; what it fires on beside, or no longer, is a loss.
+
+    `tools` is the host's table without older names for a tool.
+    """
+    matched = list(dict.fromkeys(natives))
+    names = unified_tools(matched, tools)
+
+    def meant(native: str) -> bool:
+        return native in tools and any(name in names and name in TOOLS for name in tools[native].names)
+
+    said = [name for name in names if name in TOOLS or not meant(name)]
+    hook.tools = list(dict.fromkeys([*said, *servers]))
+    hook.losses += [f"the tool {name} is {title}'s own, and fires nowhere else" for name in own_tools(said)]
+    beside = [name for name in tools if name not in matched and meant(name)]
+    if beside:
+        hook.losses.append(f"it fires for {title}'s {', '.join(beside)} too: one unified tool stands for all of these")
+
+
+def forgotten_servers(patterns: list[str], natives: list[str], servers: list[str], prefix: str) -> list[str]:
+    """Of patterns that may fit anywhere in a name: the MCP tools that they fit too are not said where no MCP tool was meant."""
+    parts = [pattern.strip("*") for pattern in patterns if pattern.startswith("*") and "MCP" not in servers]
+    return [
+        f"MCP tools with {part!r} in their name do not start it any more"
+        for part in parts
+        if part not in natives and not part.startswith(prefix)
+    ]
 
 
 def _mcp_pattern(body: str, prefix: str) -> str:

@@ -54,7 +54,7 @@ def take_out(document: Document, found: Found, original: Any) -> None:
         value = value_at(document.data(), path)
         if value is None:
             continue  # in TOML an array of tables goes with its last table
-        bare_group = isinstance(value, dict) and value.get("hooks", []) == [] and set(value) <= {"hooks", "matcher"}
+        bare_group = isinstance(value, dict) and value.get("hooks", []) == [] and set(value) <= {"hooks", "matcher", "sequential"}
         users = not isinstance(path[-1], int) and isinstance(value_at(original, path), (dict, list))
         if (value not in ({}, []) and not bare_group) or users:
             return

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from onehook.core import EVENTS, EXTENDED_EVENTS
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.configuring import Found, Machine, Place
 from onehook.hosts.importing import Borrowed
@@ -17,7 +18,7 @@ from onehook.setup.documents import ConfigError, Document
 from onehook.setup.entries import first_state, take_out
 from onehook.setup.files import Change
 from onehook.setup.journal import Journal
-from onehook.setup.plan import Plan, config_of, configurable, place_of
+from onehook.setup.plan import Plan, config_of, configurable, places_of
 from onehook.stopguard import state_folder
 
 HEAD = """\
@@ -37,7 +38,9 @@ class Taken:
     @property
     def origin(self) -> str:
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.hook.path).lstrip(".")
-        return f"{self.place.path} {steps}"
+        path = self.place.path
+        inside = self.place.scope != "user" and path.is_relative_to(self.place.root)
+        return f"{path.relative_to(self.place.root) if inside else path} {steps}"
 
     @property
     def event(self) -> str:
@@ -48,7 +51,9 @@ class Taken:
         """The unified name, unless the host has several events for it and this is not the first: then the host's own."""
         events = wire_of(self.host).EVENTS
         first = next(name for name in events if events[name].event == self.event)
-        return self.event if first == self.hook.event else self.hook.event
+        if first == self.hook.event:
+            return self.event
+        return f"{self.host}:{self.hook.event}" if self.hook.event in (*EVENTS, *EXTENDED_EVENTS) else self.hook.event
 
 
 @dataclass
@@ -67,17 +72,37 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
     """Every configured hook of these hosts; onehook's own entries are not among them."""
     found = Import()
     for host in hosts:
-        place = place_of(host, scope, machine)
-        if place is None or not place.path.is_file():
-            found.notes.append(f"{config_of(host).TITLE} has no hooks in its {scope} scope")
-            continue
-        document = Document(place.path, place.format, config_of(host).ESCAPE_SLASHES)
-        found.documents[place.path] = document
-        for hook in load(host, "imports").handlers(document.data()):
-            if not is_ours(hook.shown):
-                (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+        config, before = config_of(host), len(found.carried) + len(found.refused)
+        for place in (place for place in read_by(host, scope, machine) if place.path.is_file()):
+            document = Document(place.path, place.format, config.ESCAPE_SLASHES)
+            found.documents[place.path] = document
+            found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
+            for hook in load(host, "imports").handlers(document.data()):
+                if not is_ours(hook.shown):
+                    (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+        if before == len(found.carried) + len(found.refused):
+            found.notes.append(f"{config.TITLE} has no hooks in its {scope} scope")
+        found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
     return found
+
+
+def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
+    """The files of a scope that a host reads hooks from; a host that reads more than install knows of says so in its `imports`."""
+    more = getattr(load(host, "imports"), "places", None)
+    places: list[Place] = more(machine, scope) if more else places_of(host, scope, machine)
+    return places
+
+
+def _borrowed_files(host: str, hosts: Sequence[str], scope: str, machine: Machine) -> list[str]:
+    """Hooks that a host runs though they stand in another host's file: they are imported from there."""
+    elsewhere = getattr(load(host, "imports"), "elsewhere", None)
+    notes: list[str] = []
+    for place, owner in elsewhere(machine, scope) if elsewhere else ():
+        held = place.path.is_file() and any(load(owner, "imports").handlers(Document(place.path, place.format).data()))
+        if held and owner not in hosts:
+            notes.append(f"{config_of(host).TITLE} runs the hooks in {place.path} too; import them with --from {owner}")
+    return notes
 
 
 def _absences(carried: list[Taken]) -> list[str]:
@@ -129,7 +154,8 @@ def _alike(carried: list[Taken]) -> list[list[Taken]]:
 
 def _settings(taken: Taken) -> list[str]:
     hook = taken.hook
-    lines = [f"{key} = {_list(value)}" for key in ("tools", "commands", "paths", "sources") if (value := getattr(hook, key))]
+    lines = [f"name = {_text(hook.name)}"] if hook.name else []
+    lines += [f"{key} = {_list(value)}" for key in ("tools", "commands", "paths", "sources") if (value := getattr(hook, key))]
     if isinstance(hook.run, str):
         lines += [f"run = {_text(hook.run)}", "shell = true"]
     else:

@@ -30,9 +30,10 @@ _VARIABLE = "${CLAUDE_PROJECT_DIR}"
 
 
 def handlers(data: Any) -> Iterator[Borrowed]:
+    off = isinstance(data, dict) and data.get("disableAllHooks") is True
     for event, group, handler, path in grouped_handlers(data):
         hook = Borrowed(event, path, shown_of(handler))
-        hook.refused = _refusal(event, handler) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
+        hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
         if not hook.refused:
             hook.run = _command(handler)
             hook.timeout = seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
@@ -41,11 +42,13 @@ def handlers(data: Any) -> Iterator[Borrowed]:
         yield hook
 
 
-def _refusal(event: str, handler: dict[str, Any]) -> str:
+def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
     if event not in EVENTS:
         return f"Claude Code has no event {event!r}"
     if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
         return f"it is of type {handler.get('type')!r}, not a command"
+    if off:
+        return "hooks are switched off here (disableAllHooks), so it does not run"
     for key in ("async", "asyncRewake"):
         if handler.get(key):
             return f"it runs in the background ({key})"

@@ -68,9 +68,8 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
 
 def variables(event: Event, project: str) -> dict[str, str]:
     """What Gemini CLI sets for its hooks, without GEMINI_PLANS_DIR: other hosts have no such folder."""
-    return {
-        "GEMINI_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project, "GEMINI_CWD": event.cwd or project, "GEMINI_SESSION_ID": event.session_id,
-    }  # fmt: skip
+    where = {"GEMINI_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project, "GEMINI_CWD": event.cwd or project}
+    return {**where, "GEMINI_SESSION_ID": event.session_id}
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:

@@ -1,0 +1,169 @@
+"""Hooks that are configured for Copilot CLI (1.0.102), as hooks of a manifest. What a matcher does was tried out on that version."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.core import wildcard
+from onehook.hosts.configuring import Machine, Place
+from onehook.hosts.copilot.config import home
+from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
+from onehook.hosts.importing import (
+    Borrowed,
+    env_problem,
+    for_bash,
+    in_project,
+    lost,
+    natives_of,
+    patterns_of,
+    seconds,
+    shown_of,
+    take_tools,
+    with_variables,
+)
+
+TITLE = "Copilot"
+_CARRIED = ("type", "bash", "command", "exec", "args", "cwd", "env", "timeoutSec", "timeout", "matcher")
+_MATCHED = ("PreToolUse", "PostToolUse", "PermissionRequest")
+_NARROWED = ("PreCompact", "SubagentStart", "Notification")  # by what a manifest has no word for; on other events a matcher is ignored
+_NAMES = re.compile(r"[A-Za-z0-9_:*/-]+")
+_LIST = re.compile(r"[A-Za-z0-9_|/ -]+")
+_OTHERS = (
+    "ask_user", "update_todo", "read_bash", "write_bash", "stop_bash", "list_bash", "read_powershell", "write_powershell",
+    "stop_powershell", "list_powershell", "skill", "sql", "read_agent", "write_agent", "list_agents",
+)  # fmt: skip
+# Claude Code's names, which PascalCase events take: each for some of Copilot's tools.
+_CLAUDE = {
+    "Bash": ("bash", "powershell"), "Read": ("view",), "Write": ("create",), "Edit": ("edit", "str_replace_editor", "apply_patch"),
+    "Grep": ("grep", "rg"), "Glob": ("glob",), "WebFetch": ("web_fetch",), "WebSearch": ("web_search",), "Agent": ("task",),
+    "AskUserQuestion": ("ask_user",), "TodoWrite": ("update_todo",),
+}  # fmt: skip
+_CLAUDE_LITERAL = {**_CLAUDE, "Task": ("task",)}
+
+
+def places(machine: Machine, scope: str) -> list[Place]:
+    """Every file of a scope that Copilot reads hooks from; install writes to one of its own."""
+    if scope == "local":
+        return [Place(scope, machine.project / ".github" / "copilot" / "settings.local.json", "json", machine.project)]
+    user = home(machine)
+    root, settings = (machine.project, machine.project / ".github" / "copilot") if scope == "project" else (user, user)
+    folder = machine.project / ".github" / "hooks" if scope == "project" else user / "hooks"
+    files = [Place(scope, path, "json", root) for path in sorted(folder.glob("*.json"))]
+    # Of the two settings files only the user's may have comments.
+    return [*files, Place(scope, settings / "settings.json", "jsonc" if scope == "user" else "json", root)]
+
+
+def elsewhere(machine: Machine, scope: str) -> list[tuple[Place, str]]:
+    """Files of other hosts that Copilot takes hooks from, and whose they are."""
+    name = {"project": "settings.json", "local": "settings.local.json"}.get(scope)
+    return [(Place(scope, machine.project / ".claude" / name, "json", machine.project), "claude")] if name else []
+
+
+def handlers(data: Any) -> Iterator[Borrowed]:
+    off = isinstance(data, dict) and data.get("disableAllHooks") is True
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            for handler, matcher, path in _flat(entry, ("hooks", event, index)):
+                yield _borrowed(event, handler, matcher, path, off)
+
+
+def _flat(entry: Any, path: tuple[str | int, ...]) -> Iterator[tuple[dict[str, Any], object, tuple[str | int, ...]]]:
+    """An entry, or those of the group that it is in Claude Code's form."""
+    if isinstance(entry, dict) and isinstance(entry.get("hooks"), list):
+        for index, handler in enumerate(entry["hooks"]):
+            if isinstance(handler, dict):
+                yield handler, entry.get("matcher"), (*path, "hooks", index)
+    elif isinstance(entry, dict):
+        yield entry, entry.get("matcher"), path
+
+
+def _borrowed(event: str, entry: dict[str, Any], matcher: object, path: tuple[str | int, ...], off: bool) -> Borrowed:
+    hook = Borrowed(event, path, shown_of(entry))
+    hook.refused = _refusal(event, entry, off) or _take_matcher(hook, matcher)
+    if not hook.refused:
+        hook.run = _command(entry)
+        hook.timeout = seconds(entry.get("timeoutSec", entry.get("timeout")), 30.0)
+        hook.losses += lost(entry, _CARRIED)
+    return hook
+
+
+def _refusal(event: str, entry: dict[str, Any], off: bool) -> str:
+    if event not in EVENTS:
+        return f"onehook has no event for {event!r}"
+    if entry.get("type", "command") != "command":
+        return f"it is of type {entry.get('type')!r}, not a command"
+    command = _text_of(entry)
+    if not command:
+        return "it is written for PowerShell alone" if entry.get("powershell") else "it has no command"
+    if off:
+        return "hooks are switched off in this file (disableAllHooks), so it does not run"
+    if "COPILOT_HOOK_DIR" in command:
+        return "it uses COPILOT_HOOK_DIR, the folder of its config, which a manifest does not have"
+    if not isinstance(entry.get("cwd", ""), str) or not _texts(entry.get("args", [])):
+        return "its cwd is no text" if _texts(entry.get("args", [])) else "its args are no list of texts"
+    return env_problem(entry.get("env"))
+
+
+def _texts(given: object) -> bool:
+    return isinstance(given, list) and all(isinstance(word, str) for word in given)
+
+
+def _text_of(entry: dict[str, Any]) -> str:
+    """What runs on Unix: bash before command."""
+    return next((entry[key] for key in ("bash", "command", "exec") if isinstance(entry.get(key), str) and entry[key]), "")
+
+
+def _command(entry: dict[str, Any]) -> str | list[str]:
+    text, where = _text_of(entry), entry.get("cwd")
+    words = [] if any(entry.get(key) for key in ("bash", "command")) else [text, *entry.get("args", [])]
+    line = shlex.join(words) if words else text
+    if where:
+        folder = shlex.quote(where) if where.startswith("/") else f'"$COPILOT_PROJECT_DIR"/{shlex.quote(where)}'
+        placed = f"cd {folder} || exit 1; {line}"
+    else:
+        placed = in_project(line, "COPILOT_PROJECT_DIR")
+    run = words if words and placed == line else for_bash(placed)
+    return with_variables(run, entry.get("env") or {})
+
+
+def _take_matcher(hook: Borrowed, matcher: object) -> str:
+    unified = EVENTS[hook.event].event
+    if matcher is None or unified not in (*_MATCHED, *_NARROWED):
+        return ""
+    claude = hook.event not in CAMEL
+    if matcher == ".*" or (claude and matcher in ("*", "**")):
+        return ""
+    if not isinstance(matcher, str) or matcher in ("", "*", "**"):
+        return f"its matcher {matcher!r} never matches on {hook.event}, so Copilot does not run it"
+    if unified in _NARROWED:
+        return f"its matcher {matcher!r} on {hook.event} cannot be said"
+    found = _matched(matcher, claude, "/" if unified == "PermissionRequest" else "-")
+    if found is None:
+        return f"its matcher {matcher!r} cannot be said as a list of tools"
+    natives, servers = found
+    if unified == "PermissionRequest" and "edit" in natives:
+        natives.append("create")  # to create a file is asked for as an edit
+    take_tools(hook, natives, servers, NATIVE_TOOLS, TITLE)
+    return ""
+
+
+def _matched(matcher: str, claude: bool, joint: str) -> tuple[list[str], list[str]] | None:
+    """A regular expression for the whole name; on PascalCase events a list of names, Claude Code's too, or one for Claude Code's name."""
+    listed = claude and _LIST.fullmatch(matcher)
+    words = [word.strip() for word in matcher.split("|")] if listed else []
+    patterns = words or patterns_of(matcher, _NAMES, whole=True)
+    if patterns is None:
+        return None
+    natives: list[str] = []
+    others: list[str] = []
+    for pattern in patterns:
+        table = (_CLAUDE_LITERAL if listed else _CLAUDE) if claude else {}
+        found = [native for name in table if wildcard(pattern, name) for native in table[name]]
+        natives += found
+        others += [] if found else [pattern]
+    said = natives_of(others, [*NATIVE_TOOLS, *_OTHERS], "", joint)
+    return None if said is None else ([*natives, *said[0]], said[1])

@@ -1,0 +1,129 @@
+"""Hooks that are configured for Gemini CLI (0.61.0), as hooks of a manifest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.hosts.gemini.wire import EVENTS, TOOLS
+from onehook.hosts.importing import (
+    Borrowed,
+    env_problem,
+    for_bash,
+    forgotten_servers,
+    grouped_handlers,
+    in_project,
+    lost,
+    name_of,
+    natives_of,
+    patterns_of,
+    seconds,
+    shown_of,
+    take_tools,
+    with_variables,
+)
+
+TITLE = "Gemini CLI"
+_TIMEOUT = 60_000.0  # milliseconds
+_CARRIED = ("type", "name", "command", "timeout", "env")
+_ON_TOOLS = ("BeforeTool", "AfterTool")
+_ON_WORDS = ("SessionStart", "SessionEnd", "PreCompress")  # compared as a whole word; the other events have no matcher
+_SOURCES = ("startup", "resume", "clear")
+_OLD = {"search_file_content": "grep_search"}
+_CURRENT = {name: tool for name, tool in TOOLS.items() if name not in _OLD}
+# Tools without a unified name, for matchers that fit a part of a name.
+_OTHERS = (
+    "write_todos", "ask_user", "activate_skill", "enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task", "get_internal_docs",
+    "read_mcp_resource", "list_mcp_resources", "save_memory", "tracker_create_task", "tracker_update_task", "tracker_get_task",
+    "tracker_list_tasks", "tracker_add_dependency", "tracker_visualize",
+)  # fmt: skip
+_REPLACED = re.compile(r"\$(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR)")
+_AROUND = {"": r'"\g<0>"', "'": r"""'"\g<0>"'""", '"': r"\g<0>"}  # by the quotes that it stands in
+_QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
+
+
+def handlers(data: Any) -> Iterator[Borrowed]:
+    for event, group, handler, path in grouped_handlers(data):
+        hook = Borrowed(event, path, shown_of(handler))
+        hook.refused = _refusal(event, handler, _switches(data)) or _take_matcher(hook, group.get("matcher"))
+        if not hook.refused:
+            command = in_project(quoted_variables(handler["command"]), "GEMINI_PROJECT_DIR")
+            hook.run = with_variables(for_bash(command), handler.get("env") or {})
+            hook.name = name_of(handler)
+            hook.timeout = seconds(handler.get("timeout"), _TIMEOUT) / 1000
+            hook.losses += lost(handler, _CARRIED)
+            if group.get("sequential") is True:
+                hook.losses.append("'sequential' is not carried over: the hooks of a manifest run at the same time")
+            hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "hooks", "sequential")]
+        yield hook
+
+
+def _switches(data: Any) -> dict[str, Any]:
+    found = data.get("hooksConfig")
+    return found if isinstance(found, dict) else {}
+
+
+def _refusal(event: str, handler: dict[str, Any], switches: dict[str, Any]) -> str:
+    if event not in EVENTS:
+        return f"Gemini CLI has no event {event!r}"
+    command = handler.get("command")
+    if handler.get("type") != "command" or not isinstance(command, str):
+        return f"it is of type {handler.get('type')!r}, not a command"
+    if switches.get("enabled") is False:
+        return "hooks are switched off here (hooksConfig.enabled), so it does not run"
+    disabled = switches.get("disabled")
+    if isinstance(disabled, list) and (handler.get("name") or command) in disabled:
+        return "it is switched off here (hooksConfig.disabled), so it does not run"
+    if "GEMINI_PLANS_DIR" in command:
+        return "it uses GEMINI_PLANS_DIR, which only Gemini CLI has"
+    return env_problem(handler.get("env"))
+
+
+def _take_matcher(hook: Borrowed, given: object) -> str:
+    matcher = given.strip() if isinstance(given, str) else ""
+    if matcher in ("", "*"):
+        return ""
+    if hook.event in _ON_TOOLS:
+        return _take_tools(hook, matcher)
+    if hook.event not in _ON_WORDS:
+        return ""
+    if hook.event == "SessionStart" and matcher in _SOURCES:
+        hook.sources = [matcher]
+        return ""
+    if hook.event == "SessionStart":
+        return f"its matcher {matcher!r} never matches: here it is one word, {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}"
+    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+
+
+def _take_tools(hook: Borrowed, matcher: str) -> str:
+    """A regular expression that may fit anywhere in the tool's name."""
+    patterns = patterns_of(matcher)
+    if patterns is not None and "*" in patterns:
+        return ""
+    found = None if patterns is None else natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp_", "_")
+    if patterns is None or found is None:
+        return f"its matcher {matcher!r} cannot be said as a list of tools"
+    natives, servers = found
+    take_tools(hook, [_OLD.get(name, name) for name in natives], servers, _CURRENT, TITLE)
+    hook.losses += forgotten_servers(patterns, natives, servers, "mcp_")
+    return ""
+
+
+def quoted_variables(command: str) -> str:
+    """Gemini CLI puts some values into the text, quoted, before bash sees it. The same for a shell that replaces variables itself."""
+    out: list[str] = []
+    state, at = "", 0
+    for mark in [*_QUOTE.finditer(command), None]:
+        piece = command[at : mark.start() if mark else len(command)]
+        out.append(_REPLACED.sub(_AROUND[state], piece))
+        if mark is None:
+            break
+        sign = mark[0]
+        if sign[0] == "\\" and state == "'":  # no escape there; what follows may end the quotes
+            state = "" if sign[1:] == "'" else state
+        elif sign in ("'", '"') and state in ("", sign):
+            state = "" if state else sign
+        out.append(sign)
+        at = mark.end()
+    return "".join(out)

@@ -1,0 +1,131 @@
+"""Hooks that are configured for Qwen Code (0.24.4), as hooks of a manifest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.hosts.configuring import TOOL_EVENTS
+from onehook.hosts.importing import (
+    Borrowed,
+    env_problem,
+    for_bash,
+    forgotten_servers,
+    grouped_handlers,
+    in_project,
+    lost,
+    name_of,
+    natives_of,
+    patterns_of,
+    seconds,
+    shown_of,
+    take_tools,
+    takes_all,
+    with_variables,
+)
+from onehook.hosts.qwen.wire import EVENTS, SOURCES, TOOLS
+
+TITLE = "Qwen Code"
+_CARRIED = ("type", "name", "command", "timeout", "env", "async", "shell")
+_MATCHED = (*TOOL_EVENTS, "PermissionDenied")
+_UNMATCHED = ("UserPromptSubmit", "Stop", "MessageDisplay", "PostToolBatch", "SessionDelete", "TodoCreated", "TodoCompleted")
+_STARTS = ("startup", "resume", "clear", "compact", "branch")
+_OLD = ("replace", "task")
+_CURRENT = {name: tool for name, tool in TOOLS.items() if name not in _OLD}
+# Tools without a unified name, for matchers that fit a part of a name.
+_OTHERS = (
+    "todo_write", "skill", "ask_user_question", "exit_plan_mode", "enter_plan_mode", "save_memory", "tool_search", "tool_call", "lsp",
+    "exec", "zoom_image", "image_gen", "display_image", "read_mcp_resource", "enter_worktree", "exit_worktree", "workflow", "artifact",
+    "record_artifact", "record_source", "report_findings", "send_message", "structured_output", "loop_wakeup", "cron_create", "cron_list",
+    "cron_delete", "create_sub_session", "list_agents", "task_stop", "task_create", "task_update", "task_list", "team_create",
+    "team_delete", "team_plan_approval", "request_shutdown", "get_goal", "update_goal", "propose_goal",
+)  # fmt: skip
+# Other names that a matcher may say in full; a name in Pascal case may have "Tool" behind it.
+_ALIASES = {
+    "Shell": "run_shell_command", "Bash": "run_shell_command", "Edit": "edit", "replace": "edit", "NotebookEdit": "notebook_edit",
+    "WriteFile": "write_file", "Write": "write_file", "ReadFile": "read_file", "Read": "read_file", "Grep": "grep_search",
+    "search_file_content": "grep_search", "SearchFiles": "grep_search", "Glob": "glob", "FindFiles": "glob", "ListFiles": "list_directory",
+    "ReadFolder": "list_directory", "TodoList": "todo_write", "TodoWrite": "todo_write", "WebFetch": "web_fetch", "WebSearch": "web_search",
+    "Agent": "agent", "task": "agent", "Task": "agent", "Skill": "skill", "ExitPlanMode": "exit_plan_mode", "Monitor": "monitor",
+    "SaveMemory": "save_memory", "AskUserQuestion": "ask_user_question",
+}  # fmt: skip
+
+
+def handlers(data: Any) -> Iterator[Borrowed]:
+    off = isinstance(data, dict) and data.get("disableAllHooks") is True
+    for event, group, handler, path in grouped_handlers(data):
+        hook = Borrowed(event, path, shown_of(handler))
+        hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher"))
+        if not hook.refused:
+            hook.run = with_variables(for_bash(in_project(handler["command"], "QWEN_PROJECT_DIR")), handler.get("env") or {})
+            hook.name = name_of(handler)
+            hook.timeout = _timeout(handler.get("timeout"))
+            hook.losses += lost(handler, _CARRIED)
+            if group.get("sequential") is True:
+                hook.losses.append("'sequential' is not carried over: the hooks of a manifest run at the same time")
+            hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "hooks", "sequential")]
+        yield hook
+
+
+def _timeout(given: object) -> float:
+    """Seconds, but 1000 and more are milliseconds."""
+    try:
+        value = float(given) if isinstance(given, str) else given
+    except ValueError:
+        value = None
+    found = seconds(value, 60.0)
+    return found / 1000 if found >= 1000 else found
+
+
+def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
+    if event not in EVENTS:
+        return f"Qwen Code has no event {event!r}"
+    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
+        return f"it is of type {handler.get('type')!r}, not a command"
+    if off:
+        return "hooks are switched off here (disableAllHooks), so it does not run"
+    if handler.get("async"):
+        return "it runs in the background (async)"
+    if handler.get("shell", "bash") != "bash":
+        return f"it is written for {handler['shell']}"
+    return env_problem(handler.get("env"))
+
+
+def _take_matcher(hook: Borrowed, given: object) -> str:
+    matcher = given.strip() if isinstance(given, str) else ""
+    if takes_all(matcher) or hook.event in _UNMATCHED:
+        return ""
+    words = [word.strip() for word in matcher.split("|") if word.strip()] if matcher[0] not in "^(" else []
+    if any(takes_all(word) for word in words):
+        return ""
+    if hook.event in _MATCHED:
+        return _take_tools(hook, matcher, words)
+    if hook.event == "SessionStart":
+        return _take_sources(hook, matcher, words)
+    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+
+
+def _take_sources(hook: Borrowed, matcher: str, words: list[str]) -> str:
+    try:
+        fits = [start for start in _STARTS if re.search("|".join(words) or matcher, start)]
+    except re.error:
+        return f"its matcher {matcher!r} on {hook.event} cannot be said"
+    if not fits:
+        return f"its matcher {matcher!r} never matches: a session starts by {', '.join(_STARTS)}"
+    hook.sources = [] if len(fits) == len(_STARTS) else [SOURCES.get(start, start) for start in fits]
+    return ""
+
+
+def _take_tools(hook: Borrowed, matcher: str, words: list[str]) -> str:
+    """A list of names, also of other names for the tools; what is none of these is a regular expression that may fit anywhere."""
+    named = [_ALIASES.get(word) or _ALIASES.get(word.removesuffix("Tool"), "") for word in words]
+    others = [word for word, name in zip(words, named) if not name] if words else [matcher]
+    patterns = patterns_of("|".join(others)) if others else []
+    found = None if patterns is None else natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp__", "__")
+    if patterns is None or found is None:
+        return f"its matcher {matcher!r} cannot be said as a list of tools"
+    natives, servers = found
+    take_tools(hook, [*(name for name in named if name), *natives], servers, _CURRENT, TITLE)
+    hook.losses += forgotten_servers(patterns, natives, servers, "mcp__")
+    return ""
