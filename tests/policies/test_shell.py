@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from onehook.policies.danger import danger, git_danger
@@ -141,7 +142,9 @@ BASH = shutil.which("bash") or ""
 @settings(max_examples=150, deadline=None)
 @given(texts(SYNTAX))
 def test_what_bash_accepts_is_not_broken(text: str) -> None:
-    # bash -n looks neither inside backticks nor at text that a command will run, so those are left out.
+    # bash -n looks neither inside backticks nor at text that a command will run, so those are left out. At an empty [[ ]] bash 5.2 gives
+    # up without a word and with exit code 0, whatever follows: it runs nothing of the text, so that is no acceptance.
+    assume(not re.search(r"\[\[\s*\]\]", text))
     accepted = subprocess.run([BASH, "-n", "-c", text], capture_output=True, stdin=subprocess.DEVNULL)
     if accepted.returncode == 0 and not accepted.stderr:
         assert not parse(text).broken
