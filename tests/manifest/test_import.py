@@ -225,6 +225,25 @@ def test_an_import_overwrites_nothing_and_does_not_import_itself(repo):
     assert there.returncode == 1 and "exists already; nothing was changed" in there.stderr
 
 
+HERE = 'cd "$CURSOR_PROJECT_DIR" || exit 1; '
+
+
+def test_a_hook_of_cursors_user_starts_where_cursor_starts_it(repo):
+    folder = repo.parent / ".cursor"
+    folder.mkdir()
+    (folder / "hooks.json").write_text(json.dumps({"version": 1, "hooks": {"stop": [{"command": "./d.sh"}]}}))
+    assert onehook(repo, "import", "--from", "cursor", "--scope", "user").returncode == 0
+    (registration,) = load_policy(str(repo / "onehook.toml")).registrations
+    assert registration.handler.run == 'cd "$HOME"/.cursor || exit 1; ./d.sh'
+
+
+def test_a_worktrees_path_cannot_be_carried_over(repo):
+    config = {"hooks": {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "echo /tmp/tree"}]}]}}
+    (repo / ".claude" / "settings.json").write_text(json.dumps(config))
+    done = onehook(repo, "import", "--from", "claude")
+    assert done.returncode == 1 and "it prints the path of a worktree" in done.stderr
+
+
 def test_cursor_and_codex_hooks_are_imported_too(repo):
     (repo / ".cursor").mkdir()
     entries = {
@@ -245,9 +264,9 @@ def test_cursor_and_codex_hooks_are_imported_too(repo):
     found = {r.handler.run: (r.event, r.handler.native_event, r.tools, r.handler.commands, r.handler.timeout, r.handler.fail)
              for r in load_policy(str(repo / "onehook.toml")).registrations}  # fmt: skip
     assert found == {
-        "./a.sh": ("PreToolUse", "beforeShellExecution", ("Bash",), ["*curl*", "*wget*"], 3, "closed"),
-        "./c.sh": ("PreToolUse", "", ("Bash", "MCP"), [], 60, "open"),
-        "./d.sh": ("Stop", "", (), [], 60, "open"),
+        f"{HERE}./a.sh": ("PreToolUse", "beforeShellExecution", ("Bash",), ["*curl*", "*wget*"], 3, "closed"),
+        f"{HERE}./c.sh": ("PreToolUse", "", ("Bash", "MCP"), [], 60, "open"),
+        f"{HERE}./d.sh": ("Stop", "", (), [], 60, "open"),
         "./f.sh": ("PreToolUse", "", ("Edit", "Write", "Delete"), [], 9, "open"),
     }
     for text in (

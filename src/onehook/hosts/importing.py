@@ -87,7 +87,11 @@ def for_bash(text: str) -> str | list[str]:
 
 def in_project(text: str, variable: str) -> str:
     """A command of a host that starts hooks in the project's folder: others may start them below it, where its paths lead nowhere."""
-    return f'cd "${variable}" || exit 1; {text}' if _RELATIVE.search(text) else text
+    return in_folder(text, f'"${variable}"')
+
+
+def in_folder(text: str, folder: str) -> str:
+    return f"cd {folder} || exit 1; {text}" if _RELATIVE.search(text) else text
 
 
 def with_variables(run: str | list[str], variables: Mapping[str, str]) -> str | list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from onehook.core import EVENTS, EXTENDED_EVENTS
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.configuring import Found, Machine, Place
-from onehook.hosts.importing import Borrowed
+from onehook.hosts.importing import Borrowed, in_folder
 from onehook.setup.command import is_ours
 from onehook.setup.documents import ConfigError, Document
 from onehook.setup.entries import first_state, take_out
@@ -78,6 +78,7 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             found.documents[place.path] = document
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
             for hook in load(host, "imports").handlers(document.data()):
+                hook.run = _placed(host, scope, hook.run)
                 if not is_ours(hook.shown):
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
         if before == len(found.carried) + len(found.refused):
@@ -85,6 +86,12 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
         found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
     return found
+
+
+def _placed(host: str, scope: str, run: str | list[str]) -> str | list[str]:
+    """The command, started where its host starts the hooks of this scope, if that is one folder and the command counts on it."""
+    folder = getattr(load(host, "imports"), "FOLDERS", {}).get(scope, "")
+    return in_folder(run, folder) if folder and isinstance(run, str) else run
 
 
 def read_by(host: str, scope: str, machine: Machine) -> list[Place]:

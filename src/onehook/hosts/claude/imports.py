@@ -52,6 +52,8 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
     for key in ("async", "asyncRewake"):
         if handler.get(key):
             return f"it runs in the background ({key})"
+    if event == "WorktreeCreate":
+        return "it prints the path of a worktree, and only Claude Code can take that"
     if handler.get("once"):
         return "it runs once in a session (once)"
     if handler.get("shell", "bash") != "bash":

@@ -17,6 +17,7 @@ _CONSTANT = {
     "beforeReadFile": "Read", "afterFileEdit": "Write", "beforeTabFileRead": "TabRead", "afterTabFileEdit": "TabWrite",
     "beforeSubmitPrompt": "UserPromptSubmit", "stop": "Stop", "afterAgentResponse": "AgentResponse", "afterAgentThought": "AgentThought",
 }  # fmt: skip
+FOLDERS = {"project": '"$CURSOR_PROJECT_DIR"', "user": '"$HOME"/.cursor'}  # where hooks start, by the scope of the file
 _UNMATCHED = ("sessionStart", "sessionEnd", "preCompact", "workspaceOpen")
 
 
