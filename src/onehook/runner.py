@@ -15,7 +15,7 @@ import time
 
 from onehook.codec import loads, text_of
 from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError
-from onehook.hosts import HOSTS, resolve, wire_of
+from onehook.hosts import HOSTS, happens, resolve, wire_of
 from onehook.hosts.effects import compile_response, gates
 
 TYPE_CHECKING = False
@@ -166,6 +166,7 @@ def take_payload(job: Job, data: bytes) -> Event:
     job.hints = [value for value in payload.values() if isinstance(value, str)]
     job.wire = resolve(job.hosts, payload)
     job.event = job.wire.parse(payload, job.event_name)
+    job.event.echo = job.event.echo or not happens(job.wire, job.event)
     return job.event
 
 
