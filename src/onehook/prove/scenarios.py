@@ -12,7 +12,7 @@ from typing import Any
 
 from onehook.core import Response
 from onehook.hosts.living import Live, Step
-from onehook.prove import guests
+from onehook.prove import compactions, guests
 from onehook.prove.evidence import Evidence
 
 REASON = "the-policy-said-no-7461"
@@ -72,6 +72,11 @@ def subagent_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 def talk_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [{"say": f"turn {number}"} for number in range(1, LIMIT + 4)]
+
+
+def compact_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    # Some agents ask for the summary as for any turn, with tools; to the others it is the last word.
+    return _ends([*live.compaction(mode), {"say": "a summary"}])
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,13 @@ def _guest(id: str) -> Scenario:
     )  # fmt: skip
 
 
+def _compaction(id: str, title: str, event: str) -> Scenario:
+    """A handler that is told of a compaction."""
+    policy = _policy(compactions.keeping(event))
+    seen = compactions.told_once(hook_event_name=event)
+    return Scenario(id, title, event, "", None, policy, compact_script, seen, needs=("compacts",))
+
+
 SCENARIOS: tuple[Scenario, ...] = (
     _simple("deny", "a command denied, the model told why", "PreToolUse", NO, shell_script, _blocked_and_told, tool="Bash", effect="deny"),
     _simple("ask", "ask with nobody there: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
@@ -217,6 +229,11 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
              files={name: "open('shadowed.txt', 'w').write('x')\n" for name in ("json.py", "onehook.py", "os.py")}),
     *(_guest(id) for id in guests.GUESTS),
+    Scenario("compacted", "a Claude Code hook for a compaction", "SessionStart", "", None, compactions.MANIFEST, compact_script,
+             compactions.told_once(hook_event_name="SessionStart", source="compact"), needs=("compacts",), files=compactions.FILES,
+             policy_name="onehook.toml"),
+    _compaction("compaction-before", "a compaction announced", "PreCompact"),
+    _compaction("compaction-after", "a compaction reported when it is done", "PostCompact"),
 )  # fmt: skip
 
 
