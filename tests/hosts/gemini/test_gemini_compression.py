@@ -80,7 +80,7 @@ def test_the_settings_move_the_limit(tmp_path: Path, place: str) -> None:
     path = tmp_path / files[place]
     path.parent.mkdir(parents=True, exist_ok=True)
     assert not is_told(tmp_path, said(200_000))
-    path.write_text('{"model": {"compressionThreshold": 0.1}} // less\n')
+    path.write_text('{"x": "http://y", /* less */ "model": {"compressionThreshold": 0.1}} // much\n')
     assert is_told(tmp_path, said(200_000))
 
 

@@ -7,6 +7,9 @@ tokens of the last request, as its transcript has them, against a share of the m
 
 from __future__ import annotations
 
+import os
+import sys
+
 from onehook.codec import loads, text_of
 from onehook.core import PayloadError
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 SHARE = 0.5
 WINDOW, SMALL_WINDOW = 1_048_576, 256_000
 SMALL = "gemma-4"  # how the names of the models with the small window begin
+SYSTEM = {"darwin": "/Library/Application Support/GeminiCli/settings.json", "win32": "C:\\ProgramData\\gemini-cli\\settings.json"}
 BYTES_PER_TOKEN = 4  # by Gemini CLI's own estimate of a history that no request was made with yet
 
 
@@ -49,9 +53,9 @@ def _last_request(transcript: object) -> tuple[int, int] | None:
     return 0, WINDOW
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _object(data: bytes) -> dict[str, Any]:
     try:
-        value = loads(text_of(line))
+        value = loads(text_of(data))
     except PayloadError:
         return {}
     return value if isinstance(value, dict) else {}
@@ -59,15 +63,26 @@ def _object(line: bytes) -> dict[str, Any]:
 
 def _share(cwd: object) -> float:
     """The settings' model.compressionThreshold; of several the machine's, the project's, the user's."""
-    from pathlib import Path
-
-    from onehook.hosts.configuring import Machine, read_jsonc
-    from onehook.hosts.gemini.config import places
-
-    found = {place.scope: place.path for place in places(Machine.here(Path(cwd) if isinstance(cwd, str) and cwd else None))}
-    for scope in ("enterprise", "project", "user"):
-        model = read_jsonc(found[scope]).get("model")
+    system = os.environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or SYSTEM.get(sys.platform, "/etc/gemini-cli/settings.json")
+    user = os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~")
+    folders = [folder for folder in (cwd, user) if isinstance(folder, str)]
+    for path in (system, *(os.path.join(folder, ".gemini", "settings.json") for folder in folders)):
+        model = _settings(path).get("model")
         share = model.get("compressionThreshold") if isinstance(model, dict) else None
         if isinstance(share, (int, float)) and share > 0:
             return float(share)
     return SHARE
+
+
+def _settings(path: str) -> dict[str, Any]:
+    """A settings file, which may have comments. (The installer's reader is not in a repository's own copy of the runtime.)"""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (OSError, ValueError):
+        return {}
+    if b"//" in data or b"/*" in data:
+        import re
+
+        data = re.sub(rb'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or b"", data, flags=re.DOTALL)
+    return _object(data)
