@@ -156,9 +156,19 @@ def test_neutral_code_names_no_host(name):
     assert not {word for word in words if any(host in word.lower() for host in hosts)}
 
 
+CHECKS = [f"onehook.hosts.{host}.checks" for host in HOSTS if hasattr(wire_of(host), "CHECKED")]
+
+
 def hot_sources():
     names = [f"onehook.{name}".replace(".__init__", "") for name in HOT]
-    return sorted({*names, *WIRES})
+    return sorted({*names, *WIRES, *CHECKS})
+
+
+def test_what_is_looked_up_outside_a_payload_is_for_events_that_the_host_has():
+    assert sorted(CHECKS) == sorted(name for name in SOURCES if name.endswith(".checks"))
+    for name in CHECKS:
+        wire = wire_of(name.split(".")[2])
+        assert wire.CHECKED and set(wire.CHECKED) <= set(wire.EVENTS)
 
 
 @pytest.mark.parametrize("name", hot_sources())

@@ -232,7 +232,7 @@ class Event:
         self.last_assistant_message = ""
         self.error = ""
         self.agent_id = ""
-        self.echo = False  # the host repeats what it has already sent: no handler sees it, and the answer is no opinion
+        self.echo = False  # the host repeats itself, or tells of nothing: no handler sees it, and the answer is no opinion
         self.command = ""
         self.paths: list[str] = []
         self.changes: list[Change] = []

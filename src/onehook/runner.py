@@ -15,7 +15,7 @@ import time
 
 from onehook.codec import dumps, loads, text_of
 from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError, overlaid
-from onehook.hosts import HOSTS, load, resolve, wire_of
+from onehook.hosts import HOSTS, happens, load, resolve, wire_of
 from onehook.hosts.effects import compile_response, gates
 
 TYPE_CHECKING = False
@@ -168,6 +168,7 @@ def take_payload(job: Job, data: bytes) -> Event:
     job.event = job.wire.parse(payload, job.event_name)
     if job.hosts and job.wire.ID not in job.hosts and _answers_itself(job, job.wire.ID):
         job.event.echo = True
+    job.event.echo = job.event.echo or not happens(job.wire, job.event)
     return job.event
 
 

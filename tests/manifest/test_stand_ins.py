@@ -87,6 +87,17 @@ def test_a_compaction_is_told_to_those_who_ask_for_it(tmp_path, sources, started
     assert seen.exists() is started
 
 
+def test_what_comes_before_a_compaction_only_at_times_stands_in_only_then(tmp_path):
+    """Gemini CLI says PreCompress before every request; whether one compresses is in the transcript."""
+    seen, transcript = tmp_path / "seen", tmp_path / "session.jsonl"
+    path = manifest_of(tmp_path / "m", sh(f"cat > {seen}", "claude", '["SessionStart"]', 'sources = ["compact"]'))
+    for tokens in (7, 1_000_000):
+        assert not seen.exists()
+        transcript.write_text(json.dumps({"type": "gemini", "tokens": {"input": tokens}}))
+        assert fire(path, {**of_gemini("PreCompact"), "transcript_path": str(transcript)}, "--host", "gemini").answer == {}
+    assert seen.exists()
+
+
 def test_context_for_the_compaction_takes_effect_where_the_host_takes_it(tmp_path):
     path = manifest_of(tmp_path, sh("echo frozen", "claude", '["SessionStart"]', 'sources = ["compact"]'))
     event = sample("PreCompact", session_id="s", cwd="/r")

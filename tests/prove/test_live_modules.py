@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -60,6 +62,22 @@ def test_every_step_is_a_step_of_a_script(host: str) -> None:
             module.subagent_end("the end", mode),
         ]
         assert len(parse_script([step for step in steps if step])) >= 6
+
+
+@each_host
+def test_a_compaction_is_made_by_a_context_that_is_said_to_be_full(host: str) -> None:
+    for mode in live(host).MODES:
+        script = parse_script(live(host).compaction(mode))
+        assert len([step for step in script if step.usage >= 180_000]) == 1
+        assert not script[-1].text, "a summary and a last word follow; before them the agent must still be at work"
+
+
+def test_gemini_gets_a_second_prompt_since_a_first_one_has_nothing_to_compress(sandbox: Sandbox) -> None:
+    module: Any = live("gemini")
+    launch = module.prepare(sandbox)
+    twice = module.compactable(replace(launch, argv=["/bin/echo", *launch.argv[1:]]))
+    said = subprocess.run(twice.argv, capture_output=True, text=True, check=True, timeout=10).stdout.splitlines()
+    assert said == [" ".join(launch.argv[1:]), " ".join([*launch.argv[1:], "--resume", "latest"])]
 
 
 @each_host

@@ -53,6 +53,19 @@ def test_a_request_without_tools_is_answered_on_the_side(client: Client, stream:
 
 @each_dialect
 @streamed_or_not
+def test_the_tokens_that_a_step_names_are_reported_and_again_beside_it(client: Client, stream: bool) -> None:
+    """An agent that is told of a full context asks for a summary of it; it goes by what that request is said to have had, too."""
+    steps = [{"say": "before"}, {**TOUCH, "usage": 123_456}, {"say": "after"}]
+    told = []
+    with ScriptedModel(steps) as model:
+        for tools in (["Shell"], ["Shell"], [], ["Shell"], []):
+            body = {**client.body(tools, stream), "stream_options": {"include_usage": True}}
+            told.append(b"123456" in send(model, client.path(stream), body).raw)
+    assert told == [False, True, True, False, False]
+
+
+@each_dialect
+@streamed_or_not
 def test_requests_after_the_last_step_get_a_text_and_count_as_overrun(client: Client, stream: bool) -> None:
     with ScriptedModel([{"say": "end"}]) as model:
         answers = [client.ask(model, ["Shell"], stream) for _ in range(3)]

@@ -12,13 +12,13 @@ def test_every_form_of_a_step_is_read() -> None:
         {"call": "Bash", "input": {"command": "ls"}},
         {"call": "exec", "input": "text(1)", "when": "child"},
         {"calls": [{"call": "A"}, {"call": "B", "input": {"b": 1}}]},
-        {"say": "bye", "wait": True},
+        {"say": "bye", "wait": True, "usage": 5000},
     ]
     assert parse_script(steps) == [
         Turn(calls=(Call("Bash", {"command": "ls"}),)),
         Turn(calls=(Call("exec", "text(1)"),), when="child"),
         Turn(calls=(Call("A", {}), Call("B", {"b": 1}))),
-        Turn(text="bye", wait=True),
+        Turn(text="bye", wait=True, usage=5000),
     ]
 
 
@@ -44,6 +44,9 @@ def test_a_script_file_is_a_list_or_an_object_with_steps(tmp_path: Path, text: s
         ([{"say": "A", "input": {}}], "unknown key 'input'"),
         ([{"say": "A", "when": 1}], '"when" is a text'),
         ([{"say": "A", "wait": 1}], '"wait" is true or false'),
+        ([{"say": "A", "usage": -1}], '"usage" is a number of tokens'),
+        ([{"say": "A", "usage": True}], '"usage" is a number of tokens'),
+        ([{"say": "A", "usage": "many"}], '"usage" is a number of tokens'),
         ([{"calls": []}], "at least one"),
         ([{"calls": [{"say": "A"}]}], "step 1, call 1 needs the form"),
         ([{"calls": [{"call": "A", "x": 1}]}], "step 1, call 1 has the unknown key 'x'"),

@@ -13,8 +13,14 @@ from click.testing import CliRunner
 from harness import LAUNCH, fire, reason_of, tool_payload
 
 from onehook.cli.record_ import command
+from onehook.core import Hooks
+from onehook.hosts import load
+from onehook.hosts.reversing import sample
+from onehook.hosts.transcribing import Counts
 from onehook.policies.rules import SECRETS
 from onehook.record.log import masked
+from onehook.record.sources import logs, read
+from onehook.record.worker import judge
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
 
@@ -63,6 +69,22 @@ def test_credentials_are_masked_unless_it_is_switched_off(policy, folder, tmp_pa
 def test_masking_keeps_the_shape_and_everything_else():
     value = {"a": [1, None, True, "plain text here", {"api_key": "9f86d081884c7d659a2feaa0c55ad015"}], "b": "x" * 50}
     assert masked(value) == {"a": [1, None, True, "plain text here", {"api_key": "[password]"}], "b": "x" * 50}
+
+
+def test_an_event_that_reached_no_handler_reaches_none_when_it_is_replayed(policy, folder, tmp_path):
+    """Why it did not may be outside the payload: in Gemini CLI's transcript, which goes on changing."""
+    transcript = tmp_path / "session.jsonl"
+    payload = {**load("gemini", "reverse").payload(sample("PreCompact", session_id="s")), "transcript_path": str(transcript)}
+    for tokens in (7, 1_000_000):
+        transcript.write_text(json.dumps({"tokens": {"input": tokens}}))
+        fire(policy("return None", event="PreCompact"), payload, "--host", "gemini", env={"ONEHOOK_RECORD": str(folder)})
+    asked = []
+    hooks = Hooks()
+    hooks.on("PreCompact")(lambda event: asked.append(event))
+    (source,) = logs([str(folder)])
+    for recorded, times in zip(read(source, Counts()), (0, 1), strict=True):
+        judge(hooks, recorded)
+        assert len(asked) == times
 
 
 def test_sessions_have_files_of_their_own_and_a_name_cannot_lead_elsewhere(policy, folder, tmp_path):

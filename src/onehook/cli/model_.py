@@ -9,6 +9,7 @@ HELP = """Serve a scripted model on loopback: Anthropic Messages, OpenAI Respons
 \b
 A script is a JSON list of steps; each request that offers tools takes the next one:
   [{"call": "Bash", "input": {"command": "touch x"}}, {"say": "done"}]
+A step with "usage": 1000000 reports that many tokens, as of a context that is full: agents compact the session then.
 Point the agent at the printed address, for example:
   onehook model script.json --port 8123 &
   ANTHROPIC_BASE_URL=http://127.0.0.1:8123 ANTHROPIC_API_KEY=any claude -p "do it" --allowedTools Bash

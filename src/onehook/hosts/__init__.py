@@ -58,6 +58,11 @@ def wire_of(name: str) -> Wire:
     return module
 
 
+def happens(wire: Wire, event: Event) -> bool:
+    """Whether an event tells of anything. Some hosts send one (wire.CHECKED) without; then their checks.py looks outside the payload."""
+    return event.native_event not in getattr(wire, "CHECKED", ()) or bool(load(wire.ID, "checks").happens(event.native))
+
+
 def detect(payload: dict[str, Any]) -> Wire:
     """The host that sent a payload, by what is in it. A payload that fits no host, or two equally well, is an error."""
     first, second = _ranked(HOSTS, payload)[:2]

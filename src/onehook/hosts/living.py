@@ -61,6 +61,10 @@ class Live(Protocol):
 
     def subagent_end(self, text: str, mode: str = ...) -> Step | None: ...
 
+    def compaction(self, mode: str = ...) -> list[Step]:
+        """Steps after which the host compacts the session, once."""
+        ...
+
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object file of the sandbox, or an empty object where there is none."""

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from onehook.core import EVENTS, Event
+from onehook.core import EVENTS, EXTENDED_EVENTS, Event
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.prove import hostdocs
 from onehook.prove.report import columns, summary
@@ -135,7 +135,7 @@ def with_table(readme: str, document: dict[str, Any]) -> str:
 
 def main(root: Path) -> int:
     document = read()
-    unknown = [event for event in {row["event"] for row in document["results"]} if event not in EVENTS]
+    unknown = [event for event in {row["event"] for row in document["results"]} if event not in EVENTS + EXTENDED_EVENTS]
     if unknown:
         raise ValueError(f"the results name events that do not exist: {unknown}")
     (root / "docs" / "matrix.md").write_text(page(document), encoding="utf-8")

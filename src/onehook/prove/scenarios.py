@@ -12,7 +12,7 @@ from typing import Any
 
 from onehook.core import Response
 from onehook.hosts.living import Live, Step
-from onehook.prove import guests, imported
+from onehook.prove import compactions, guests, imported
 from onehook.prove.evidence import Evidence
 
 REASON = "the-policy-said-no-7461"
@@ -80,6 +80,11 @@ def project_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 def talk_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [{"say": f"turn {number}"} for number in range(1, LIMIT + 4)]
+
+
+def compact_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    # Some agents ask for the summary as for any turn, with tools; to the others it is the last word.
+    return _ends([*live.compaction(mode), {"say": "a summary"}])
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,13 @@ def _guest(id: str) -> Scenario:
     )  # fmt: skip
 
 
+def _compaction(id: str, title: str, event: str) -> Scenario:
+    """A handler that is told of a compaction."""
+    policy = _policy(compactions.keeping(event))
+    seen = compactions.told_once(hook_event_name=event)
+    return Scenario(id, title, event, "", None, policy, compact_script, seen, needs=("compacts",))
+
+
 IMPORTED = tuple(name for name in imported.HOOKS if name != "compacted")  # no compaction in this session
 
 
@@ -238,6 +250,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("imported", "the hooks of a Claude Code project, imported: each runs", "PreToolUse", "Bash", NO, "", project_script,
              lambda e: _kept_and_told(e) and not _silent_hooks(e), effect="deny", files=imported.files(REASON), mcp=True,
              policy_name="onehook.toml", imports=imported.CONFIG, explained=_silent_hooks),
+    Scenario("compacted", "a Claude Code hook for a compaction", "SessionStart", "", None, compactions.MANIFEST, compact_script,
+             compactions.told_once(hook_event_name="SessionStart", source="compact"), needs=("compacts",), files=compactions.FILES,
+             policy_name="onehook.toml"),
+    _compaction("compaction-before", "a compaction announced", "PreCompact"),
+    _compaction("compaction-after", "a compaction reported when it is done", "PostCompact"),
 )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def live_of(host: str) -> Live:
 
 def abilities(live: Live) -> frozenset[str]:
     """What a host's live module can do beyond the interface."""
-    able = {"broken_later", *getattr(live, "CAN", ())}
+    able = {"broken_later", "compacts", *getattr(live, "CAN", ())}
     return frozenset(able | {"disable"} if hasattr(live, "disable") else able)
 
 
@@ -116,7 +116,9 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, step
         more["steps"] = steps
     if "strict" in scenario.needs:
         more["strict"] = True
-    return live.prepare(sandbox, agent.mode, **more)
+    launch = live.prepare(sandbox, agent.mode, **more)
+    compactable = getattr(live, "compactable", None)  # where a session must be more than one prompt
+    return compactable(launch) if compactable and "compacts" in scenario.needs else launch
 
 
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:

@@ -45,6 +45,8 @@ def _entry(job: Job, output: Output) -> dict[str, Any]:
             "response": None if output.answer is None else output.answer.to_dict(),
         },
     }
+    if event is not None and event.echo:
+        entry["echo"] = True
     return entry if os.environ.get(MASK) == "off" else masked(entry)
 
 

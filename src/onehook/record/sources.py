@@ -36,6 +36,7 @@ class Recorded:
     host: str
     native_event: str
     payload: dict[str, Any]
+    echo: bool = False  # it reached no handler; the payload alone may not show why
 
 
 def logs(paths: Sequence[str]) -> list[Source]:
@@ -108,7 +109,8 @@ def _log(path: Path, counts: Counts) -> Iterator[Recorded]:
     """Lines of `onehook record`, captures ({"stdin": {...}}), or bare payloads."""
     for line in json_lines(path, counts):
         if isinstance(line.get("payload"), dict) and "answer" in line:
-            yield Recorded(text(line.get("time")), text(line.get("host")), text(line.get("native_event")), line["payload"])
+            named = text(line.get("native_event"))
+            yield Recorded(text(line.get("time")), text(line.get("host")), named, line["payload"], line.get("echo") is True)
         elif isinstance(line.get("stdin"), dict):
             words = line.get("argv")
             named = text(line.get("event")) or (text(words[0]) if isinstance(words, list) and words else "")

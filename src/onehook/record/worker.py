@@ -100,6 +100,7 @@ def judge(hooks: Hooks, recorded: Recorded, host: str = "") -> dict[str, Any]:
     try:
         job.wire = resolve(job.hosts, recorded.payload)
         job.event = job.wire.parse(recorded.payload, recorded.native_event)
+        job.event.echo = job.event.echo or recorded.echo
     except (PayloadError, UsageError) as error:
         return {"unusable": str(error), "effect": "not understood", "interesting": False}
     event = job.event

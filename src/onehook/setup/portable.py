@@ -29,7 +29,7 @@ TEXTS = {"README.md": README.encode(), ".gitignore": b"__pycache__/\n"}
 
 def runtime_files() -> dict[str, bytes]:
     """Path below .onehook/ -> content."""
-    parts = [f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py", "reverse.py", "own.py")]
+    parts = [f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py", "reverse.py", "own.py", "checks.py")]
     names = [*MODULES, *(name for name in parts if (PACKAGE / name).is_file())]
     names += [f"policies/{path.name}" for path in sorted((PACKAGE / "policies").glob("*.py"))]
     files = {f"runtime/onehook/{name}": (PACKAGE / name).read_bytes() for name in names}

@@ -73,6 +73,11 @@ def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
 
 
+def compaction(mode: str = "") -> list[Step]:
+    """The model that 2.1.325 takes has a window of a million tokens."""
+    return [{**shell("true"), "usage": 1_000_000}]
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".claude" / "settings.json", {"disableAllHooks": True})

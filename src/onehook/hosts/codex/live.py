@@ -82,6 +82,11 @@ def subagent_end(text: str, mode: str = "tools") -> Step:
     return {"say": text}
 
 
+def compaction(mode: str = "tools") -> list[Step]:
+    """More tokens than any of the models holds."""
+    return [{**shell("true", mode), "usage": 1_000_000}]
+
+
 def _call(tool: str, args: dict[str, Any], mode: str, *, deferred: bool = False) -> Step:
     """With gpt-5.5 some tools are listed only on a search, yet Codex takes calls of them all the same."""
     if mode == "tools":

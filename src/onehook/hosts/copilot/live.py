@@ -61,6 +61,12 @@ def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
 
 
+def compaction(mode: str = "") -> list[Step]:
+    """1.0.102 asks for the summary while the next turn goes on, which therefore must not be the last one."""
+    summary = {"say": "a summary", "when": "respond only with the summary text"}
+    return [{**shell("true"), "usage": 1_000_000}, summary, shell("sleep 1")]
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Start it as a person would who has not trusted the folder."""
     merge_json(sandbox.home / ".copilot" / "config.json", {"trusted_folders": []})

@@ -32,10 +32,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "Stop": _STOP,
     "SubagentStart": {"agent_name": ""},
     "SubagentStop": {"agent_name": "", "last_assistant_message": "", **_STOP},
-    "PreCompact": {"trigger": "auto"},
+    "PreCompact": {"trigger": "auto", "custom_instructions": ""},  # seen so with 1.0.102, in camelCase
     "Notification": {"message": "", "notification_type": "agent_idle"},
 }
-_WITH_TRANSCRIPT = ("Stop", "SubagentStart", "SubagentStop")
+_WITH_TRANSCRIPT = ("Stop", "SubagentStart", "SubagentStop", "PreCompact")
 _SUBAGENT = ("SubagentStart", "SubagentStop")
 # The words that are spelled alike in both dialects, or that differ by more than their spelling.
 _CAMEL = {

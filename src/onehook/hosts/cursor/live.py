@@ -113,6 +113,11 @@ def event(name: str, fields: Mapping[str, Any] | None = None) -> Step:
     return {"event": name, "fields": dict(fields or {})}
 
 
+def compaction(mode: str = "") -> list[Step]:
+    """Cursor's server decides on it, and tells this machine."""
+    return [event("preCompact")]
+
+
 def outcome(stdout: str) -> dict[str, Any]:
     """The driver's whole result."""
     result: dict[str, Any] = json.loads(stdout)

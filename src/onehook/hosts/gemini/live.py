@@ -61,6 +61,17 @@ def subagent_end(text: str, mode: str = "") -> Step:
     return {"call": "complete_task", "input": {"result": {"response": text}}}
 
 
+def compaction(mode: str = "") -> list[Step]:
+    """A first prompt has nothing before it that 0.61.0 could compress: the session must be taken up again (see compactable)."""
+    return [{"say": "that was the first prompt"}, {**shell("true"), "usage": 1_000_000}]
+
+
+def compactable(launch: Launch) -> Launch:
+    """Two prompts, one after the other, in one session."""
+    argv = ["/bin/sh", "-c", '"$@" && exec "$@" --resume latest', "sh", *launch.argv]
+    return Launch(argv, launch.env, launch.cwd, launch.home)
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".gemini" / "settings.json", {"hooksConfig": {"enabled": False}})

@@ -37,6 +37,8 @@ EVENTS = {
     "BeforeToolSelection": Row("BeforeToolSelection", "nothing"),
 }
 
+CHECKED = ("PreCompress",)  # it comes before every request to the model, and seldom before a compression: see checks.py
+
 # A subagent is a tool here, and only that; after a compression no session starts.
 STAND_INS = {
     "BeforeTool": StandIn("SubagentStart", tool="Agent"),

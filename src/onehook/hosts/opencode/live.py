@@ -9,6 +9,7 @@ from typing import Any
 from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
+FULL = 200_000  # tokens
 FAILING = "edit"  # a command that exits with an error has not failed, to this host
 
 
@@ -29,7 +30,8 @@ def provider(sandbox: Sandbox) -> dict[str, Any]:
         "npm": "@ai-sdk/openai-compatible",
         "name": "scripted",
         "options": {"baseURL": sandbox.model_url + "/v1", "apiKey": "scripted"},
-        "models": {"scripted": {"name": "scripted", "tool_call": True}},
+        # Without a limit the context is never full, and nothing is ever compacted.
+        "models": {"scripted": {"name": "scripted", "tool_call": True, "limit": {"context": FULL, "output": 32_000}}},
     }
     return {"provider": {"scripted": scripted}, "model": "scripted/scripted"}
 
@@ -67,6 +69,10 @@ def subagent(prompt: str, mode: str = "") -> Step:
 
 def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
+
+
+def compaction(mode: str = "") -> list[Step]:
+    return [{**shell("true"), "usage": FULL}]
 
 
 def _config(sandbox: Sandbox) -> Path:

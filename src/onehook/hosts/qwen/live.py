@@ -60,6 +60,11 @@ def subagent_end(text: str, mode: str = "") -> Step:
     return {"say": text}
 
 
+def compaction(mode: str = "") -> list[Step]:
+    """The window of a model that 0.24.4 does not know is 200000 tokens. SessionStart is not waited for, so something must follow."""
+    return [{**shell("true"), "usage": 180_000}, shell("sleep 1")]
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".qwen" / "settings.json", {"disableAllHooks": True})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from onehook.prove.model.script import Turn
+from onehook.prove.model.script import NOMINAL_TOKENS, Turn
 from onehook.prove.model.shape import (
     MODEL_ROLES,
-    NOMINAL_TOKENS,
     Ask,
     Json,
     Reply,
@@ -82,7 +81,7 @@ def _message(turn: Turn, ask: Ask) -> Json:
         "content": content,
         "stop_reason": "tool_use" if turn.calls else "end_turn",
         "stop_sequence": None,
-        "usage": {"input_tokens": NOMINAL_TOKENS, "output_tokens": NOMINAL_TOKENS},
+        "usage": {"input_tokens": turn.usage, "output_tokens": NOMINAL_TOKENS},
     }
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onehook.prove.model.script import Call, Turn
+from onehook.prove.model.script import NOMINAL_TOKENS, Call, Turn
 from onehook.prove.model.shape import (
     MODEL_ROLES,
-    NOMINAL_TOKENS,
     Ask,
     Json,
     Reply,
@@ -57,7 +56,7 @@ def reply(turn: Turn, ask: Ask) -> Reply:
     if turn.calls:
         message["tool_calls"] = _tool_calls(turn, ask)
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(turn)}
-    return json_reply({**_head(ask, "chat.completion"), "choices": [choice], "usage": _usage()})
+    return json_reply({**_head(ask, "chat.completion"), "choices": [choice], "usage": _usage(turn)})
 
 
 def _definition(tool: Json) -> Json:
@@ -89,7 +88,7 @@ def _chunks(turn: Turn, ask: Ask) -> Iterator[Json]:
         yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": _finish(turn)}]}
     if obj(ask.body.get("stream_options")).get("include_usage") is True:
-        yield {**head, "choices": [], "usage": _usage()}
+        yield {**head, "choices": [], "usage": _usage(turn)}
 
 
 def _finish(turn: Turn) -> str:
@@ -101,6 +100,6 @@ def _head(ask: Ask, kind: str) -> Json:
     return {"id": f"chatcmpl-{ask.number}", "object": kind, "created": 1, "model": model}
 
 
-def _usage() -> Json:
-    counts = {"prompt_tokens": NOMINAL_TOKENS, "completion_tokens": NOMINAL_TOKENS}
-    return {**counts, "total_tokens": 2 * NOMINAL_TOKENS}
+def _usage(turn: Turn) -> Json:
+    counts = {"prompt_tokens": turn.usage, "completion_tokens": NOMINAL_TOKENS}
+    return {**counts, "total_tokens": turn.usage + NOMINAL_TOKENS}

@@ -6,10 +6,9 @@ import json
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from onehook.prove.model.script import Turn
+from onehook.prove.model.script import NOMINAL_TOKENS, Turn
 from onehook.prove.model.shape import (
     MODEL_ROLES,
-    NOMINAL_TOKENS,
     Ask,
     Json,
     Reply,
@@ -88,10 +87,10 @@ def _answer(turn: Turn, ask: Ask) -> Json:
         use = {"id": call_id(ask, index), "name": call.tool, "args": arguments(call)}
         parts.append({"functionCall": use})
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
-    counts = {"promptTokenCount": NOMINAL_TOKENS, "candidatesTokenCount": NOMINAL_TOKENS}
+    counts = {"promptTokenCount": turn.usage, "candidatesTokenCount": NOMINAL_TOKENS}
     return {
         "candidates": [candidate],
-        "usageMetadata": {**counts, "totalTokenCount": 2 * NOMINAL_TOKENS},
+        "usageMetadata": {**counts, "totalTokenCount": turn.usage + NOMINAL_TOKENS},
         "modelVersion": "scripted",
         "responseId": f"response_{ask.number}",
     }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onehook.prove.model.script import Call, Turn
+from onehook.prove.model.script import NOMINAL_TOKENS, Call, Turn
 from onehook.prove.model.shape import (
     MODEL_ROLES,
-    NOMINAL_TOKENS,
     Ask,
     Json,
     Reply,
@@ -61,7 +60,7 @@ def reply(turn: Turn, ask: Ask) -> Reply:
         "status": "completed",
         "model": name_of(ask.body.get("model")) or "scripted",
         "output": output,
-        "usage": _usage(),
+        "usage": _usage(turn),
     }
     return sse_reply(_events(response), named=True) if ask.body.get("stream") is True else json_reply(response)
 
@@ -146,11 +145,11 @@ def _item_events(item: Json, index: int) -> Iterator[Json]:
     yield {"type": "response.output_item.done", **place, "item": item}
 
 
-def _usage() -> Json:
+def _usage(turn: Turn) -> Json:
     return {
-        "input_tokens": NOMINAL_TOKENS,
+        "input_tokens": turn.usage,
         "input_tokens_details": {"cached_tokens": 0},
         "output_tokens": NOMINAL_TOKENS,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 2 * NOMINAL_TOKENS,
+        "total_tokens": turn.usage + NOMINAL_TOKENS,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+NOMINAL_TOKENS = 7
 STEP_FORMS = '{"call": TOOL, "input": {...} or "text"}, {"calls": [...]} or {"say": "text"}'
 
 
@@ -29,7 +30,8 @@ class Turn:
 
     `when` and `wait` are for agents at work at the same time: a step with `when` is kept for a request
     that was told that text, a step with `wait` is answered only when all steps before it were taken.
-    `deferred` is for tools that the host takes though it lists them only on a search.
+    `deferred` is for tools that the host takes though it lists them only on a search. `usage` is how many
+    tokens the request is said to have had: agents compact a session whose context is nearly full by it.
     """
 
     calls: tuple[Call, ...] = ()
@@ -37,6 +39,7 @@ class Turn:
     when: str = ""
     wait: bool = False
     deferred: bool = False
+    usage: int = NOMINAL_TOKENS
 
     def fits(self, told: str) -> bool:
         """Whether a request that was told this text may take the step."""
@@ -78,14 +81,15 @@ def _turn(step: object, where: str) -> Turn:
     if len(kinds) != 1:
         raise ScriptError(f"{where} needs exactly one of call, calls, say. Write {STEP_FORMS}.")
     extra = {"call": {"input", "deferred"}, "calls": {"deferred"}, "say": set[str]()}[kinds[0]]
-    _reject_unknown(fields, {kinds[0], "when", "wait", *extra}, where)
+    _reject_unknown(fields, {kinds[0], "when", "wait", "usage", *extra}, where)
     when = fields.get("when", "")
     if not isinstance(when, str):
         raise ScriptError(f'{where}: "when" is a text that the request must have been told.')
     wait, deferred = _flag(fields, "wait", where), _flag(fields, "deferred", where)
+    usage = _count(fields, "usage", NOMINAL_TOKENS, where)
     if kinds == ["say"]:
-        return Turn(text=_text(fields["say"], where, "say"), when=when, wait=wait)
-    return Turn(calls=_calls(fields, where), when=when, wait=wait, deferred=deferred)
+        return Turn(text=_text(fields["say"], where, "say"), when=when, wait=wait, usage=usage)
+    return Turn(calls=_calls(fields, where), when=when, wait=wait, deferred=deferred, usage=usage)
 
 
 def _calls(fields: Mapping[str, object], where: str) -> tuple[Call, ...]:
@@ -119,6 +123,13 @@ def _flag(fields: Mapping[str, object], key: str, where: str) -> bool:
     value = fields.get(key, False)
     if not isinstance(value, bool):
         raise ScriptError(f'{where}: "{key}" is true or false.')
+    return value
+
+
+def _count(fields: Mapping[str, object], key: str, otherwise: int, where: str) -> int:
+    value = fields.get(key, otherwise)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ScriptError(f'{where}: "{key}" is a number of tokens.')
     return value
 
 

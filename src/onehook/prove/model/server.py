@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import TextIO, cast
 from urllib.parse import urlsplit
@@ -14,8 +15,8 @@ from urllib.parse import urlsplit
 from onehook.prove.model import anthropic, chat, gemini, responses
 from onehook.prove.model.http import BadBody, LoopbackServer
 from onehook.prove.model.record import Request, safe_headers, safe_path
-from onehook.prove.model.script import ASIDE, DONE, Turn, parse_script
-from onehook.prove.model.shape import NOMINAL_TOKENS, Ask, Dialect, Reply, error_reply, json_reply, obj
+from onehook.prove.model.script import ASIDE, DONE, NOMINAL_TOKENS, Turn, parse_script
+from onehook.prove.model.shape import Ask, Dialect, Reply, error_reply, json_reply, obj
 
 MODULES: tuple[ModuleType, ...] = (anthropic, responses, chat, gemini)
 DIALECTS = cast("tuple[Dialect, ...]", MODULES)
@@ -41,6 +42,7 @@ class ScriptedModel:
         self.requests: list[Request] = []
         self.problems: list[str] = []
         self._taken = [False] * len(self.script)
+        self._usage = NOMINAL_TOKENS
         self._on_request = on_request
         self._changed = threading.Condition()
         self._server = LoopbackServer(port, self._answer, max_body, self.problems.append)
@@ -146,11 +148,12 @@ class ScriptedModel:
         """The turn for a request. Titles and summaries offer no tools and must not use up a step."""
         if not request.tools:
             request.side = True
-            return ASIDE
+            return replace(ASIDE, usage=self._usage)  # a summary is asked for over the same context
         told = request.text()
         for index, turn in enumerate(self.script):
             if not self._taken[index] and turn.fits(told):
                 self._taken[index] = True
+                self._usage = turn.usage
                 self._changed.notify_all()
                 request.step = index + 1
                 if turn.wait:

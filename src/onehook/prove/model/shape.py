@@ -12,7 +12,6 @@ from onehook.prove.model.script import Call, Turn
 Json = dict[str, Any]
 
 MODEL_ROLES = ("assistant", "model")
-NOMINAL_TOKENS = 7
 
 
 @dataclass(frozen=True)

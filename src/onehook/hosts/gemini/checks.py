@@ -1,0 +1,88 @@
+"""Whether a PreCompress of Gemini CLI comes before a compression.
+
+It comes before every request to the model, with trigger "auto": 0.61.0 fires it first and then looks whether the context is full. (Seen: a
+session of two prompts and three requests, none of them large, has three of them.) Whether it is full is what Gemini CLI itself goes by: the
+tokens of the last request, as its transcript has them, against a share of the model's window that the settings can change.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onehook.codec import loads, text_of
+from onehook.core import PayloadError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SHARE = 0.5
+WINDOW, SMALL_WINDOW = 1_048_576, 256_000
+SMALL = "gemma-4"  # how the names of the models with the small window begin
+SYSTEM = {"darwin": "/Library/Application Support/GeminiCli/settings.json", "win32": "C:\\ProgramData\\gemini-cli\\settings.json"}
+BYTES_PER_TOKEN = 4  # by Gemini CLI's own estimate of a history that no request was made with yet
+
+
+def happens(payload: dict[str, Any]) -> bool:
+    """False where nothing will be compressed; True where something will, or where that cannot be told."""
+    if payload.get("trigger") != "auto":
+        return True
+    used = _last_request(payload.get("transcript_path"))
+    return used is None or (used[0] > 0 and used[0] >= _share(payload.get("cwd")) * used[1])
+
+
+def _last_request(transcript: object) -> tuple[int, int] | None:
+    """(the tokens of the last request, the model's window) by the transcript; None if there is none to read."""
+    if not isinstance(transcript, str):
+        return None
+    try:
+        with open(transcript, "rb") as file:
+            lines = file.read().splitlines()
+    except (OSError, ValueError):
+        return None
+    for line in reversed(lines):
+        if line.startswith(b'{"$set":{"messages":'):  # the history was replaced: taken up again, or compressed
+            return len(line) // BYTES_PER_TOKEN, WINDOW
+        if b'"tokens":' in line:
+            message = _object(line)
+            tokens, model = message.get("tokens"), message.get("model")
+            count = tokens.get("input") if isinstance(tokens, dict) else None
+            if isinstance(count, int):
+                return count, SMALL_WINDOW if isinstance(model, str) and model.startswith(SMALL) else WINDOW
+    return 0, WINDOW
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = loads(text_of(data))
+    except PayloadError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _share(cwd: object) -> float:
+    """The settings' model.compressionThreshold; of several the machine's, the project's, the user's."""
+    system = os.environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or SYSTEM.get(sys.platform, "/etc/gemini-cli/settings.json")
+    user = os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~")
+    folders = [folder for folder in (cwd, user) if isinstance(folder, str)]
+    for path in (system, *(os.path.join(folder, ".gemini", "settings.json") for folder in folders)):
+        model = _settings(path).get("model")
+        share = model.get("compressionThreshold") if isinstance(model, dict) else None
+        if isinstance(share, (int, float)) and share > 0:
+            return float(share)
+    return SHARE
+
+
+def _settings(path: str) -> dict[str, Any]:
+    """A settings file, which may have comments. (The installer's reader is not in a repository's own copy of the runtime.)"""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (OSError, ValueError):
+        return {}
+    if b"//" in data or b"/*" in data:
+        import re
+
+        data = re.sub(rb'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or b"", data, flags=re.DOTALL)
+    return _object(data)
