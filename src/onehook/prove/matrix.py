@@ -31,6 +31,7 @@ SHORT = (
     "stop-guard",
     "crash-closed",
     "timeout-closed",
+    "imported",
 )
 
 
