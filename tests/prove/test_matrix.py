@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -10,6 +11,7 @@ from onehook.hosts import HOSTS
 from onehook.prove import hostdocs, matrix
 from onehook.prove.agents import pins
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
+from onehook.prove.picture import picture
 from onehook.prove.results import differences, read
 from onehook.prove.scenarios import SCENARIOS, by_id
 from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
@@ -42,6 +44,14 @@ def test_every_host_that_can_be_run_is_a_host() -> None:
 
 def test_the_matrix_page_is_the_one_that_the_results_give() -> None:
     assert (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8") == matrix.page(RESULTS), "run: python -m onehook.prove.matrix"
+
+
+def test_the_picture_is_the_one_that_the_results_give() -> None:
+    drawn = picture(RESULTS)
+    assert (ROOT / "docs" / "proof.svg").read_text(encoding="utf-8") == drawn, "run: python -m onehook.prove.matrix"
+    texts = [element.text for element in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("proven") == sum(row["verdict"] == PROVEN for row in RESULTS["results"])
+    assert {scenario.title for scenario in SCENARIOS} <= set(texts)
 
 
 def test_the_table_in_the_readme_is_the_one_that_the_results_give() -> None:

@@ -1,6 +1,6 @@
 """The capability matrix as documentation, made from the committed results of a run and from the hosts' tables, never by hand.
 
-python -m onehook.prove.matrix           rewrite docs/matrix.md and the table in README.md
+python -m onehook.prove.matrix           rewrite docs/matrix.md, docs/hosts/*.md, docs/proof.svg and the table in README.md
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from onehook.core import EVENTS, EXTENDED_EVENTS, Event
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.prove import hostdocs
+from onehook.prove.picture import picture
 from onehook.prove.report import columns, summary
 from onehook.prove.results import cells, read
 from onehook.prove.scenarios import SCENARIOS
@@ -140,6 +141,7 @@ def main(root: Path) -> int:
     if unknown:
         raise ValueError(f"the results name events that do not exist: {unknown}")
     (root / "docs" / "matrix.md").write_text(page(document), encoding="utf-8")
+    (root / "docs" / "proof.svg").write_text(picture(document), encoding="utf-8")
     (root / "docs" / "hosts").mkdir(exist_ok=True)
     for host in HOSTS:
         (root / "docs" / "hosts" / f"{host}.md").write_text(hostdocs.page(host), encoding="utf-8")
