@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from harness import clean_environment, fire
@@ -179,6 +180,25 @@ def test_a_dry_run_changes_nothing(repo):
     assert "+[[hook]]" in done.stdout and f"--- {repo}/.claude/settings.json" in done.stdout
     assert sorted(path for path in repo.rglob("*")) == before
     assert json.loads((repo / ".claude" / "settings.json").read_text()) == settings()
+
+
+def test_for_scripts_it_is_all_said_as_json(repo):
+    told = json.loads(onehook(repo, "import", "--from", "claude", "--dry-run", "--json").stdout)
+    assert [row["command"] for row in told["carried"]] == [command(name) for name in imported.HOOKS]
+    assert {row["command"]: row["refused"] for row in told["refused"]}.keys() == REFUSED.keys()
+    assert told["would_write"] == [str(repo / "onehook.toml")] and not (repo / "onehook.toml").exists()
+    done = json.loads(onehook(repo, "import", "--from", "claude", "--take-over", "--json").stdout)
+    assert done["written"] == [str(repo / "onehook.toml"), str(repo / ".claude" / "settings.json")]
+    assert json.loads(Path(done["taken_out_of"][0]["copy"]).read_text()) == settings()
+    nothing = onehook(repo, "import", "--from", "codex", "--json")
+    assert nothing.returncode == 0 and json.loads(nothing.stdout)["carried"] == []
+
+
+def test_left_originals_also_run_on_the_agents_that_read_claudes_file(repo):
+    said = onehook(repo, "import", "--from", "claude").stdout
+    assert "still run on Claude Code, Cursor, Copilot CLI" in said
+    others = said.partition("--hosts ")[2].strip().split(",")
+    assert "codex" in others and not {"claude", "cursor", "copilot"} & set(others)
 
 
 def test_the_originals_stay_unless_they_are_taken_over(repo):

@@ -10,13 +10,14 @@ import click
 
 from onehook.cli.choices import machine_of
 from onehook.core import OnehookError
-from onehook.hosts import HOSTS
+from onehook.hosts import HOSTS, wire_of
 from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
 from onehook.setup.importing import importable
 
 if TYPE_CHECKING:
-    from onehook.setup.importing import Import
+    from onehook.setup.importing import Import, Taken
+    from onehook.setup.journal import Journal
     from onehook.setup.plan import Plan
 
 # The hosts without an `imports` module: OpenCode, Kilo and the contract.
@@ -31,7 +32,8 @@ SCOPES = click.Choice(("project", "local", "user"))
 @click.option("--take-over", is_flag=True, help="Take the hooks that were carried over out of the agents' configs.")
 @click.option("--project", help="The project's folder. Default: here.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written as a diff; change nothing.")
-def command(sources: str, scope: str, output: str, take_over: bool, project: str | None, dry_run: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="For scripts: what was carried over, what not and why, and what was written.")
+def command(sources: str, scope: str, output: str, take_over: bool, project: str | None, dry_run: bool, as_json: bool) -> None:
     """Read the hooks that are configured for some agents and write a manifest that runs them on all.
 
     What cannot be carried over is listed, line by line, and stays where it is. Without --take-over the originals stay too:
@@ -50,16 +52,20 @@ def command(sources: str, scope: str, output: str, take_over: bool, project: str
     target = machine.project / output
     try:
         found = collect(_hosts(sources), scope, machine)
-        _report(found)
-        if not found.carried:
+        if not as_json:
+            _report(found)
+        if not found.carried and not as_json:
             raise click.ClickException("there is no hook that could be carried over; nothing was written")
-        plan = plan_import(found, target, journal, take_over)
-        if dry_run:
+        plan = plan_import(found, target, journal, take_over) if found.carried else None
+        kept = _carry_out(plan, journal) if plan and not dry_run else []
+        if as_json:
+            click.echo(_as_json(found, [str(change.path) for change in plan.changes] if plan else [], kept, dry_run))
+        elif plan and dry_run:
             from onehook.setup.preview import unified_diff
 
             click.echo(unified_diff(plan.changes, colour=False), nl=False)
-            return
-        _write(plan, journal, found, target, take_over)
+        else:
+            _say(found, kept, target, take_over)
     except (ConfigError, FilesError, LockError, OnehookError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -86,15 +92,37 @@ def _report(found: Import) -> None:
         click.echo(f"note              {note}", err=True)
 
 
-def _write(plan: Plan, journal: object, found: Import, target: Path, take_over: bool) -> None:
+def _carry_out(plan: Plan, journal: Journal) -> list[tuple[Path, Path]]:
+    """Write the plan; (config, its copy) of what hooks were taken out of."""
     from onehook.setup.carry_out import carry_out
     from onehook.setup.importing import keep_originals
-    from onehook.setup.journal import Journal
-    from onehook.setup.plan import configurable
 
-    assert isinstance(journal, Journal)
     kept = keep_originals(plan)
     carry_out(plan, journal)
+    return kept
+
+
+def _as_json(found: Import, changed: list[str], kept: list[tuple[Path, Path]], dry_run: bool) -> str:
+    import json
+
+    def told(taken: Taken) -> dict[str, object]:
+        hook = taken.hook
+        why = {"refused": hook.refused} if hook.refused else {"losses": hook.losses}
+        return {"host": taken.host, "from": taken.origin, "event": hook.event, "command": hook.shown, **why}
+
+    document = {
+        "carried": [told(taken) for taken in found.carried],
+        "refused": [told(taken) for taken in found.refused],
+        "notes": found.notes,
+        "would_write" if dry_run else "written": changed,
+        "taken_out_of": [{"config": str(path), "copy": str(copy)} for path, copy in kept],
+    }
+    return json.dumps(document, indent=2)
+
+
+def _say(found: Import, kept: list[tuple[Path, Path]], target: Path, take_over: bool) -> None:
+    from onehook.setup.plan import config_of, configurable
+
     click.echo(f"wrote {target}: {len(found.carried)} carried over, {len(found.refused)} not")
     for path, copy in kept:
         click.echo(f"taken out of {path}; the way back: cp {shlex.quote(str(copy))} {shlex.quote(str(path))}")
@@ -102,8 +130,9 @@ def _write(plan: Plan, journal: object, found: Import, target: Path, take_over: 
         click.echo(f"Next: onehook install {shlex.quote(str(target))}")
         return
     sources = list(dict.fromkeys(taken.host for taken in found.carried))
-    others = [host for host in configurable() if host not in sources]
-    click.echo(f"The originals are left, and still run on {', '.join(sources)}. Take them over (--take-over), or install the manifest")
-    click.echo(
-        f"on the other agents only, since with both they run twice: onehook install {shlex.quote(str(target))} --hosts {','.join(others)}"
-    )
+    # Some agents run what stands in another's config, so there the originals run already.
+    running = list(dict.fromkeys([*sources, *(borrower for host in sources for borrower, _ in wire_of(host).BORROWED_BY)]))
+    others = [host for host in configurable() if host not in running]
+    titles = ", ".join(config_of(host).TITLE for host in running)
+    click.echo(f"The originals are left, and still run on {titles}. Take them over (--take-over), or install the manifest on the")
+    click.echo(f"other agents only, since with both they run twice: onehook install {shlex.quote(str(target))} --hosts {','.join(others)}")
