@@ -144,7 +144,7 @@ def test_an_unreadable_manifest_fails_as_it_says(tmp_path):
 
 def test_a_deadline_of_the_whole_event_is_kept_by_each_programs_own_rule(tmp_path):
     path = manifest_of(tmp_path, sh("sleep 60", more='fail = "open"\ntimeout = 60'), sh("""echo '{"user_message": "hi"}'"""))
-    result = fire(path, tool_payload("claude"), "--host", "claude", "--timeout", "1")
+    result = fire(path, tool_payload("claude"), "--host", "claude", "--timeout", "4")
     assert result.answer == {"systemMessage": "hi"}
     assert "took longer than" in result.stderr
 
