@@ -49,7 +49,7 @@ bench: $(READY) .bench/ready
 	@touch $@
 
 lock: $(READY)
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) .bench .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
