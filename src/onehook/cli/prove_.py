@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -59,12 +59,31 @@ def command(
     if policy or shell_command:
         if not (policy and shell_command):
             raise click.UsageError("--policy and --command go together")
-        from onehook.prove.own_policy import try_policy
-
-        raise SystemExit(try_policy(agents, policy, shell_command, click.echo))
+        _try(agents, policy, shell_command, keep, as_json)
     document = _run(agents, scenarios, keep, quiet=as_json)
     _show(document, as_json, output, _drift(document, agents) if diff else None)
     raise SystemExit(1 if any(row["verdict"] == "MISS" for row in document["results"]) else 0)
+
+
+def _try(agents: list[Any], policy: str, shell_command: str, keep: Path | None, as_json: bool) -> NoReturn:
+    """The user's own policy: exit code 1 if it made no difference on one of the agents."""
+    from onehook.cli.choices import existing_policy
+    from onehook.prove.own_policy import Tried, try_policy
+
+    def said(tried: Tried) -> None:
+        if not as_json:
+            where = f"\n  kept in {tried.kept}" if tried.kept else ""
+            click.echo(f"{tried.agent} {tried.version}: {tried.difference or 'no difference: the policy did nothing here'}{where}")
+
+    try:
+        found = try_policy(agents, existing_policy(policy), shell_command, keep, said)
+    except (ValueError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"tried": [tried.to_dict() for tried in found]}, indent=2))
+    raise SystemExit(0 if all(tried.difference for tried in found) else 1)
 
 
 def _agents(hosts: str, fetch: bool, pinned: bool) -> list[Any]:

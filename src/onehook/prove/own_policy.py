@@ -1,43 +1,118 @@
-"""A user's own policy on the real agents: one command, tried with the policy and without, and what differs."""
+"""A user's own policy on the real agents: one command, tried with the policy and without, and what differs.
+
+It is tried in a copy of the policy's repository, so that what the policy or its programs name in there is found. The agents' configs
+are left out of the copy: the policy is installed afresh, and no hook, permission or MCP server of the user's has a say.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from onehook.hosts.configuring import Machine
 from onehook.hosts.living import Live, Step
 from onehook.prove.evidence import Evidence
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent, play
+from onehook.setup.command import PORTABLE_FOLDER
+from onehook.setup.plan import config_of, configurable
+
+MOST_BYTES = 50 * 1024 * 1024
+_MCP_FILES = (".mcp.json", "mcp.json")
+_VARYING = re.compile(r"\d+")
+# A line of git status, or of a tree of the folder, which some agents tell the model.
+_LISTING = re.compile(r"(?:\?\?|[ MADRC]{1,2}) \S|\s*[│├└]")
 
 
-def try_policy(agents: Sequence[Agent], policy: str, command: str, say: Callable[[str], None]) -> int:
-    """Print, agent by agent, what the command did with the policy and without. Exit code 1 if it made no difference on one of them."""
+@dataclass(frozen=True)
+class Tried:
+    """What one agent did. `difference` is "" where the policy changed nothing."""
+
+    agent: str
+    version: str
+    difference: str
+    kept: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "kept" or value}
+
+
+def try_policy(agents: Sequence[Agent], policy: Path, command: str, keep: Path | None, done: Callable[[Tried], None]) -> list[Tried]:
+    """Try the command on each agent, with the policy and without; `done` is told of each as it comes."""
 
     def script(live: Live, mode: str, project: str) -> list[Step | None]:
         return [live.shell(command, mode), {"say": "done"}]
 
+    policy = policy.absolute()
+    root = repository_of(policy)
+    copied = tuple(files_of(root)) if root else ()
     scenario = Scenario(
-        "own", "your policy", "PreToolUse", "Bash", None, "", script, lambda _: True, policy_path=str(Path(policy).absolute())
-    )
-    same = False
-    for agent in agents:
-        folder = Path(tempfile.mkdtemp(prefix="onehook-prove-"))
-        without = play(agent, scenario, folder / "without", with_policy=False)
-        with_it = play(agent, scenario, folder / "with", with_policy=True)
-        difference = _difference(with_it, without)
-        same = same or not difference
-        say(f"{agent.name} {agent.version}: {difference or 'no difference: the policy did nothing here'}")
-    return 1 if same else 0
+        "own", "your policy", "PreToolUse", "Bash", None, "", script, lambda _: True,
+        policy_path=str(policy), copied_from=root, copied=copied,
+    )  # fmt: skip
+    tried: list[Tried] = []
+    with ExitStack() as stack:
+        base = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="onehook-prove-")))
+        for agent in agents:
+            folder = base / agent.name.replace(" ", "-")
+            shutil.rmtree(folder / "without", ignore_errors=True)
+            shutil.rmtree(folder / "with", ignore_errors=True)
+            without = play(agent, scenario, folder / "without", with_policy=False)
+            with_it = play(agent, scenario, folder / "with", with_policy=True)
+            tried.append(Tried(agent.name, agent.version, difference(with_it, without), str(folder) if keep else ""))
+            done(tried[-1])
+    return tried
 
 
-def _difference(with_it: Evidence, without: Evidence) -> str:
+def repository_of(policy: Path) -> Path | None:
+    """The repository that a policy stands in."""
+    return next((folder for folder in policy.parents if (folder / ".git").exists()), None)
+
+
+def files_of(root: Path) -> list[str]:
+    """What is copied: the repository's files without the ignored ones, the agents' configs, and onehook's own runtime.
+
+    ValueError if that is too much to copy for every run.
+    """
+    argv = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(argv, capture_output=True, timeout=60, check=False).stdout.decode("utf-8", "surrogateescape").split("\0")
+    names = [name for name in dict.fromkeys(listed) if name and (root / name).is_file() and not _is_config(root, name)]
+    size = sum((root / name).stat().st_size for name in names)
+    if size > MOST_BYTES:
+        raise ValueError(
+            f"{root} holds {size >> 20} MB, and is copied for every run ({MOST_BYTES >> 20} MB at the most): "
+            "try the policy in a small repository of its own"
+        )
+    return names
+
+
+def _is_config(root: Path, name: str) -> bool:
+    parts = Path(name).parts
+    return parts[0] == PORTABLE_FOLDER or parts[-1] in _MCP_FILES or root / name in _configs(root)
+
+
+def _configs(root: Path) -> set[Path]:
+    machine = Machine(root / PORTABLE_FOLDER, root)
+    return {place.path for host in configurable() for place in config_of(host).places(machine) if place.path.is_relative_to(root)}
+
+
+def difference(with_it: Evidence, without: Evidence) -> str:
+    """What the policy changed: files that were made or not, what the model was told, how often it was asked."""
     parts = []
-    missing = sorted(without.files() - with_it.files())
-    if missing:
-        parts.append(f"without the policy it made {', '.join(missing)}; with it, it did not")
-    told = [line for line in _lines(with_it) if line not in set(_lines(without))]
+    kept, made = sorted(without.files() - with_it.files()), sorted(with_it.files() - without.files())
+    if kept:
+        parts.append(f"without the policy there is {_listed(kept)} afterwards; with it, there is not")
+    if made:
+        parts.append(f"with the policy there is {_listed(made)} afterwards; without it, there is not")
+    before = {_VARYING.sub("#", line) for line in _lines(without)}
+    told = [line for line in _lines(with_it) if _VARYING.sub("#", line) not in before]
     if told:
         parts.append(f"the model was told: {' / '.join(told)[:300]}")
     if with_it.turns != without.turns:
@@ -45,8 +120,12 @@ def _difference(with_it: Evidence, without: Evidence) -> str:
     return "; ".join(parts)
 
 
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
 def _lines(evidence: Evidence) -> list[str]:
-    """What the model was told, line by line, without what names the scratch folders."""
+    """What the model was told, line by line, without what names the scratch folders or lists files."""
     scratch = (str(evidence.home), str(evidence.project), evidence.project.parent.parent.parent.name)
-    lines = (line.strip() for text in evidence.told for line in text.splitlines())
-    return [line for line in lines if line and not any(word in line for word in scratch)]
+    lines = (line.rstrip() for text in evidence.told for line in text.splitlines())
+    return [line.strip() for line in lines if line.strip() and not _LISTING.match(line) and not any(word in line for word in scratch)]

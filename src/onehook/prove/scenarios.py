@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from onehook.core import Response
@@ -107,7 +108,9 @@ class Scenario:
     mcp: bool = False
     disabled: bool = False  # the hooks are switched off after the install
     asks_doctor: bool = False  # `onehook doctor` is asked after the run
-    policy_path: str = ""  # a policy of the user's own, used where it is
+    policy_path: str = ""  # a policy of the user's own, used where it is, or in the copy of its repository
+    copied_from: Path | None = None  # that repository
+    copied: tuple[str, ...] = ()  # and what of it stands in the project
     policy_name: str = "policy.py"  # onehook.toml where the policy is a manifest
     imports: str = ""  # a config among the files whose hooks are imported, which makes the policy; the control is without it
     explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, where the effect is not seen

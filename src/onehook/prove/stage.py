@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -80,6 +81,8 @@ def _play_once(
     home, project = folder / "home", folder / "project"
     for path in (home, project / ".hooks"):
         path.mkdir(parents=True)
+    for name in scenario.copied:
+        _copy(scenario.copied_from, project, name)
     for name, text in scenario.files.items():
         if with_policy or name != scenario.imports:
             _put(project / name, text)
@@ -103,6 +106,12 @@ def _play_once(
     return evidence
 
 
+def _copy(root: Path | None, project: Path, name: str) -> None:
+    assert root is not None
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(root / name, project / name)
+
+
 def _put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -123,7 +132,7 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, step
 
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
     """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
-    policy = Path(scenario.policy_path) if scenario.policy_path else sandbox.project / ".hooks" / scenario.policy_name
+    policy = _policy(scenario, sandbox.project)
     if scenario.imports:
         _onehook(sandbox, "import", "--from", "claude", "--output", f".hooks/{scenario.policy_name}", "--take-over")
     elif not scenario.policy_path:
@@ -134,6 +143,13 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         tamper(sandbox.project)
     if "broken_later" in scenario.needs:
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
+
+
+def _policy(scenario: Scenario, project: Path) -> Path:
+    if not scenario.policy_path:
+        return project / ".hooks" / scenario.policy_name
+    path = Path(scenario.policy_path)
+    return project / path.relative_to(scenario.copied_from) if scenario.copied_from else path
 
 
 def _onehook(sandbox: Sandbox, verb: str, *arguments: str) -> None:

@@ -1,0 +1,72 @@
+"""What of a repository is copied to try a policy in, and what counts as a difference."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from onehook.prove import own_policy
+from onehook.prove.evidence import Evidence
+from onehook.prove.own_policy import difference, files_of, repository_of
+from onehook.prove.runner import Outcome
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "repository"
+    texts = {
+        "src/a.py": "", ".claude/hooks/guard.sh": "#!/bin/sh", ".claude/settings.json": "{}", ".claude/settings.local.json": "{}",
+        ".cursor/hooks.json": "{}", ".cursor/mcp.json": "{}", ".mcp.json": "{}", ".github/hooks/onehook.json": "{}",
+        ".github/workflows/ci.yml": "", ".onehook/runtime/x.py": "", ".gitignore": "build/\n", "build/out": "",
+        "onehook.toml": "", "ünï.txt": "",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return root
+
+
+def test_the_repositorys_files_are_copied_without_configs_and_what_is_ignored(repository: Path) -> None:
+    kept = {".claude/hooks/guard.sh", ".github/workflows/ci.yml", ".gitignore", "onehook.toml", "src/a.py", "ünï.txt"}
+    assert set(files_of(repository)) == kept
+
+
+def test_what_is_staged_and_gone_is_not_copied(repository: Path) -> None:
+    subprocess.run(["git", "-C", str(repository), "add", "-A"], check=True)
+    (repository / "src" / "a.py").unlink()
+    assert "src/a.py" not in files_of(repository)
+
+
+def test_a_large_repository_is_an_error_that_says_what_to_do(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_policy, "MOST_BYTES", 3)
+    with pytest.raises(ValueError, match="try the policy in a small repository of its own"):
+        files_of(repository)
+
+
+def test_the_repository_of_a_policy(repository: Path, tmp_path: Path) -> None:
+    assert repository_of(repository / ".claude" / "hooks" / "policy.py") == repository
+    assert repository_of(tmp_path / "policy.py") != repository
+
+
+def world(folder: Path, told: str, *files: str, turns: int = 2) -> Evidence:
+    project = folder / "first" / "project"
+    project.mkdir(parents=True)
+    for name in files:
+        (project / name).write_text("")
+    return Evidence(project, folder / "home", Outcome(0, "", "", 1.0, False), turns, (told,), "")
+
+
+def test_nothing_that_every_run_says_otherwise_is_a_difference(tmp_path: Path) -> None:
+    with_it = world(tmp_path / "with", f"took 12 ms\n?? .claude/\n M a\n  ├── b\nin {tmp_path / 'with'}", "a")
+    assert difference(with_it, world(tmp_path / "without", "took 7 ms", "a")) == ""
+
+
+def test_what_differs_is_said(tmp_path: Path) -> None:
+    said = difference(world(tmp_path / "with", "denied: no", "kept"), world(tmp_path / "without", "done", "made", turns=3))
+    assert said == (
+        "without the policy there is made afterwards; with it, there is not; "
+        "with the policy there is kept afterwards; without it, there is not; the model was told: denied: no; turns: 2 instead of 3"
+    )
