@@ -51,3 +51,8 @@ def test_an_answer_that_the_agent_does_not_know_is_caught_on_claude(tmp_path: Pa
         replace_in(runtime(project, "hosts/claude/wire.py"), "exit_code = 2 if", "exit_code = 0 if")
 
     assert Prover(tmp_path, misspelt).prove(AGENTS["claude"], DENY).verdict == MISS
+
+
+@needs_agents
+def test_a_folder_that_holds_an_earlier_proof_is_used_again(tmp_path: Path) -> None:
+    assert [Prover(tmp_path).prove(AGENTS["codex tools"], DENY).verdict for _ in range(2)] == [PROVEN, PROVEN]

@@ -48,7 +48,7 @@ class Prover:
 
     def prove(self, agent: Agent, scenario: Scenario) -> Verdict:
         begun = time.monotonic()
-        where = self.folder / agent.name.replace(" ", "-") / scenario.id
+        where = self._fresh(agent, scenario.id)
         try:
             verdict, detail = self._judge(agent, scenario, where)
         except CannotPlay as reason:
@@ -61,6 +61,12 @@ class Prover:
             shutil.rmtree(where, ignore_errors=True)
         took = round(time.monotonic() - begun, 1)
         return Verdict(agent.host, agent.mode, agent.version, scenario.id, scenario.event, scenario.effect, verdict, detail, took, kept)
+
+    def _fresh(self, agent: Agent, name: str) -> Path:
+        """A folder for one run; what an earlier proof left in a folder that is kept goes."""
+        folder = self.folder / agent.name.replace(" ", "-") / name
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
 
     def _judge(self, agent: Agent, scenario: Scenario, where: Path) -> tuple[str, str]:
         expected, why = expectation(agent.host, scenario)
@@ -95,8 +101,7 @@ class Prover:
             lock = self._locks.setdefault(key, Lock())
         with lock:
             if key not in self._controls:
-                folder = self.folder / agent.name.replace(" ", "-") / f"control-{scenario.id}"
-                self._controls[key] = play(agent, scenario, folder, with_policy=False)
+                self._controls[key] = play(agent, scenario, self._fresh(agent, f"control-{scenario.id}"), with_policy=False)
             return self._controls[key]
 
 
