@@ -115,7 +115,7 @@ def test_a_policy_that_holds_a_manifest_has_them_too(tmp_path):
     policy.write_text(f"from onehook import Hooks\nfrom onehook.runner import load_policy\n{taking}\n")
     assert fire(policy, agent_call("PostToolUse", "done"), "--host", "gemini").exit_code == 0
     assert seen.exists()
-    assert stand_ins_of(load_policy(str(policy)), "gemini") == {"PostToolUse": "SubagentStop"}
+    assert stand_ins_of(Hooks().use(load_policy(str(path))), "gemini") == {"PostToolUse": "SubagentStop"}
 
 
 def test_what_a_host_must_be_installed_for(tmp_path):
