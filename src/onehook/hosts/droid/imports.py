@@ -33,6 +33,7 @@ _OTHERS = (
     "TaskOutput", "TaskStop", "TodoWrite", "Skill", "AskUser", "ExitSpecMode", "ToolSearch", "Loop", "GenerateDroid",
 )  # fmt: skip
 _KNOWN = (*TOOLS, *_OTHERS)
+_ELSEWHERE = (*UNIFIED, "MultiEdit", "NotebookEdit")
 _NOT_READ = 'Droid reads no "hooks" in this file, so it does not run'
 
 
@@ -92,7 +93,7 @@ def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     said = [_server(pattern) for pattern in patterns if MCP_JOINT in pattern]
     names = [pattern for pattern in patterns if MCP_JOINT not in pattern]
     # Claude Code's Bash, say: a name that is no tool here would be one on other hosts, and the hook would come alive.
-    dead = [pattern for pattern in names if pattern.strip("*") in UNIFIED and not any(wildcard(pattern, name) for name in _KNOWN)]
+    dead = [pattern for pattern in names if pattern.strip("*") in _ELSEWHERE and not any(wildcard(pattern, name) for name in _KNOWN)]
     found = natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
     if found is None or "" in said:
         return _refused(matcher)
