@@ -136,7 +136,8 @@ def test_a_name_that_is_no_tool_of_droids_is_a_loss() -> None:
 
 def test_the_commands_that_a_group_is_for() -> None:
     hook = borrowed(matcher="Execute", commandRegex="^git push")
-    assert (hook.tools, hook.commands, hook.timeout, hook.run) == (["Bash"], ["git push*"], 60.0, "./mine.sh")
+    assert (hook.tools, hook.commands, hook.timeout) == (["Bash"], ["git push*"], 60.0)
+    assert hook.run == 'cd "$FACTORY_PROJECT_DIR" || exit 1; ./mine.sh'
     assert "cannot be said" in borrowed(commandRegex="a(b)c").refused
     assert "exclude each other" in borrowed(matcher="Create", commandRegex="^git").refused
 

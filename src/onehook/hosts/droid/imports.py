@@ -16,6 +16,7 @@ from onehook.hosts.importing import (
     command_patterns,
     forgotten_servers,
     grouped_handlers,
+    in_project,
     lost,
     natives_of,
     patterns_of,
@@ -46,7 +47,7 @@ def handlers(data: Any) -> Iterator[Borrowed]:
         hook = Borrowed(event, path[1:] if plain else path, shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_command(hook, group)
         if not hook.refused:
-            hook.run = handler["command"]
+            hook.run = in_project(handler["command"], "FACTORY_PROJECT_DIR")
             hook.timeout = seconds(handler.get("timeout"), 60.0)
             hook.losses += lost(handler, _CARRIED)
             hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "commandRegex", "hooks")]
