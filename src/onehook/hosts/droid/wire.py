@@ -26,7 +26,7 @@ BORROWED_BY: tuple[tuple[str, str], ...] = ()
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
-    # `droid exec PROMPT` does not send it for its own prompt; the sessions of the TUI, of editors and of subagents do.
+    # `droid exec PROMPT` does not send it for its own prompt; sessions over JSON-RPC, as editors hold them, and subagents do.
     "UserPromptSubmit": Row("UserPromptSubmit", "prompt", gates=True),
     "PostToolUse": Row("PostToolUse", "feedback"),  # not after a tool that failed: nothing is
     "Stop": Row("Stop", "stop"),
