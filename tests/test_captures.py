@@ -150,6 +150,23 @@ def test_what_codex_did_in_code_mode() -> None:
     ]
 
 
+def test_what_droid_did() -> None:
+    edited, created = Change("/sandbox/proj/a.txt", "edit", "hello", "hello2"), Change("/sandbox/proj/n.txt", "write", None, "x")
+    assert facts("droid-0.225.2-exec.jsonl", "droid") == [
+        ("SessionStart", "", "", [], []),
+        ("PreToolUse", "Bash", "echo hi", [], []),
+        ("PostToolUse", "Bash", "echo hi", [], []),
+        ("PreToolUse", "Read", "", ["/sandbox/proj/a.txt"], []),
+        ("PostToolUse", "Read", "", ["/sandbox/proj/a.txt"], []),
+        ("PreToolUse", "Edit", "", ["/sandbox/proj/a.txt"], [edited]),
+        ("PostToolUse", "Edit", "", ["/sandbox/proj/a.txt"], [edited]),
+        ("PreToolUse", "Write", "", ["/sandbox/proj/n.txt"], [created]),
+        ("PostToolUse", "Write", "", ["/sandbox/proj/n.txt"], [created]),
+        ("Stop", "", "", [], []),
+        ("SessionEnd", "", "", [], []),
+    ]
+
+
 def test_the_results_and_texts_of_the_captures_are_carried() -> None:
     claude = [parse(line["stdin"]) for line in lines_of(CAPTURES / "claude-2.1.325.jsonl")]
     assert claude[0].source == "startup"
@@ -183,6 +200,9 @@ def test_a_named_host_is_not_overruled_by_a_guess() -> None:
 CLAUDE_HOME = "/home/dev/.claude/projects/-home-dev-project/0dc8e589.jsonl"
 CLAUDE_ELSEWHERE = "/srv/agents/config/projects/-home-dev-project/0dc8e589.jsonl"  # CLAUDE_CONFIG_DIR=/srv/agents/config
 CODEX_ELSEWHERE = "/srv/agents/sessions/2026/11/15/rollout-2026-11-15T19-34-29-01a1e0b4.jsonl"  # CODEX_HOME=/srv/agents
+DROID_HOME = "/home/dev/.factory/sessions/-home-dev-project/0dc8e589.jsonl"
+CLAUDE_FACTORY = "/home/dev/.claude/projects/-home-dev--factory-project/0dc8e589.jsonl"  # a project in a folder called .factory
+CODEX_FACTORY = "/home/dev/.factory/codex/sessions/rollout-2026-11-15T19-34-29-01a1e0b4.jsonl"  # CODEX_HOME=/home/dev/.factory/codex
 BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "x"}
 ROBUST: list[tuple[str, str, dict[str, Any]]] = [
     ("codex", "SessionStart", {"transcript_path": None, "model": "m", "permission_mode": "default", "source": "startup"}),
@@ -203,6 +223,19 @@ ROBUST: list[tuple[str, str, dict[str, Any]]] = [
     ("claude", "PreToolUse", {**BASH}),
     ("claude", "SessionEnd", {"transcript_path": CLAUDE_ELSEWHERE, "reason": "other"}),
     ("claude", "MessageDisplay", {"transcript_path": CLAUDE_ELSEWHERE, "turn_id": "t", "message_id": "m", "delta": "x"}),
+    ("droid", "SessionStart", {"transcript_path": DROID_HOME, "permission_mode": "off", "source": "startup"}),
+    ("droid", "SessionStart", {"transcript_path": "", "permission_mode": "spec", "source": "startup"}),
+    ("droid", "SessionStart", {"transcript_path": DROID_HOME, "permission_mode": "a-new-mode", "source": "startup"}),
+    ("droid", "PreToolUse", {"transcript_path": DROID_HOME, "permission_mode": "auto-high", **BASH}),
+    ("droid", "PreToolUse", {"transcript_path": "", "permission_mode": "auto-low", **BASH}),
+    ("droid", "PreToolUse", {"permission_mode": "auto-medium", **BASH}),
+    ("droid", "PreToolUse", {"transcript_path": "C:\\Users\\dev\\.factory\\sessions\\p\\1.jsonl", "permission_mode": "off", **BASH}),
+    ("droid", "Stop", {"transcript_path": "/srv/x/.factory/sessions/p/1.jsonl", "permission_mode": "off", "stop_hook_active": False}),
+    ("claude", "PreToolUse", {"transcript_path": CLAUDE_FACTORY, "permission_mode": "default", **BASH}),
+    ("claude", "PreToolUse", {"transcript_path": "", "permission_mode": "auto", **BASH}),
+    ("claude", "Stop", {"transcript_path": CLAUDE_ELSEWHERE, "permission_mode": "default", "stop_hook_active": False}),
+    ("qwen", "PreToolUse", {"transcript_path": "/s/q1.jsonl", "permission_mode": "auto", "timestamp": "2026-11-15T19:34:37.571Z", **BASH}),
+    ("codex", "PreToolUse", {"transcript_path": CODEX_FACTORY, "turn_id": "t", "model": "m", "permission_mode": "default", **BASH}),
     ("cursor", "preToolUse", {"cursor_version": "3.3.0", "conversation_id": "c", **BASH}),
     ("cursor", "preToolUse", {"conversation_id": "c", **BASH}),
     ("cursor", "workspaceOpen", {"cursor_version": "3.3.0", "workspace_roots": ["/p"]}),

@@ -121,6 +121,7 @@ FIELD_LOSSES = {
     ("contract", "postToolUse", "cwd"): "a tool call of the contract is a name and an input",
     ("contract", "preToolUse", "prompt"): "the tool's own prompt is read as the event's",
     ("contract", "postToolUse", "prompt"): "the tool's own prompt is read as the event's",
+    ("droid", "Stop", "last_assistant_message"): "Droid does not say it",
     ("copilot", "agentStop", "last_assistant_message"): "Copilot does not say it",
     ("copilot", "Stop", "last_assistant_message"): "Copilot does not say it",
     **{(fork, "session.idle.child", "stop_hook_active"): "a subagent's end cannot be denied" for fork in ("opencode", "kilo")},
@@ -159,7 +160,7 @@ def tool_as_told(host: str, name: str, event: Event) -> str:
     if host == "codex" or name in ("afterFileEdit", "afterTabFileEdit", "permissionRequest"):
         return "Edit"
     kind = event.changes[0].kind
-    deleted = "Edit" if host in ("copilot", "opencode", "kilo") else "Delete"  # only a patch deletes there
+    deleted = "Edit" if host in ("copilot", "opencode", "kilo", "droid") else "Delete"  # only a patch deletes there
     return {"write": "Write", "delete": deleted, "edit": "Write" if host == "cursor" else "Edit"}[kind]
 
 
@@ -239,7 +240,7 @@ def test_a_built_payload_has_the_keys_of_a_real_one(host: str, captured: dict[st
         pytest.skip("of a subagent's turn Copilot says two ends; the first is no event of policies")
     event.host = ""  # so that it is built, not repeated
     built = reverse_of(host).payload(event, event.native_event)
-    assert set(captured) - set(built) <= {"effort", "prompt_id"}
+    assert set(captured) - set(built) <= {"effort", "prompt_id", "CLAUDE_ENV_FILE"}  # a file that only the agent itself reads back
     assert set(built) - set(captured) <= {"prompt_id"}
     for key in ("tool_name", "toolName"):
         assert built.get(key) == captured.get(key)
@@ -363,7 +364,7 @@ NOT_THERE = [
     ("cursor", "PermissionRequest"), ("cursor", "Notification"), ("codex", "PostToolUseFailure"), ("codex", "AgentResponse"),
     ("claude", "AgentResponse"), ("contract", "SubagentStop"), ("contract", "PermissionRequest"), ("gemini", "PostToolUseFailure"),
     ("gemini", "SubagentStop"), ("qwen", "AgentResponse"), ("copilot", "AgentResponse"), ("opencode", "Notification"),
-    ("kilo", "Notification"),
+    ("kilo", "Notification"), ("droid", "PostToolUseFailure"), ("droid", "PermissionRequest"), ("droid", "SubagentStart"),
 ]  # fmt: skip
 
 
@@ -390,6 +391,7 @@ def test_an_event_that_the_host_does_not_have_is_refused(host: str, unified: str
         ("copilot", "agentStop", "is a Stop"),
         ("opencode", "chat.message", "is a UserPromptSubmit"),
         ("kilo", "permission.ask", "Kilo has no event"),
+        ("droid", "PreCompact", "is a PreCompact"),
     ],
 )
 def test_a_native_event_that_does_not_fit_is_refused(host: str, name: str, text: str) -> None:
@@ -415,7 +417,7 @@ def test_what_a_command_printed_reaches_another_host(source: str, target: str) -
     shapes: dict[str, Callable[[], Any]] = {
         "claude": lambda: seen["stdout"], "cursor": lambda: seen["output"], "codex": lambda: seen, "contract": lambda: printed,
         "gemini": lambda: seen["llmContent"], "qwen": lambda: seen["llmContent"], "copilot": lambda: seen["textResultForLlm"],
-        "opencode": lambda: seen, "kilo": lambda: seen,
+        "opencode": lambda: seen, "kilo": lambda: seen, "droid": lambda: seen,
     }  # fmt: skip
     assert shapes[target]() == printed
 
@@ -434,6 +436,7 @@ _SAYS_ALLOW = {
     "copilot": {"permission", "request"},
     "opencode": {"tool", "request"},
     "kilo": {"tool", "request"},
+    "droid": {"permission"},
 }
 DENY_BY_MESSAGE = "Cursor has one text there, and it is the reason"
 ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
@@ -461,6 +464,8 @@ ANSWER_LOSSES: list[tuple[str, set[str], When, Instead, str]] = [
      lambda a: {"reason": f"{a.reason}\n\n{a.additional_context}", "additional_context": None}, "with a block there is one text"),
     *[(fork, {"request"}, lambda a: a.decision == "deny", lambda a: {"reason": "denied by policy"},
        "an answer to a permission request carries no text") for fork in ("opencode", "kilo")],
+    ("droid", {"prompt"}, lambda a: a.decision == "deny" and a.additional_context is not None, lambda a: {"additional_context": None},
+     "of a blocked prompt nothing reaches the model"),
     ("contract", {"tool"}, lambda a: a.decision is None, lambda a: {"decision": "allow"}, "no opinion is written as allow"),
     ("contract", {"lifecycle"}, lambda a: a.decision == "allow", lambda a: {"decision": None}, "a decision is left out there"),
 ]  # fmt: skip
@@ -508,6 +513,9 @@ def test_an_answer_that_was_written_for_a_host_is_read_back(host: str, name: str
     noise = data.draw(st.sampled_from(["", "printed by the policy"]))
     output = _with_chatter(wire.render(event, effective, bool(drops or noise)), drops, noise)
     read = reverse.answer(event, output.stdout, output.stderr, output.exit_code)
+    if host == "droid" and output.exit_code == 2 and wire.EVENTS[name].shape in ("prompt", "feedback", "compact"):
+        assert output.stderr.endswith(effective.reason or "")
+        effective.reason = output.stderr.strip()  # the reason is all of stderr there, with the warnings
     silent = host == "cursor" and wire.EVENTS[name].shape == "response" and wire.era(event) != "documented"
     assert read == (Response() if silent else as_read(host, wire.EVENTS[name].shape, effective))
 
@@ -829,6 +837,53 @@ READ: list[tuple[str, str, str, str, int, Any]] = [
     ("contract", "stop", "{}", "", 0, Response()),
     ("contract", "postToolUse", '{"decision": "allow", "message": "M", "lint_command": "ruff"}', "", 0,
      Response("allow", message="M", lint_command="ruff")),
+    ("droid", "PreToolUse", DENY_JSON, "E", 0, DENY_J),
+    ("droid", "PreToolUse", DENY_JSON, "E", 2, DENY_J),
+    ("droid", "PreToolUse", DENY_JSON, "E", 1, DENY_J),
+    ("droid", "PreToolUse", DENY_JSON, "E", 3, DENY_E),
+    ("droid", "PreToolUse", ALLOW_JSON, "E", 2, DENY_E),
+    ("droid", "PreToolUse", ALLOW_JSON, "", 0, Response("allow")),
+    ("droid", "PreToolUse", "", "E", 2, DENY_E),
+    ("droid", "PreToolUse", "", "", 2, Response("deny", "Tool execution blocked by hook")),
+    ("droid", "PreToolUse", "", "E", 3, DENY_E),
+    ("droid", "PreToolUse", "", "E", 1, FAILED),
+    ("droid", "PreToolUse", "{bad", "E", 2, DENY_E),
+    ("droid", "PreToolUse", "{bad", "E", 0, FAILED),
+    ("droid", "PreToolUse", "text", "", 0, Response()),
+    ("droid", "PreToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("droid", "PreToolUse", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("droid", "PreToolUse", '{"continue": false}', "", 0, Response("deny", "Hook requested to stop execution")),
+    ("droid", "PreToolUse", specific("PreToolUse", permissionDecision="ask", permissionDecisionReason="R"), "", 0, Response()),
+    ("droid", "PreToolUse", specific("PreToolUse", permissionDecision="deny"), "", 0, Response("deny", "Tool execution denied by hook")),
+    ("droid", "PreToolUse", specific("PreToolUse", updatedInput={"command": "ls"}), "", 0, Response(modified_input={"command": "ls"})),
+    ("droid", "PreToolUse", specific("PreToolUse", additionalContext="C"), "", 0, Response()),
+    ("droid", "PostToolUse", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("droid", "PostToolUse", specific("PostToolUse", additionalContext="C"), "E", 2, Response("deny", "E", additional_context="C")),
+    ("droid", "PostToolUse", "", "E", 3, DENY_E),
+    ("droid", "PostToolUse", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("droid", "PostToolUse", '{"systemMessage": "M"}', "", 0, Response(user_message="M")),
+    ("droid", "UserPromptSubmit", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("droid", "UserPromptSubmit", "", "E", 2, DENY_E),
+    ("droid", "UserPromptSubmit", "", "E", 3, DENY_E),
+    ("droid", "UserPromptSubmit", '{"continue": false, "stopReason": "S"}', "E", 0, DENY_E),
+    ("droid", "UserPromptSubmit", '{"continue": false, "stopReason": "S"}', "", 0, Response("deny", "S")),
+    ("droid", "UserPromptSubmit", "plain", "", 0, Response(additional_context="plain")),
+    ("droid", "UserPromptSubmit", "{}", "", 0, Response(additional_context="{}")),
+    ("droid", "UserPromptSubmit", specific("UserPromptSubmit", additionalContext="C"), "", 0, Response(additional_context="C")),
+    ("droid", "UserPromptSubmit", specific("UserPromptSubmit", additionalContext="C"), "", 1, Response()),
+    ("droid", "UserPromptSubmit", specific("UserPromptSubmit", updatedInput={"prompt": "***"}), "", 0, FAILED),
+    ("droid", "SessionStart", "plain", "", 0, Response(additional_context="plain")),
+    ("droid", "SessionStart", "", "E", 2, Response()),
+    ("droid", "Stop", '{"decision": "block", "reason": "R"}', "E", 0, Response("deny", "R")),
+    ("droid", "Stop", '{"decision": "block", "reason": "R"}', "E", 2, Response("deny", "R")),
+    ("droid", "Stop", '{"decision": "block"}', "E", 2, Response()),
+    ("droid", "Stop", "", "E", 2, DENY_E),
+    ("droid", "Stop", "", "E", 3, Response()),
+    ("droid", "Stop", '{"decision": "block", "reason": "R", "continue": false}', "", 0, Response()),
+    ("droid", "Stop", specific("Stop", additionalContext="C"), "", 0, Response()),
+    ("droid", "PreCompact", "", "E", 2, DENY_E),
+    ("droid", "PreCompact", '{"decision": "block", "reason": "R"}', "", 0, Response()),
+    ("droid", "SubagentStop", '{"decision": "block", "reason": "R"}', "E", 2, Response()),
 ]  # fmt: skip
 
 

@@ -307,7 +307,7 @@ def test_cursor_and_codex_hooks_are_imported_too(repo):
 def test_nothing_to_import_and_unknown_hosts(repo):
     none = onehook(repo, "import", "--from", "codex")
     assert none.returncode == 1 and "Codex CLI has no hooks in its project scope" in none.stderr
-    assert "'vim' is not one of claude, cursor, codex, gemini, qwen, copilot, all" in onehook(repo, "import", "--from", "vim").stderr
+    assert "'vim' is not one of claude, cursor, codex, gemini, qwen, copilot, droid, all" in onehook(repo, "import", "--from", "vim").stderr
 
 
 def test_one_command_on_several_events_is_one_hook(repo):

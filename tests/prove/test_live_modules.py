@@ -16,7 +16,7 @@ from onehook.hosts.living import Live, Sandbox
 from onehook.prove import agents
 from onehook.prove.model import parse_script
 
-HOSTS = ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+HOSTS = ["claude", "codex", "copilot", "droid", "gemini", "opencode", "qwen"]
 AGENTS = json.loads(agents.PINS.read_text())
 each_host = pytest.mark.parametrize("host", HOSTS)
 
@@ -41,7 +41,7 @@ def files(sandbox: Sandbox) -> dict[Path, str]:
 def test_every_mode_is_started_in_the_sandbox_and_pointed_at_the_model(host: str, sandbox: Sandbox) -> None:
     for mode in live(host).MODES:
         launch = live(host).prepare(sandbox, mode)
-        assert launch.argv[0] == "/bin/agent"
+        assert "/bin/agent" in launch.argv[:4]  # the first word, unless a program of ours holds the session
         assert "the prompt" in launch.argv
         assert (launch.cwd, launch.home) == (sandbox.project, sandbox.home)
         written = [*launch.env.values(), *files(sandbox).values()]
@@ -66,7 +66,7 @@ def test_every_step_is_a_step_of_a_script(host: str) -> None:
 
 @each_host
 def test_a_compaction_is_made_by_a_context_that_is_said_to_be_full(host: str) -> None:
-    for mode in live(host).MODES:
+    for mode in [mode for mode in live(host).MODES if (host, mode) != ("droid", "session")]:
         script = parse_script(live(host).compaction(mode))
         assert len([step for step in script if step.usage >= 180_000]) == 1
         assert not script[-1].text, "a summary and a last word follow; before them the agent must still be at work"
@@ -78,6 +78,14 @@ def test_gemini_gets_a_second_prompt_since_a_first_one_has_nothing_to_compress(s
     twice = module.compactable(replace(launch, argv=["/bin/echo", *launch.argv[1:]]))
     said = subprocess.run(twice.argv, capture_output=True, text=True, check=True, timeout=10).stdout.splitlines()
     assert said == [" ".join(launch.argv[1:]), " ".join([*launch.argv[1:], "--resume", "latest"])]
+
+
+def test_a_session_of_droid_is_compacted_when_it_is_asked_to(sandbox: Sandbox) -> None:
+    module: Any = live("droid")
+    asked = module.compactable(module.prepare(sandbox, "session"))
+    assert asked.argv[3:] == ["/bin/agent", "the prompt", "high", "--compact"]
+    alone = module.prepare(sandbox, "exec")
+    assert module.compactable(alone) == alone
 
 
 @each_host

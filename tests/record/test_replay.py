@@ -226,6 +226,7 @@ def test_captures_of_real_agents_are_replayed(write):
             "gemini-0.61.0.jsonl",
             "qwen-0.24.4.jsonl",
             "copilot-cli-1.0.102-camel.jsonl",
+            "droid-0.225.2-exec.jsonl",
         )
     ]
     _, summary = rows(run(*files, write("p.py", "return deny('no')"), "--json"))
@@ -242,13 +243,13 @@ def home(tmp_path):
 
 def test_transcripts_say_what_a_policy_would_have_stopped(write, home):
     policy = write("p.py", "return deny('no rm') if 'rm -rf' in event.command else None")
-    result = run("--transcripts", "claude,codex,gemini,qwen,copilot", "--since", "2026-11-01", policy, "--json", home=home)
+    result = run("--transcripts", "claude,codex,gemini,qwen,copilot,droid", "--since", "2026-11-01", policy, "--json", home=home)
     found, summary = rows(result)
-    assert sorted(row["host"] for row in found) == ["claude", "codex", "copilot", "gemini", "qwen"]
+    assert sorted(row["host"] for row in found) == ["claude", "codex", "copilot", "droid", "gemini", "qwen"]
     assert {(row["about"], row["effect"]) for row in found} == {("rm -rf build", "blocked")}
-    assert summary["files"] == 12 and summary["unknown"] == {} and summary["unusable"] == {}
+    assert summary["files"] == 14 and summary["unknown"] == {} and summary["unusable"] == {}
     text = run("--transcripts", "all", "--since", "2026-11-01", policy, home=home)
-    assert "claude PreToolUse Bash  rm -rf build  blocked: no rm" in text.stdout and "12 files" in text.stderr
+    assert "claude PreToolUse Bash  rm -rf build  blocked: no rm" in text.stdout and "14 files" in text.stderr
 
 
 def test_no_transcript_is_said_with_the_folders(write, tmp_path):

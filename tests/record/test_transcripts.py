@@ -13,7 +13,7 @@ from onehook.hosts.transcribing import Counts
 from onehook.record.sources import Source, as_stamp, hosts_with_transcripts, parse_since, read, transcripts
 
 DATA = Path(__file__).parent.parent / "data" / "transcripts"
-HOSTS = ("claude", "codex", "gemini", "qwen", "copilot")
+HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "droid")
 P = "/home/dev/project"
 
 
@@ -44,7 +44,7 @@ def test_a_session_is_read_from_its_start_to_its_stop(host):
         assert [name for name in names if name != "SessionEnd"][-1] == "Stop"
         assert events[1].prompt == "make the files, please"
         stop = next(event for event in events if event.event == "Stop")
-        assert stop.last_assistant_message == "all done"
+        assert stop.last_assistant_message == ("" if host == "droid" else "all done")  # Droid does not send it
         assert {event.cwd for event in events} == {P}
         assert len({event.session_id for event in events}) == 1 and events[0].session_id
 
@@ -68,6 +68,8 @@ def test_every_call_has_its_result(host):
     for source in sources(host):
         events = events_of(source)
         before = [(event.tool, event.command, event.paths) for event in events if event.event == "PreToolUse"]
+        if host == "droid":  # after a tool that failed it tells no hook
+            before = [call for call in before if call[1] != "false"]
         after = [(event.tool, event.command, event.paths) for event in events if event.event.startswith("PostToolUse")]
         assert before == after and before
         assert all(event.tool_response is not None or event.error for event in events if event.event.startswith("PostToolUse"))

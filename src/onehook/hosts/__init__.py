@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else must go to stderr too
 
 
-HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "contract")
+HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "contract")
 
 
 def _check(name: str) -> None:

@@ -11,11 +11,15 @@ from onehook.prove.scenarios import Scenario
 WORKS, NOT_HONOURED, NO_EVENT = "works", "not honoured", "no such event"
 
 
-def expectation(host: str, scenario: Scenario) -> tuple[str, str]:
-    """(what to expect, why) of a scenario on a host."""
+def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str]:
+    """(what to expect, why) of a scenario on a host, started in one of its ways."""
     wire = wire_of(host)
     if not any(row.event == scenario.event for row in wire.EVENTS.values()):
         return NO_EVENT, f"{host} has no {scenario.event}"
+    lacks = getattr(load(host, "live"), "LACKS", {}).get(mode, {})  # need -> why the host does nothing about it when it is started so
+    lacking = next((need for need in scenario.needs if need in lacks), "")
+    if lacking:
+        return NOT_HONOURED, lacks[lacking]
     if scenario.response is None or not scenario.effect:
         return WORKS, ""
     tool = scenario.tool.partition("|")[0] if not scenario.tool.startswith("mcp__") else "MCP"

@@ -47,7 +47,7 @@ def live_of(host: str) -> Live:
 
 def abilities(live: Live) -> frozenset[str]:
     """What a host's live module can do beyond the interface."""
-    able = {"broken_later", "compacts", *getattr(live, "CAN", ())}
+    able = {"broken_later", "compacts", "prompts", *getattr(live, "CAN", ())}
     return frozenset(able | {"disable"} if hasattr(live, "disable") else able)
 
 

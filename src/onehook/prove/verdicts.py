@@ -52,7 +52,7 @@ class Prover:
         try:
             verdict, detail = self._judge(agent, scenario, where)
         except CannotPlay as reason:
-            expected, _ = expectation(agent.host, scenario)
+            expected, _ = expectation(agent.host, scenario, agent.mode)
             verdict, detail = (CLAIMED if scenario.needs and expected == WORKS else ABSENT), str(reason)
         except Exception as error:  # a proof that breaks is a miss, with its reason, and the others go on
             verdict, detail = MISS, f"{type(error).__name__}: {error}"
@@ -69,7 +69,7 @@ class Prover:
         return folder
 
     def _judge(self, agent: Agent, scenario: Scenario, where: Path) -> tuple[str, str]:
-        expected, why = expectation(agent.host, scenario)
+        expected, why = expectation(agent.host, scenario, agent.mode)
         if expected == NO_EVENT:
             return ABSENT, why
         script_of(agent, scenario)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS
 from onehook.hosts import HOSTS, load, wire_of
@@ -77,7 +78,7 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             document = Document(place.path, place.format, config.ESCAPE_SLASHES)
             found.documents[place.path] = document
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
-            for hook in load(host, "imports").handlers(document.data()):
+            for hook in _handlers(host, place, document.data()):
                 hook.run = _placed(host, scope, hook.run)
                 if not is_ours(hook.shown):
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
@@ -85,6 +86,14 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             found.notes.append(f"{config.TITLE} has no hooks in its {scope} scope")
         found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
+    return found
+
+
+def _handlers(host: str, place: Place, data: Any) -> Iterator[Borrowed]:
+    """The hooks of a file; a host for which it matters in which file they stand says so in its `imports`."""
+    module = load(host, "imports")
+    in_file = getattr(module, "handlers_in", None)
+    found: Iterator[Borrowed] = in_file(place, data) if in_file else module.handlers(data)
     return found
 
 

@@ -144,6 +144,8 @@ def _refuse(document: Document, config: Config, place: Place, then: str) -> None
 def _put_entry(document: Document, config: Config, event: str, request: Request, place: Place, machine: Machine) -> None:
     """One entry per event: ours is replaced where it stands (trust goes by place), else appended last."""
     path, item = config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
+    slot_in = getattr(config, "slot_in", None)  # a host whose files are not all of one shape
+    path = slot_in(place, path) if slot_in else path
     mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == config.EVENTS[event]]
     if not mine:
         document.append(path, item)
@@ -177,8 +179,9 @@ def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[st
             extra.append(found)
         seen.add(found.event)
     for found in reversed(extra):
-        siblings = value_at(document.data(), found.path[:2])
-        if isinstance(siblings, list) and found.path[2] == len(siblings) - 1:
+        at = next(at for at, step in enumerate(found.path) if isinstance(step, int))
+        siblings = value_at(document.data(), found.path[:at])
+        if isinstance(siblings, list) and found.path[at] == len(siblings) - 1:
             take_out(document, found, None)
         else:
             text = "entry stays, since hooks behind it would change places; uninstall removes it"

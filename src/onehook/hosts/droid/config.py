@@ -1,0 +1,197 @@
+"""Factory Droid: where hooks are configured, what an entry looks like, and trust (0.225.2).
+
+Seen with `droid exec -m custom:... PROMPT`, where every fault below switches hooks off without a word and the tool runs: hooks.json holds
+the events at its top level, and a "hooks" around them, which settings.json needs, loads nothing; hooks.json hides settings.json's hooks
+of the same event, and all of the older hooks/hooks.json.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from onehook.hosts.configuring import (
+    Commands,
+    Finding,
+    Found,
+    Machine,
+    Place,
+    Wish,
+    anchored,
+    byte_order_mark,
+    entry_faults,
+    group_fault,
+    grouped,
+    grouped_slot,
+    matcher_fault,
+    native_tools,
+    read_jsonc,
+    table_at,
+    trailing_commas,
+)
+from onehook.hosts.droid import wire
+
+TITLE = "Factory Droid"
+CAPTURED = ("0.225.2",)  # versions whose payloads were recorded
+BINARIES = ("droid",)
+FOLDERS = (".factory",)
+EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
+HOST_IDS = ("droid",)
+PROJECT = ""  # hooks start where Droid was started, and its variables name that folder too: it may lie below the project's
+SKELETON: dict[str, Any] = {}
+ESCAPE_SLASHES = False
+SHELL = "sh"
+
+WRAPPED = "settings.json"
+_DROPPED = "Droid takes no hooks of the file"
+
+
+def places(machine: Machine) -> list[Place]:
+    user = machine.folder("FACTORY_HOME_OVERRIDE", "") / ".factory"
+    system = machine.system(
+        "/etc/factory/settings.json", "/Library/Application Support/Factory/settings.json", "C:\\Program Files\\Factory\\settings.json"
+    )
+    return [
+        *_in_use("project", machine.project / ".factory", machine.project),
+        *_in_use("user", user, machine.scope_of(user)),
+        Place("enterprise", system, "jsonc", system.parent),
+    ]
+
+
+def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
+    """The file whose hooks Droid reads, first: a new hooks.json would hide what stands in the others."""
+    new, old, settings = (Place(scope, folder / name, "jsonc", root) for name in ("hooks.json", "hooks/hooks.json", WRAPPED))
+    if new.path.exists():
+        return [new, settings]
+    if old.path.exists():
+        return [old, settings]
+    return [settings, new] if _events(read_jsonc(settings.path).get("hooks")) else [new, settings]
+
+
+def _events(hooks: Any) -> dict[str, Any]:
+    """The events of a map for which there are hooks."""
+    return {name: groups for name, groups in hooks.items() if name in wire.EVENTS and groups} if isinstance(hooks, dict) else {}
+
+
+def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
+    command = commands.cmd if windows and commands.cmd else commands.posix
+    handler = {"type": "command", "command": command, "timeout": wish.host_timeout}
+    matcher = wish.matcher(event)
+    tools = anchored(native_tools(matcher, wire.TOOLS, f".+{wire.MCP_JOINT}.+")) if matcher else ""
+    return grouped_slot(event, EVENTS[event], handler, tools)
+
+
+def slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Where an entry goes in this file: in hooks.json the events have nothing around them."""
+    return path if place.path.name == WRAPPED else path[1:]
+
+
+def found(data: Any) -> Iterator[Found]:
+    """The entries of either kind of file."""
+    yield from grouped(data)
+    for entry in grouped({"hooks": _events(data)}):
+        yield Found(entry.event, entry.path[1:], entry.command, entry.item)
+
+
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """Comments do no harm; a byte order mark and a comma after a last element do."""
+    wrong = [*byte_order_mark(TITLE, text), *trailing_commas(text, _DROPPED)]
+    if place.path.name == WRAPPED or not isinstance(data, dict):
+        return wrong
+    if "hooks" in data and not _events(data):
+        wrong.append('the events stand below "hooks", as in settings.json; here Droid reads them at the top level only: take "hooks" out')
+    settings = _beside(place) / WRAPPED
+    hidden = [name for name in _events(read_jsonc(settings).get("hooks")) if name in _events(data)]
+    if hidden:
+        wrong.append(f"Droid runs the {', '.join(hidden)} hooks of this file instead of those in {settings}: move those here")
+    return wrong
+
+
+def _beside(place: Place) -> Path:
+    """The .factory folder of a hooks file."""
+    folder = place.path.parent
+    return folder.parent if folder.name == "hooks" else folder
+
+
+def problems(data: Any) -> list[str]:
+    """What makes Droid drop all hooks of a file."""
+    if not isinstance(data, dict):
+        return [f"the file is not a JSON object; {_DROPPED}"]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return [f'"hooks" is not an object; {_DROPPED}']
+    maps = [hooks, data]
+    faults = [fault for table in maps for name in wire.EVENTS if name in table for fault in _faults(name, table[name])]
+    switches = [name for table in maps for name in ("hooksDisabled", "showHookOutput") if not isinstance(table.get(name, True), bool)]
+    return [*faults, *(f'"{name}" must be true or false; {_DROPPED}' for name in switches)]
+
+
+def _faults(event: str, groups: Any) -> list[str]:
+    dropped = entry_faults(event, groups, _group_fault, _DROPPED)
+    return dropped or entry_faults(event, groups, _pattern_fault, "Droid never runs its hooks")
+
+
+def _group_fault(group: Any) -> str:
+    return group_fault(group, _handler_fault, ("command",))
+
+
+def _pattern_fault(group: dict[str, Any]) -> str:
+    return "" if group.get("matcher") == "*" else matcher_fault(group)
+
+
+def _handler_fault(handler: dict[str, Any]) -> str:
+    if not isinstance(handler.get("command"), str):
+        return 'a hook needs a text "command"'
+    timeout = handler.get("timeout", 1)
+    return "" if isinstance(timeout, (int, float)) and not isinstance(timeout, bool) else '"timeout" must be a number of seconds'
+
+
+def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+    findings = [*_switched_off(machine, place, data), *_hidden(place, ours)]
+    if place.scope == "enterprise" and table_at(data).get("allowManagedHooksOnly") is True and not ours:
+        text = f"allowManagedHooksOnly is on in {place.path}: only its hooks run"
+        findings.append(Finding("fail", text, "onehook install POLICY --scope enterprise"))
+    if any(entry.event == "UserPromptSubmit" for entry in ours):
+        text = "`droid exec PROMPT` tells no hook of its prompt: a policy for UserPromptSubmit is asked in sessions only"
+        findings.append(Finding("note", text))
+    if place.scope == "project" and ours and not _trusted(machine):
+        text = "Droid has not recorded this folder as trusted: interactive sessions skip hooks until it is (droid exec runs them)"
+        findings.append(Finding("note", text, f"cd {shlex.quote(str(machine.project))} && droid, and trust the folder"))
+    return findings
+
+
+def _switched_off(machine: Machine, place: Place, data: Any) -> list[Finding]:
+    """hooksDisabled switches the hooks of every file off; the project's word counts before the user's."""
+    if _switch(place, data) is not True:
+        return []
+    nearer = [other for other in places(machine) if place.scope == "user" and other.scope == "project"]
+    if any(_switch(other, read_jsonc(other.path)) is False for other in nearer):
+        return []
+    return [Finding("fail", f"hooksDisabled is on in {place.path}: no hooks run", f"set hooksDisabled to false in {place.path}")]
+
+
+def _switch(place: Place, data: Any) -> object:
+    return (table_at(data, "hooks") if place.path.name == WRAPPED else table_at(data)).get("hooksDisabled")
+
+
+def _hidden(place: Place, ours: list[Found]) -> list[Finding]:
+    """Entries of ours in settings.json that a hooks.json beside it hides."""
+    if place.path.name != WRAPPED or place.scope == "enterprise":
+        return []
+    files = [place.path.parent / name for name in ("hooks.json", "hooks/hooks.json")]
+    read = next((path for path in files if path.exists()), None)
+    hidden = [entry.event for entry in ours if read is not None and entry.event in _events(read_jsonc(read))]
+    if not hidden:
+        return []
+    text = f"{read} has hooks for {', '.join(hidden)} too, and Droid runs those instead of the ones in {place.path}"
+    return [Finding("fail", text, "onehook uninstall --hosts droid && onehook install POLICY --hosts droid")]
+
+
+def _trusted(machine: Machine) -> bool:
+    """Droid keeps the repository's root, or the folder itself where there is no repository."""
+    user = machine.folder("FACTORY_HOME_OVERRIDE", "") / ".factory"
+    project = machine.project.resolve()
+    root = next((folder for folder in (project, *project.parents) if (folder / ".git").exists()), project)
+    return str(root) in table_at(read_jsonc(user / WRAPPED), "trustedFolders")

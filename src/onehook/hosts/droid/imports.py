@@ -1,0 +1,144 @@
+"""Hooks that are configured for Factory Droid (0.225.2), as hooks of a manifest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.core import TOOLS as UNIFIED
+from onehook.core import wildcard
+from onehook.hosts.configuring import TOOL_EVENTS, Place, read_jsonc, table_at
+from onehook.hosts.droid.config import WRAPPED
+from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
+from onehook.hosts.importing import (
+    Borrowed,
+    command_patterns,
+    forgotten_servers,
+    grouped_handlers,
+    in_project,
+    lost,
+    natives_of,
+    patterns_of,
+    seconds,
+    shown_of,
+    take_tools,
+    takes_all,
+)
+
+TITLE = "Factory Droid"
+_CARRIED = ("type", "command", "timeout")
+_STARTS = ("startup", "resume", "clear", "compact")
+# Tools without a unified name, for matchers that fit a part of a name.
+_OTHERS = (
+    "TaskOutput", "TaskStop", "TodoWrite", "Skill", "AskUser", "ExitSpecMode", "ToolSearch", "Loop", "GenerateDroid",
+)  # fmt: skip
+_KNOWN = (*TOOLS, *_OTHERS)
+_ELSEWHERE = (*UNIFIED, "MultiEdit", "NotebookEdit")
+_NOT_READ = 'Droid reads no "hooks" in this file, so it does not run'
+
+
+def handlers(data: Any) -> Iterator[Borrowed]:
+    """The hooks of a settings.json, or of a hooks.json, which has nothing around its events."""
+    plain = isinstance(data, dict) and any(name in EVENTS for name in data)
+    table = data if plain else table_at(data, "hooks")
+    off = table.get("hooksDisabled") is True
+    for event, group, handler, path in grouped_handlers({"hooks": {name: table[name] for name in table if name in EVENTS or not plain}}):
+        hook = Borrowed(event, path[1:] if plain else path, shown_of(handler))
+        hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_command(hook, group)
+        if not hook.refused:
+            hook.run = in_project(handler["command"], "FACTORY_PROJECT_DIR")
+            hook.timeout = seconds(handler.get("timeout"), 60.0)
+            hook.losses += lost(handler, _CARRIED)
+            hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "commandRegex", "hooks")]
+        yield hook
+
+
+def handlers_in(place: Place, data: Any) -> Iterator[Borrowed]:
+    """The same, with what the other files of its folder do to them."""
+    wrapped = place.path.name == WRAPPED
+    beside = _hidden_by(place) if wrapped else {}
+    for hook in handlers(data):
+        if not wrapped and hook.path[0] == "hooks":
+            hook.refused = _NOT_READ
+        elif hook.event in beside:
+            hook.refused = f"hooks.json beside it has hooks for {hook.event} too, and Droid runs only those"
+        yield hook
+
+
+def _hidden_by(place: Place) -> dict[str, Any]:
+    files = (place.path.parent / "hooks.json", place.path.parent / "hooks" / "hooks.json")
+    return next((read_jsonc(path) for path in files if path.exists()), {})
+
+
+def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
+    if event not in EVENTS:
+        return f"Droid has no event {event!r}"
+    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
+        return f"it is of type {handler.get('type')!r}, not a command"
+    return "hooks are switched off here (hooksDisabled), so it does not run" if off else ""
+
+
+def _take_matcher(hook: Borrowed, given: object) -> str:
+    """A matcher is a regular expression that may fit anywhere in the name."""
+    matcher = given if isinstance(given, str) else ""
+    if takes_all(matcher) or hook.event not in (*TOOL_EVENTS, "SessionStart"):
+        return ""  # the other events have nothing that a matcher could be held against
+    if hook.event == "SessionStart":
+        return _take_sources(hook, matcher)
+    patterns = patterns_of(matcher)
+    return _refused(matcher) if patterns is None else _take_tools(hook, matcher, patterns)
+
+
+def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
+    said = [_server(pattern) for pattern in patterns if MCP_JOINT in pattern]
+    names = [pattern for pattern in patterns if MCP_JOINT not in pattern]
+    # Claude Code's Bash, say: a name that is no tool here would be one on other hosts, and the hook would come alive.
+    dead = [pattern for pattern in names if pattern.strip("*") in _ELSEWHERE and not any(wildcard(pattern, name) for name in _KNOWN)]
+    found = natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
+    if found is None or "" in said:
+        return _refused(matcher)
+    natives, servers = found[0], [*said, *found[1]]
+    if not natives and not servers:
+        return f"its matcher {matcher!r} never matches: Droid has no such tool"
+    take_tools(hook, natives, servers, TOOLS, TITLE)
+    hook.losses += [f"{pattern.strip('*')!r} in its matcher is no tool of Droid's" for pattern in dead]
+    hook.losses += forgotten_servers([pattern for pattern in names if pattern not in dead], natives, servers, MCP_JOINT)
+    return ""
+
+
+def _refused(matcher: str) -> str:
+    return f"its matcher {matcher!r} cannot be said as a list of tools"
+
+
+def _server(pattern: str) -> str:
+    """server___tool, either with a *, as a pattern of the unified name; "" if one of them is missing."""
+    server, _, tool = pattern.partition(MCP_JOINT)
+    if not server.strip("*") and not tool.strip("*"):
+        return "MCP" if server and tool else ""
+    return f"mcp__{server}__{tool}" if server and tool else ""
+
+
+def _take_sources(hook: Borrowed, matcher: str) -> str:
+    try:
+        fits = [start for start in _STARTS if re.search(matcher, start)]
+    except re.error:
+        return f"its matcher {matcher!r} on {hook.event} cannot be said"
+    if not fits:
+        return f"its matcher {matcher!r} never matches: a session starts by {', '.join(_STARTS)}"
+    hook.sources = [] if len(fits) == len(_STARTS) else fits
+    return ""
+
+
+def _take_command(hook: Borrowed, group: dict[str, Any]) -> str:
+    """commandRegex is held against the command of Execute, and with it no other tool starts the hook."""
+    regex = group.get("commandRegex")
+    if not regex:
+        return ""
+    patterns = command_patterns(regex) if isinstance(regex, str) else None
+    if hook.event not in TOOL_EVENTS or patterns is None:
+        return f"its commandRegex {regex!r} cannot be said"
+    if hook.tools and "Bash" not in hook.tools:
+        return f"its matcher and its commandRegex {regex!r} exclude each other"
+    hook.tools, hook.commands = ["Bash"], patterns
+    return ""

@@ -1,0 +1,198 @@
+"""Factory Droid the other way round: the payload it would send for an event, and its reading of a hook's answer (0.225.2)."""
+
+from __future__ import annotations
+
+from onehook.core import Event, HandlerError, Response
+from onehook.hosts import reversing
+from onehook.hosts.droid.wire import EVENTS, ID, MCP_JOINT, MODES, TOOLS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Mcp
+
+LABEL = "Droid"
+_NAMES = {
+    "Bash": "Execute", "Read": "Read", "Write": "Create", "Edit": "Edit", "Grep": "Grep", "Glob": "Glob", "List": "LS",
+    "WebFetch": "FetchUrl", "WebSearch": "WebSearch", "Agent": "Task",
+}  # fmt: skip
+_LACKS = {"Bash": ("timeout",)}  # Droid's is in seconds
+_MESSAGE = "00000000-0000-4000-8000-000000000000"
+FIELDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup"},
+    "UserPromptSubmit": {"message_id": _MESSAGE, "prompt": "", "has_images": False},
+    "Stop": {"message_id": _MESSAGE, "stop_hook_active": False, "tool_execution_count": 0, "elapsed_time": 0},
+    "SubagentStop": {"task_name": "", "stop_hook_active": False},
+    "Notification": {"message": "", "notification_type": "idle_prompt"},
+    "PreCompact": {"trigger": "auto", "message_count": 0, "estimated_tokens": 0, "message_id": _MESSAGE},
+    "SessionEnd": {"message_id": _MESSAGE, "reason": "other", "session_duration_ms": 0.0, "message_count": 0},
+}
+
+
+def parts(event: Event) -> list[Event]:
+    """One event per changed file: a patch changes several, but what is written for one file looks for its path."""
+    return reversing.parts(event, ID)
+
+
+def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+    """What Droid would send for this event."""
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reversing.own_payload(ID, event, name)
+    if own is not None:
+        return own
+    reversing.require_tool(LABEL, event)
+    mode = event.native.get("permission_mode")
+    body: dict[str, Any] = {
+        "session_id": event.session_id,
+        "transcript_path": reversing.own_transcript(event, ID, ("/.factory/",)),
+        "cwd": event.cwd,
+        "permission_mode": mode if mode in MODES else "off",
+        "hook_event_name": name,
+    }
+    if name in reversing.TOOL_EVENTS:
+        body["tool_name"], body["tool_input"] = _tool(event)
+        if name == "PostToolUse":
+            body["tool_response"] = reversing.result_text(event.tool_response)
+    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    if name == "SubagentStop":
+        body["task_result"] = event.last_assistant_message
+    return body
+
+
+def variables(event: Event, project: str) -> dict[str, str]:
+    """What Droid sets for its hooks. (Droid itself names the folder that it was started in, which may lie below the project's.)"""
+    return {"FACTORY_PROJECT_DIR": project, "DROID_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project}
+
+
+def _tool(event: Event) -> tuple[str, dict[str, Any]]:
+    tool, given = reversing.call_of(event)
+    if event.mcp is not None:
+        return _mcp_name(event.mcp), given
+    if tool == "Delete":  # only a patch deletes
+        return "ApplyPatch", {"input": reversing.patch_of(event.changes, event.cwd)}
+    native = _NAMES.get(tool, tool)
+    return native, reversing.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
+
+
+def _mcp_name(mcp: Mcp) -> str:
+    return mcp.tool if not mcp.server and MCP_JOINT in mcp.tool else f"{mcp.server}{MCP_JOINT}{mcp.tool}"
+
+
+# ---- answers ----
+
+_ABORTS = 3
+_NO_REASON = {
+    "permission": "Tool execution blocked by hook", "prompt": "User prompt submission blocked by hook",
+    "feedback": "Hook reported an issue", "stop": "Stop hook requested continuation", "compact": "Compaction cancelled by hook",
+}  # fmt: skip
+_HALT = "Hook requested to stop execution"
+
+
+def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+    """What Droid makes of a hook's answer. HandlerError for what it calls a failed hook.
+
+    JSON is read whatever the exit code, if stdout begins with "{"; what is not valid is passed over, and the exit code counts.
+    """
+    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    shape = EVENTS[name].shape
+    if shape == "nothing":
+        return Response()
+    text, said = stdout.strip(), stderr.strip()
+    body = reversing.json_object(text) if text.startswith("{") else None
+    if exit_code not in (0, 2, _ABORTS) and not body:
+        raise reversing.exit_problem(LABEL, exit_code, said)
+    if text.startswith("{") and body is None and exit_code == 0 and shape not in ("context", "prompt"):
+        raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
+    heard = _HEARD[shape](event, name, body or {}, said, exit_code)
+    if text and not _is_answer(body) and exit_code == 0 and shape in ("context", "prompt"):
+        heard.additional_context = text
+    own = {} if heard.decision == "deny" else _beyond(shape, body or {})
+    if own and event.host != ID:
+        reversing.refuse_unsaid(LABEL, own["hookSpecificOutput"]["updatedInput"], ("prompt",))
+    heard.native = reversing.kept_for(ID, event, own)
+    return heard
+
+
+def _is_answer(body: dict[str, Any] | None) -> bool:
+    """Whether Droid takes an object for an answer: one without any of its keys is a text like others."""
+    keys = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
+    return body is not None and any(key in body for key in keys)
+
+
+def _beyond(shape: str, body: dict[str, Any]) -> dict[str, Any]:
+    """A rewritten prompt: only Droid itself can act on that."""
+    updated = reversing.object_in(reversing.object_in(body, "hookSpecificOutput"), "updatedInput")
+    prompt = reversing.text_in(updated, "prompt") if shape == "prompt" else None
+    return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "updatedInput": {"prompt": prompt}}} if prompt else {}
+
+
+def _denied(shape: str, *reasons: str | None) -> Response:
+    return Response("deny", next((reason for reason in reasons if reason), _NO_REASON[shape]))
+
+
+def _permission(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
+    specific = reversing.object_in(body, "hookSpecificOutput")
+    if body.get("continue") is False:
+        return _denied("permission", reversing.text_in(body, "stopReason"), _HALT)
+    if specific.get("permissionDecision") == "deny" and exit_code != _ABORTS:
+        return _denied("permission", reversing.text_in(specific, "permissionDecisionReason"), "Tool execution denied by hook")
+    if exit_code in (2, _ABORTS):
+        return _denied("permission", said)
+    heard = Response("allow" if specific.get("permissionDecision") == "allow" else None)
+    updated = reversing.object_in(specific, "updatedInput")
+    if updated:
+        heard.modified_input = _rewrite(event, name, updated)
+    return heard
+
+
+def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+    if event.host == ID:
+        return updated
+    sent = payload(event, name)
+    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
+
+
+def _prompt(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
+    if exit_code in (2, _ABORTS) or body.get("continue") is False:
+        return _denied("prompt", said, reversing.text_in(body, "stopReason", "systemMessage"))
+    return _context(event, name, body, said, exit_code)
+
+
+def _context(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
+    """Context is taken on exit 0 alone."""
+    specific = reversing.object_in(body, "hookSpecificOutput") if exit_code == 0 else {}
+    return Response(additional_context=reversing.text_in(specific, "additionalContext"))
+
+
+def _feedback(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
+    specific = reversing.object_in(body, "hookSpecificOutput")
+    heard = Response(user_message=reversing.text_in(body, "systemMessage"))
+    if body.get("continue") is False:
+        heard = _denied("feedback", reversing.text_in(body, "stopReason"), _HALT)
+    elif exit_code in (2, _ABORTS):
+        heard.decision, heard.reason = "deny", said or _NO_REASON["feedback"]
+    heard.additional_context = reversing.text_in(specific, "additionalContext")
+    return heard
+
+
+def _stop(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
+    """A block without a reason is none, and hides exit 2; exit 3 and `continue: false` end the turn whatever else is said."""
+    heard = Response(user_message=reversing.text_in(body, "systemMessage"))
+    if body.get("continue") is False or exit_code == _ABORTS:
+        return heard
+    if body.get("decision") == "block":
+        heard.reason = reversing.text_in(body, "reason")
+        heard.decision = "deny" if heard.reason else None
+    elif exit_code == 2:
+        heard.decision, heard.reason = "deny", said or _NO_REASON["stop"]
+    return heard
+
+
+def _compact(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
+    return _denied("compact", said) if exit_code in (2, _ABORTS) else Response()
+
+
+_HEARD = {
+    "permission": _permission, "prompt": _prompt, "context": _context, "feedback": _feedback, "stop": _stop, "compact": _compact,
+}  # fmt: skip

@@ -1,0 +1,58 @@
+"""Factory Droid's sessions, as 0.225.2 leaves them: ~/.factory/sessions/<project>/<session>.jsonl, one line a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.hosts.transcribing import Messages, Moment, joined_texts, rows, table, text
+
+FOLDER = ".factory/sessions"
+FILES = ("*/*.jsonl",)
+_SILENT = ("agent_turn_outcome", "compaction_state", "todo_state")
+
+
+class Transcript(Messages):
+    """The first line names the session and its folder."""
+
+    session: dict[str, Any]
+
+    def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
+        kind = text(line.get("type"))
+        if kind == "session_start":
+            self.session = {"sessionId": line.get("id"), "cwd": line.get("cwd")}
+        if kind in ("session_start", *_SILENT):
+            return iter(())
+        if kind != "message":
+            return None
+        message = table(line.get("message"))
+        if "hookEventName" in message or message.get("visibility") in ("user_only", "llm_only"):
+            return iter(())  # a hook's own run, and what is told to one side only
+        take = {"user": self._user, "assistant": self._assistant}.get(text(message.get("role")))
+        return self.from_start(line, take(line, message.get("content"))) if take else iter(())
+
+    def moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
+        common = getattr(self, "session", {})
+        return super().moment({**line, **common}, event, permission_mode="off", **more)
+
+    def call(self, line: dict[str, Any], call_id: object, name: object, given: object) -> Moment:
+        self.calls[text(call_id)] = (text(name), given)
+        return self.moment(line, "PreToolUse", tool_name=name, tool_input=given)
+
+    def _assistant(self, line: dict[str, Any], content: object) -> Iterator[Moment]:
+        calls = [block for block in rows(content) if block.get("type") == "tool_use"]
+        for block in calls:
+            yield self.call(line, block.get("id"), block.get("name"), block.get("input"))
+        if not calls and joined_texts(content):
+            yield self.moment(line, "Stop", stop_hook_active=False)
+
+    def _user(self, line: dict[str, Any], content: object) -> Iterator[Moment]:
+        results = [block for block in rows(content) if block.get("type") == "tool_result"]
+        for block in results:
+            name, given = self.calls.pop(text(block.get("tool_use_id")), ("", None))
+            if name and not block.get("is_error"):  # after a tool that failed Droid tells no hook
+                response = joined_texts(block.get("content"))
+                yield self.moment(line, "PostToolUse", tool_name=name, tool_input=given, tool_response=response)
+        prompt = joined_texts(content)
+        if prompt and not results and not text(line.get("id")).startswith("context-"):
+            yield self.moment(line, "UserPromptSubmit", prompt=prompt)

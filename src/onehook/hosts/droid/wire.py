@@ -1,0 +1,161 @@
+"""Factory Droid: what it sends and what it obeys (0.225.2; see docs/hosts/droid.md).
+
+Claude Code's words, and other rules: of several hooks the first permissionDecision wins, an allow before a deny as well, but exit 2 denies
+after any of them; after a tool and before a prompt a JSON `decision` is not read and exit 2 is. So every denial is exit 2 with its reason
+on stderr, and JSON beside it where that is read.
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps
+from onehook.core import Event, Facts, Mcp, Output, PayloadError
+from onehook.hosts.effects import Hollow, Row, StandIn
+from onehook.hosts.tools import Tool, take_common, take_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Response
+    from onehook.hosts.effects import Caps
+
+ID = "droid"
+UNREADABLE = ("", 1)
+ERROR_EXIT = 1  # goes on; 2 blocks, and 3 ends the whole run
+BORROWED_BY: tuple[tuple[str, str], ...] = ()
+
+EVENTS = {
+    "PreToolUse": Row("PreToolUse", "permission", gates=True),
+    # `droid exec PROMPT` does not send it for its own prompt; sessions over JSON-RPC, as editors hold them, and subagents do.
+    "UserPromptSubmit": Row("UserPromptSubmit", "prompt", gates=True),
+    "PostToolUse": Row("PostToolUse", "feedback"),  # not after a tool that failed: nothing is
+    "Stop": Row("Stop", "stop"),
+    "PreCompact": Row("PreCompact", "compact", gates=True),  # of a compaction that was asked for; a full context tells no hook
+    "SessionStart": Row("SessionStart", "context"),
+    "SubagentStop": Row("SubagentStop", "nothing"),
+    "Notification": Row("Notification", "nothing"),
+    "SessionEnd": Row("SessionEnd", "nothing"),
+}
+STAND_INS = {"PreToolUse": StandIn("SubagentStart", tool="Agent")}
+
+_ASK = "Droid takes it for no answer, and the tool runs if its autonomy level allows that"
+_NO_ASK = "only a tool can be asked for, and Droid does not ask"
+_ONLY_BEFORE = "onehook rewrites a tool's input, before it runs"
+_NO_NOTE = "Droid takes a reason only with a denial"
+_NO_MESSAGE = "Droid shows no hook's message here"
+_UNSEEN_MESSAGE = Hollow("Droid 0.225.2 was seen to show it nowhere, though it has code that does")
+_CONTEXT_LOST = "Droid takes context on SessionStart, UserPromptSubmit and PostToolUse only"
+_NOT_BLOCKABLE = "Droid cannot stop this event"
+CAPS: dict[str, Caps] = {
+    "permission": {
+        "approve": True, "allow": True, "deny": True, "ask": _ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": True, "additional_context": _CONTEXT_LOST,
+    },
+    "prompt": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "feedback": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _UNSEEN_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "stop": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _UNSEEN_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_LOST,
+    },
+    "compact": {
+        "allow": True, "deny": True, "ask": _NO_ASK, "reason": Hollow("Droid tells nobody why a compaction was cancelled"),
+        "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE,
+        "additional_context": _CONTEXT_LOST,
+    },
+    "context": {
+        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+        "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": True,
+    },
+    "nothing": {"allow": True, "silent": True},
+}  # fmt: skip
+
+TOOLS = {
+    # The time-out is in seconds; that of other hosts' tools is in milliseconds, so it has another name.
+    "Execute": Tool("Bash", description="summary", run_in_background="fireAndForget", timeout_seconds="timeout"),
+    "Read": Tool("Read"),
+    "Create": Tool("Write"),
+    "Edit": Tool("Edit", old_string="old_str", new_string="new_str", replace_all="change_all"),
+    "ApplyPatch": Tool("Edit|Write", patch="input"),  # what some models get instead of Create and Edit
+    "Grep": Tool("Grep", glob="glob_pattern"),
+    "Glob": Tool("Glob", pattern="patterns", path="folder"),
+    "LS": Tool("List", path="directory_path", ignore="ignorePatterns"),
+    "FetchUrl": Tool("WebFetch"),
+    "WebSearch": Tool("WebSearch"),
+    "Task": Tool("Agent|Task"),
+}
+MODES = ("off", "spec", "auto-low", "auto-medium", "auto-high")
+MCP_JOINT = "___"
+
+
+def score(payload: dict[str, Any]) -> int:
+    name = payload.get("hook_event_name")
+    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
+        return 0
+    # Others that speak Claude's words: each shows itself by what Droid never sends.
+    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id", "turn_id", "prompt_id")):
+        return 0
+    transcript = payload.get("transcript_path")
+    if isinstance(transcript, str) and "/.factory/" in transcript.replace("\\", "/"):
+        return 10
+    return 9 if payload.get("permission_mode") in MODES else 0  # on every event, and in no words of another's
+
+
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    name = payload.get("hook_event_name", event_name)
+    row = EVENTS.get(name) if isinstance(name, str) else None
+    if row is None:
+        raise PayloadError(f"Droid has no event {name!r}")
+    event = Event(row.event, ID, payload)
+    event.native_event = name
+    take_common(event, payload)
+    if name == "SubagentStop" and isinstance(payload.get("task_result"), str):
+        event.last_assistant_message = payload["task_result"]
+    if "tool_name" in payload or row.shape == "permission":
+        _take_tool(event, payload)
+    return event
+
+
+def _take_tool(event: Event, payload: dict[str, Any]) -> None:
+    name, given = payload.get("tool_name"), payload.get("tool_input")
+    event.tool_response = payload.get("tool_response")
+    if isinstance(name, str) and MCP_JOINT in name and isinstance(given, dict):
+        mcp = Mcp.joined(name, MCP_JOINT)
+        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+    else:
+        take_tool(event, TOOLS, name, given)
+
+
+def caps(event: Event) -> Caps:
+    return CAPS[EVENTS[event.native_event].shape]
+
+
+def render(event: Event, response: Response, chatter: bool) -> Output:
+    name = event.native_event
+    shape = EVENTS[name].shape
+    denied = response.decision == "deny"
+    body: dict[str, Any] = {}
+    specific: dict[str, Any] = {}
+    if shape == "permission":
+        if response.decision:
+            specific["permissionDecision"] = response.decision
+        if response.reason is not None:
+            specific["permissionDecisionReason"] = response.reason
+        if response.modified_input is not None:
+            specific["updatedInput"] = response.modified_input
+    elif shape == "stop" and denied:
+        body["decision"] = "block"
+        body["reason"] = response.reason
+    if response.additional_context is not None:
+        specific["additionalContext"] = response.additional_context
+    if response.user_message is not None:
+        body["systemMessage"] = response.user_message
+    if specific:
+        body["hookSpecificOutput"] = {"hookEventName": name, **specific}
+    # Where there is nothing to say nothing is printed: at the start of a session and at a prompt {} would be read as context.
+    return Output(dumps(body) if body else "", 2 if denied else 0, response.reason or "" if denied else "")
