@@ -19,7 +19,9 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the results as JSON to this file, too.")
 @click.option("--diff", is_flag=True, help="Compare with the committed results: what does this version do differently?")
-@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep homes, projects and output of the runs here.")
+@click.option(
+    "--keep", type=click.Path(file_okay=False, resolve_path=True, path_type=Path), help="Keep homes, projects and output of the runs here."
+)
 @click.option("--policy", type=click.Path(exists=True, dir_okay=False), help="Your own policy, with --command: what do the agents do?")
 @click.option(
     "--command", "shell_command", help="The command that the model tries under --policy. It is run for real if the policy lets it."

@@ -20,7 +20,7 @@ def conduct(
     """Every verdict, in the order of agents and scenarios; `done` is told of each as it comes."""
     base = folder or Path(tempfile.mkdtemp(prefix="onehook-prove-"))
     base.mkdir(parents=True, exist_ok=True)
-    prover = Prover(base)
+    prover = Prover(base, keep=folder is not None)
     jobs = [(agent, scenario) for scenario in scenarios for agent in agents]
     verdicts: dict[tuple[str, str], Verdict] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -39,8 +39,9 @@ class Verdict:
 class Prover:
     """Proves cells; controls are run once per agent and script and shared."""
 
-    def __init__(self, folder: Path, tamper: Tamper | None = None) -> None:
+    def __init__(self, folder: Path, tamper: Tamper | None = None, keep: bool = False) -> None:
         self.folder = folder
+        self.keep = keep  # what every run left, not only a MISS
         self.tamper = tamper  # breaks the runtime before the agent starts: the way to see that a broken adapter is caught
         self._controls: dict[tuple[str, str], Evidence] = {}
         self._locks: dict[tuple[str, str], Lock] = {}
@@ -57,7 +58,7 @@ class Prover:
         except Exception as error:  # a proof that breaks is a miss, with its reason, and the others go on
             verdict, detail = MISS, f"{type(error).__name__}: {error}"
         kept = str(where) if verdict == MISS else ""
-        if not kept:
+        if not kept and not self.keep:
             shutil.rmtree(where, ignore_errors=True)
         took = round(time.monotonic() - begun, 1)
         return Verdict(agent.host, agent.mode, agent.version, scenario.id, scenario.event, scenario.effect, verdict, detail, took, kept)
