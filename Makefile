@@ -1,6 +1,6 @@
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
-# make prove  every effect on the real agents, at pinned versions (npm, 1.8 GB in the cache folder)
+# make prove  every effect on the real agents, at pinned versions (npm, 1.7 GB in the cache folder)
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 

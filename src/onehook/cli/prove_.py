@@ -37,7 +37,7 @@ def command(
     \b
     Examples:
       onehook prove                          the agents on this machine, at whatever version they are
-      onehook prove --install                the pinned versions, from the npm registry (1.5 GB, once)
+      onehook prove --install                the pinned versions, from the npm registry (1.7 GB, once)
       onehook prove --hosts claude --only deny,rewrite
       onehook prove --policy .hooks/policy.py --command 'touch forbidden.txt'
       onehook prove --diff                   what the agents here do differently from the committed results
