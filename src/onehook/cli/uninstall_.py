@@ -18,6 +18,7 @@ from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
 @click.option("--scope", type=SCOPE_CHOICE, help="Default: project, local and user.")
 @click.option("--project", help="The project's folder. Default: here.")
 @click.option("--dry-run", is_flag=True, help="Show the change of each file as a diff; change nothing.")
+@click.option("--yes", "-y", is_flag=True, expose_value=False, help="As install's; nothing is asked here anyway.")
 def command(policy: str | None, hosts: str, scope: str | None, project: str | None, dry_run: bool) -> None:
     """Take POLICY (or every onehook entry) out of the agents' configs.
 
