@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,6 +71,23 @@ def name_of(handler: Mapping[str, Any]) -> str:
 
 def lost(handler: Mapping[str, Any], carried: tuple[str, ...]) -> list[str]:
     return [f"{key!r} is not carried over" for key in handler if key not in carried]
+
+
+def lost_of_group(group: Mapping[str, Any], known: tuple[str, ...] = ("matcher", "hooks", "sequential")) -> list[str]:
+    """What a group says of its hooks and a manifest does not."""
+    found = [f"{key!r} of its group is not carried over" for key in group if key not in known]
+    if "sequential" in known and group.get("sequential") is True:
+        return ["'sequential' is not carried over: the hooks of a manifest run at the same time", *found]
+    return found
+
+
+def no_command(title: str, event: str, events: Container[str], handler: Mapping[str, Any]) -> str:
+    """Why a handler is no command of an event that the host has, or ""."""
+    if event not in events:
+        return f"{title} has no event {event!r}"
+    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
+        return f"it is of type {handler.get('type')!r}, not a command"
+    return ""
 
 
 def seconds(value: object, default: float) -> float:
@@ -217,6 +234,23 @@ def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: st
             found = [plain]
         natives += found
     return natives, servers
+
+
+def take_names_or_regex(
+    hook: Borrowed, matcher: object, words: list[str] | None, on_tools: Container[str], tools: Mapping[str, Tool], title: str
+) -> str:
+    """A matcher in Claude Code's way, which Codex has too: names (`words`), or a regular expression. Why it cannot be said, or ""."""
+    if hook.event in on_tools:
+        found = tools_of_regex(str(matcher), tools, "mcp__") if words is None else unified_tools(words, tools)
+        if found is None:
+            return f"its matcher {matcher!r} cannot be said as a list of tools"
+        hook.tools = found
+        hook.losses += [f"the tool {name} is {title}'s own, and fires nowhere else" for name in own_tools(found)]
+        return ""
+    if hook.event == "SessionStart" and words:
+        hook.sources = words
+        return ""
+    return f"its matcher {matcher!r} on {hook.event} cannot be said"
 
 
 def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], title: str) -> None:

@@ -12,14 +12,16 @@ from onehook.hosts.importing import (
     Borrowed,
     grouped_handlers,
     listed,
-    own_tools,
+    lost,
+    no_command,
     seconds,
     shown_of,
+    take_names_or_regex,
     takes_all,
-    tools_of_regex,
     unified_tools,
 )
 
+TITLE = "Claude Code"
 _PLAIN = re.compile(r"[A-Za-z0-9_|, -]+")
 _TIMEOUTS = {"UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0, "SessionEnd": 1.5}
 _MATCHED = ("PermissionDenied", *TOOL_EVENTS)
@@ -38,15 +40,14 @@ def handlers(data: Any) -> Iterator[Borrowed]:
             hook.run = _command(handler)
             hook.timeout = seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
             hook.closed = handler.get("onFailure") == "block"
-            hook.losses += [f"{key!r} is not carried over" for key in handler if key not in _CARRIED]
+            hook.losses += lost(handler, _CARRIED)
         yield hook
 
 
 def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    if event not in EVENTS:
-        return f"Claude Code has no event {event!r}"
-    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
-        return f"it is of type {handler.get('type')!r}, not a command"
+    problem = no_command(TITLE, event, EVENTS, handler)
+    if problem:
+        return problem
     if off:
         return "hooks are switched off here (disableAllHooks), so it does not run"
     for key in ("async", "asyncRewake"):
@@ -64,18 +65,7 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if takes_all(matcher) or hook.event in _UNMATCHED:
         return ""
-    words = listed(matcher, _PLAIN)
-    if hook.event in _MATCHED:
-        found = tools_of_regex(str(matcher), TOOLS, "mcp__") if words is None else unified_tools(words, TOOLS)
-        if found is None:
-            return f"its matcher {matcher!r} cannot be said as a list of tools"
-        hook.tools = found
-        hook.losses += [f"the tool {name} is Claude Code's own, and fires nowhere else" for name in own_tools(found)]
-        return ""
-    if hook.event == "SessionStart" and words:
-        hook.sources = words
-        return ""
-    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+    return take_names_or_regex(hook, matcher, listed(matcher, _PLAIN), _MATCHED, TOOLS, TITLE)
 
 
 def _take_rule(hook: Borrowed, rule: object) -> str:

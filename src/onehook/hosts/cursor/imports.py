@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.hosts.cursor.wire import EVENTS, TOOLS
-from onehook.hosts.importing import Borrowed, command_patterns, own_tools, seconds, shown_of, takes_all, tools_of_regex
+from onehook.hosts.importing import Borrowed, command_patterns, lost, own_tools, seconds, shown_of, takes_all, tools_of_regex
 
 _CARRIED = ("command", "type", "matcher", "timeout", "failClosed")
 _GENERIC = ("preToolUse", "postToolUse", "postToolUseFailure")
@@ -41,7 +41,7 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...]) ->
         hook.run = str(entry["command"])
         hook.timeout = seconds(entry.get("timeout"), 60.0)
         hook.closed = entry.get("failClosed") is True
-        hook.losses += [f"{key!r} is not carried over" for key in entry if key not in _CARRIED]
+        hook.losses += lost(entry, _CARRIED)
     return hook
 
 

@@ -18,7 +18,9 @@ from onehook.hosts.importing import (
     grouped_handlers,
     in_project,
     lost,
+    lost_of_group,
     natives_of,
+    no_command,
     patterns_of,
     seconds,
     shown_of,
@@ -50,7 +52,7 @@ def handlers(data: Any) -> Iterator[Borrowed]:
             hook.run = in_project(handler["command"], "FACTORY_PROJECT_DIR")
             hook.timeout = seconds(handler.get("timeout"), 60.0)
             hook.losses += lost(handler, _CARRIED)
-            hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "commandRegex", "hooks")]
+            hook.losses += lost_of_group(group, ("matcher", "commandRegex", "hooks"))
         yield hook
 
 
@@ -72,10 +74,9 @@ def _hidden_by(place: Place) -> dict[str, Any]:
 
 
 def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    if event not in EVENTS:
-        return f"Droid has no event {event!r}"
-    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
-        return f"it is of type {handler.get('type')!r}, not a command"
+    problem = no_command("Droid", event, EVENTS, handler)
+    if problem:
+        return problem
     return "hooks are switched off here (hooksDisabled), so it does not run" if off else ""
 
 

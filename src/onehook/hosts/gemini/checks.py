@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 SHARE = 0.5
 WINDOW, SMALL_WINDOW = 1_048_576, 256_000
 SMALL = "gemma-4"  # how the names of the models with the small window begin
-SYSTEM = {"darwin": "/Library/Application Support/GeminiCli/settings.json", "win32": "C:\\ProgramData\\gemini-cli\\settings.json"}
+SYSTEM_VARIABLE = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
+SYSTEM = {
+    "linux": "/etc/gemini-cli/settings.json",
+    "darwin": "/Library/Application Support/GeminiCli/settings.json",
+    "win32": "C:\\ProgramData\\gemini-cli\\settings.json",
+}
 BYTES_PER_TOKEN = 4  # by Gemini CLI's own estimate of a history that no request was made with yet
 
 
@@ -63,7 +68,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 def _share(cwd: object) -> float:
     """The settings' model.compressionThreshold; of several the machine's, the project's, the user's."""
-    system = os.environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or SYSTEM.get(sys.platform, "/etc/gemini-cli/settings.json")
+    system = os.environ.get(SYSTEM_VARIABLE) or SYSTEM.get(sys.platform, SYSTEM["linux"])
     user = os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~")
     folders = [folder for folder in (cwd, user) if isinstance(folder, str)]
     for path in (system, *(os.path.join(folder, ".gemini", "settings.json") for folder in folders)):

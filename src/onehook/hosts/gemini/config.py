@@ -26,6 +26,7 @@ from onehook.hosts.configuring import (
     table_at,
     trailing_commas,
 )
+from onehook.hosts.gemini import checks as checks_of_events
 from onehook.hosts.gemini import wire
 
 TITLE = "Gemini CLI"
@@ -61,12 +62,7 @@ def _user_folder(machine: Machine) -> Path:
 
 
 def _system_file(machine: Machine) -> Path:
-    return machine.system_file(
-        "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-        "/etc/gemini-cli/settings.json",
-        "/Library/Application Support/GeminiCli/settings.json",
-        "C:\\ProgramData\\gemini-cli\\settings.json",
-    )
+    return machine.system_file(checks_of_events.SYSTEM_VARIABLE, *(checks_of_events.SYSTEM[name] for name in ("linux", "darwin", "win32")))
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:

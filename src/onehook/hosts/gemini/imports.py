@@ -15,8 +15,10 @@ from onehook.hosts.importing import (
     grouped_handlers,
     in_project,
     lost,
+    lost_of_group,
     name_of,
     natives_of,
+    no_command,
     patterns_of,
     seconds,
     shown_of,
@@ -53,9 +55,7 @@ def handlers(data: Any) -> Iterator[Borrowed]:
             hook.name = name_of(handler)
             hook.timeout = seconds(handler.get("timeout"), _TIMEOUT) / 1000
             hook.losses += lost(handler, _CARRIED)
-            if group.get("sequential") is True:
-                hook.losses.append("'sequential' is not carried over: the hooks of a manifest run at the same time")
-            hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "hooks", "sequential")]
+            hook.losses += lost_of_group(group)
         yield hook
 
 
@@ -65,11 +65,10 @@ def _switches(data: Any) -> dict[str, Any]:
 
 
 def _refusal(event: str, handler: dict[str, Any], switches: dict[str, Any]) -> str:
-    if event not in EVENTS:
-        return f"Gemini CLI has no event {event!r}"
-    command = handler.get("command")
-    if handler.get("type") != "command" or not isinstance(command, str):
-        return f"it is of type {handler.get('type')!r}, not a command"
+    problem = no_command(TITLE, event, EVENTS, handler)
+    if problem:
+        return problem
+    command = handler["command"]
     if switches.get("enabled") is False:
         return "hooks are switched off here (hooksConfig.enabled), so it does not run"
     disabled = switches.get("disabled")

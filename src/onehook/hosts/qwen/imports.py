@@ -15,8 +15,10 @@ from onehook.hosts.importing import (
     grouped_handlers,
     in_project,
     lost,
+    lost_of_group,
     name_of,
     natives_of,
+    no_command,
     patterns_of,
     seconds,
     shown_of,
@@ -62,9 +64,7 @@ def handlers(data: Any) -> Iterator[Borrowed]:
             hook.name = name_of(handler)
             hook.timeout = _timeout(handler.get("timeout"))
             hook.losses += lost(handler, _CARRIED)
-            if group.get("sequential") is True:
-                hook.losses.append("'sequential' is not carried over: the hooks of a manifest run at the same time")
-            hook.losses += [f"{key!r} of its group is not carried over" for key in group if key not in ("matcher", "hooks", "sequential")]
+            hook.losses += lost_of_group(group)
         yield hook
 
 
@@ -79,10 +79,9 @@ def _timeout(given: object) -> float:
 
 
 def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    if event not in EVENTS:
-        return f"Qwen Code has no event {event!r}"
-    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
-        return f"it is of type {handler.get('type')!r}, not a command"
+    problem = no_command(TITLE, event, EVENTS, handler)
+    if problem:
+        return problem
     if off:
         return "hooks are switched off here (disableAllHooks), so it does not run"
     if handler.get("async"):

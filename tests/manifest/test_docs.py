@@ -1,0 +1,14 @@
+"""What docs/bring-your-own.md says of the dialects' events is what the hosts' tables have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onehook.hosts import wire_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "bring-your-own.md"
+
+
+def test_the_number_of_events_of_each_dialect() -> None:
+    counts = [str(len(wire_of(host).EVENTS)) for host in ("contract", "claude", "cursor", "codex")]
+    assert f"| events | {' | '.join(counts)} | all |" in PAGE.read_text(encoding="utf-8").splitlines()
