@@ -6,7 +6,7 @@ import os
 import sys
 
 from onehook.codec import dumps
-from onehook.core import Event, HandlerError, OnehookError, Response, merge
+from onehook.core import Event, OnehookError, Response, merge
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.effects import gates
 from onehook.programs import Run, run_all
@@ -114,10 +114,7 @@ def dialect_of(name: str) -> Any:
         from onehook.hosts import unified
 
         return unified
-    try:
-        return load(name, "reverse")
-    except ImportError:
-        raise HandlerError(f"programs that speak {name} cannot be run yet") from None
+    return load(name, "reverse")
 
 
 def _can_be_denied(event: Event) -> bool:

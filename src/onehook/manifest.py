@@ -10,7 +10,7 @@ import os
 import time
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, Options, Registration, Response, UsageError, merge, wildcard
-from onehook.dialects import OWN_DIALECT, answers, dialect_of
+from onehook.dialects import OWN_DIALECT, answers
 from onehook.hosts import HOSTS, wire_of
 from onehook.programs import AT_ONCE
 
@@ -259,10 +259,9 @@ class Manifest(Hooks):
             self.options["fail"] = "closed"
 
     def check(self) -> None:
-        """What an event would only find out when it comes: dialects that cannot be spoken, and events that they do not have."""
+        """What an event would only find out when it comes: events that a program's dialect does not have."""
         for registration in self.registrations:
             program = _program(registration)
-            dialect_of(program.dialect)
             known: tuple[str, ...] = EVENTS + EXTENDED_EVENTS
             if program.dialect != OWN_DIALECT:
                 known = tuple(row.event for row in wire_of(program.dialect).EVENTS.values())

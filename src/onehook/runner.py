@@ -15,7 +15,7 @@ import time
 
 from onehook.codec import dumps, loads, text_of
 from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError, overlaid
-from onehook.hosts import HOSTS, happens, load, resolve, wire_of
+from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.hosts.effects import compile_response, gates
 
 TYPE_CHECKING = False
@@ -174,12 +174,9 @@ def take_payload(job: Job, data: bytes) -> Event:
 
 def _answers_itself(job: Job, host: str) -> bool:
     """Whether the host that runs this entry of another host has one of its own for the same event and policy."""
-    try:
-        own = load(host, "own")
-    except ImportError:
-        return False
+    own = optional(host, "own")
     assert job.event is not None
-    return bool(own.answers(job.event.event, job.policy, job.given.get("fail") == "closed"))
+    return own is not None and bool(own.answers(job.event.event, job.policy, job.given.get("fail") == "closed"))
 
 
 def conclude(job: Job, response: Response, noise: str = "") -> Output:

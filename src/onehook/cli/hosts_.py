@@ -38,13 +38,10 @@ def known_hosts() -> list[Known]:
 
 
 def _known(host: str, document: dict[str, Any]) -> Known:
-    from onehook.hosts import load, wire_of
+    from onehook.hosts import optional, wire_of
     from onehook.hosts.reversing import unified_events
 
-    try:
-        config = load(host, "config")
-    except ImportError:
-        config = None
+    config = optional(host, "config")
     verdicts = [row["verdict"] for row in document["results"] if row["host"] == host]
     counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
     captured: tuple[str, ...] = getattr(config, "CAPTURED", ())

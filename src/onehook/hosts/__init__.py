@@ -53,6 +53,14 @@ def load(name: str, part: str = "wire") -> Any:
     return __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
 
 
+def optional(name: str, part: str) -> Any:
+    """The named part of a host, or None if this host has no such part."""
+    try:
+        return load(name, part)
+    except ImportError:
+        return None
+
+
 def wire_of(name: str) -> Wire:
     module: Wire = load(name)
     return module

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import Event
-from onehook.hosts import load, wire_of
+from onehook.hosts import optional, wire_of
 from onehook.hosts.configuring import Machine
 
 EFFECTS = ("approve", "allow", "deny", "ask", "reason", "note", "user_message", "modified_input", "additional_context")
@@ -26,7 +26,7 @@ def page(host: str) -> str:
     ]
     parts += ["", "## Events", "", _events(host), "", "## What an answer does, and why not", "", _effects(host)]
     parts += ["", "## Tools", "", _tools(host)]
-    config = _part(host, "config")
+    config = optional(host, "config")
     if config is not None:
         parts += ["", "## Where it is installed", "", _places(config)]
     return "\n".join(parts) + "\n"
@@ -38,15 +38,8 @@ def _without_see(text: str) -> str:
 
 
 def title(host: str) -> str:
-    config = _part(host, "config")
+    config = optional(host, "config")
     return str(config.TITLE) if config is not None else "The open contract"
-
-
-def _part(host: str, name: str) -> Any:
-    try:
-        return load(host, name)
-    except ImportError:
-        return None
 
 
 def _event(host: str, native: str) -> Event:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, Event
-from onehook.hosts import HOSTS, load, wire_of
+from onehook.hosts import HOSTS, optional, wire_of
 from onehook.prove import hostdocs
 from onehook.prove.picture import picture
 from onehook.prove.report import columns, summary
@@ -69,18 +69,11 @@ def capabilities(host: str, document: dict[str, Any]) -> str:
     for native, row in wire.EVENTS.items():
         event = Event(row.event, host)
         event.native_event = native
-        event.host_version = getattr(_live(host), "REPORTED_VERSION", "")
+        event.host_version = getattr(optional(host, "live"), "REPORTED_VERSION", "")
         caps = wire.caps(event)
         marks = [_mark(caps, effect, (row.event, effect) in proven) for effect in EFFECTS]
         lines.append(f"| {native} | {row.event} | {' | '.join(marks)} |")
     return "\n".join(lines)
-
-
-def _live(host: str) -> Any:
-    try:
-        return load(host, "live")
-    except ImportError:
-        return None
 
 
 def _mark(caps: Any, effect: str, proven: bool) -> str:

@@ -7,9 +7,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from onehook.hosts import load, wire_of
+from onehook.hosts import optional, wire_of
 from onehook.hosts.configuring import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine, text_problems
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.firing import fired
@@ -196,21 +195,14 @@ def _by_event(spots: list[Spot]) -> dict[str, set[str]]:
 
 
 def _borrowed_scopes(borrower: str) -> tuple[str, ...]:
-    own = _own_module(borrower)
+    own = optional(borrower, "own")
     return own.BORROWS if own else SCOPES
 
 
 def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
     """Whether this entry of another host's says nothing when the borrower runs it: the same question as the entry itself asks."""
-    own, written = _own_module(borrower), read(command)
+    own, written = optional(borrower, "own"), read(command)
     if not own or not written:
         return False
     closed = written.option("fail") == "closed"
     return bool(own.answers(event, str(written.policy_path(machine.project)), closed, {own.PROJECT: str(machine.project)}))
-
-
-def _own_module(host: str) -> Any:
-    try:
-        return load(host, "own")
-    except ImportError:
-        return None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from onehook.core import Drop, Hooks, UsageError
-from onehook.hosts import load
+from onehook.hosts import optional
 from onehook.testing.shots import Loss, Round, Told
 
 Runner = Callable[[Round, str, Path], Told]  # the round, the policy's path, the folder for what onehook remembers
@@ -46,10 +46,7 @@ def _arguments(shot: Round) -> list[str]:
 
 def _host_ids(host: str) -> tuple[str, ...]:
     """Who may start an entry of this host, as install writes it."""
-    try:
-        ids: tuple[str, ...] = load(host, "config").HOST_IDS
-    except ImportError:
-        return (host,)
+    ids: tuple[str, ...] = getattr(optional(host, "config"), "HOST_IDS", (host,))
     return ids
 
 
