@@ -15,8 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 import onehook
+from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS
-from onehook.hosts.effects import gates
 from onehook.runner import Job, answer, load_policy
 from onehook.testing.effect import effect
 

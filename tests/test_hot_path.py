@@ -65,7 +65,7 @@ def test_only_the_modules_that_one_host_needs_are_loaded(policy, host):
     own = {name for name in modules if name.startswith("onehook")}
     print(sorted(own))
     assert own == {
-        "onehook", "onehook.codec", "onehook.core", "onehook.hosts", "onehook.hosts.effects", "onehook.hosts.tools",
+        "onehook", "onehook.codec", "onehook.core", "onehook.hosts", "onehook.hostkit", "onehook.hostkit.effects", "onehook.hostkit.tools",
         f"onehook.hosts.{host}", f"onehook.hosts.{host}.wire", "onehook.isolate", "onehook.runner", "onehook_policy",
     }  # fmt: skip
 

@@ -15,17 +15,18 @@ from onehook.hosts import HOSTS, wire_of
 LAYERS = (
     ("onehook.__main__", "onehook.launch"),
     ("onehook.cli",),
+    ("onehook.docgen",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
-    # onehook.record.log is what the runner calls to keep an event; the rest of onehook.record reads what was kept.
-    ("onehook.runner", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.record.log"),
-    ("onehook.manifest", "onehook.dialects", "onehook.programs", "onehook.programs_slowly", "onehook.plaintoml"),
-    ("onehook.hosts",),
+    ("onehook.textedit",),
+    ("onehook.runner", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.recorder"),
+    ("onehook.manifest",),
+    ("onehook.hosts", "onehook.hostkit"),
     ("onehook.policies",),
     ("onehook.codec",),
     ("onehook.core", "onehook.version", "onehook"),
 )
 FORKED_FROM = {"kilo": "opencode"}  # the same program under another name, so it is the same wire
-MANIFEST = ("manifest", "dialects", "programs", "plaintoml")
+MANIFEST = ("manifest", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
 HOT = ("launch", "runner", "isolate", "stopguard", "state", "codec", "core", "__init__", "__main__", "version", *MANIFEST)
 
 
@@ -91,7 +92,7 @@ def on_the_way_to_a_decision():
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += [target for target in own_imports(name) if target.startswith("onehook.hosts.")]
+            waiting += [target for target in own_imports(name) if target.startswith(("onehook.hosts.", "onehook.hostkit."))]
     return sorted(found)
 
 
@@ -110,7 +111,7 @@ def test_a_host_imports_no_other_host(name):
 @pytest.mark.parametrize("name", WIRES)
 def test_a_wire_is_pure(name):
     outside = {target for target in imports_of(name) if target.split(".")[0] != "onehook"} - {"__future__", "typing", "collections.abc"}
-    allowed = {"os.path"} if name == "onehook.hosts.tools" else set()
+    allowed = {"os.path"} if name == "onehook.hostkit.tools" else set()
     assert outside <= allowed, f"{name} imports {outside - allowed}"
     calls = {node.func.id for node in ast.walk(TREES[name]) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     assert calls.isdisjoint({"open", "print", "input", "exec", "eval"})
@@ -126,7 +127,18 @@ def native_names():
 
 NEUTRAL = [
     f"onehook.{name}"
-    for name in ("core", "runner", "isolate", "stopguard", "codec", "launch", "hosts.effects", "hosts.tools", "hosts.unified", *MANIFEST)
+    for name in (
+        "core",
+        "runner",
+        "isolate",
+        "stopguard",
+        "codec",
+        "launch",
+        "hostkit.effects",
+        "hostkit.tools",
+        "hostkit.unified",
+        *MANIFEST,
+    )
 ]
 
 
@@ -156,19 +168,19 @@ def test_neutral_code_names_no_host(name):
     assert not {word for word in words if any(host in word.lower() for host in hosts)}
 
 
-CHECKS = [f"onehook.hosts.{host}.checks" for host in HOSTS if hasattr(wire_of(host), "CHECKED")]
+CONFIRMS = [f"onehook.hosts.{host}.confirm" for host in HOSTS if hasattr(wire_of(host), "CONFIRMED")]
 
 
 def hot_sources():
     names = [f"onehook.{name}".replace(".__init__", "") for name in HOT]
-    return sorted({*names, *WIRES, *CHECKS})
+    return sorted({*names, *WIRES, *CONFIRMS})
 
 
 def test_what_is_looked_up_outside_a_payload_is_for_events_that_the_host_has():
-    assert sorted(CHECKS) == sorted(name for name in SOURCES if name.endswith(".checks"))
-    for name in CHECKS:
+    assert sorted(CONFIRMS) == sorted(name for name in SOURCES if name.endswith(".confirm"))
+    for name in CONFIRMS:
         wire = wire_of(name.split(".")[2])
-        assert wire.CHECKED and set(wire.CHECKED) <= set(wire.EVENTS)
+        assert wire.CONFIRMED and set(wire.CONFIRMED) <= set(wire.EVENTS)
 
 
 @pytest.mark.parametrize("name", hot_sources())

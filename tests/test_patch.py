@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehook.core import Change, PayloadError
+from onehook.hostkit.patch import changes_of_patch
 from onehook.hosts import wire_of
-from onehook.hosts.patch import changes_of_patch
 
 
 def patch(*lines: str) -> str:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from onehook import Event, Hooks, Response, allow, deny
 from onehook.codec import _c_codec, _stdlib_codec, dumps, loads, text_of
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, PayloadError, wildcard
+from onehook.hostkit.effects import Row
 from onehook.hosts import HOSTS, resolve, wire_of
 from onehook.hosts.cursor.wire import version_of
-from onehook.hosts.effects import Row
 from onehook.runner import Job, answer
 
 FOLDER = Path(__file__).parent / "hosts"

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onehook.core import STOPS, Change, Event, HandlerError, Mcp, Options, Response, UsageError
-from onehook.hosts import HOSTS, detect, load, reversing
-from onehook.hosts.effects import compile_response
-from onehook.hosts.patch import changes_of_patch
-from onehook.hosts.reversing import TOOL_EVENTS, patch_of, sample
+from onehook.hostkit import reverse
+from onehook.hostkit.effects import compile_response
+from onehook.hostkit.patch import changes_of_patch
+from onehook.hostkit.reverse import TOOL_EVENTS, patch_of, sample
+from onehook.hosts import HOSTS, detect, load
 from onehook.runner import Job, _with_chatter, conclude
 
 DATA = Path(__file__).parent / "data"
@@ -898,7 +899,7 @@ def native_event_of(host: str, name: str, version: str = "1.0.0") -> Event:
 
 def elsewhere(event: Event) -> Event:
     """The same event, come from another host."""
-    copy = reversing._copied(event)
+    copy = reverse._copied(event)
     copy.host = ""
     return copy
 

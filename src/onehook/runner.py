@@ -15,8 +15,8 @@ import time
 
 from onehook.codec import dumps, loads, text_of
 from onehook.core import Event, HandlerError, Hooks, OnehookError, Options, Output, PayloadError, Response, UsageError, overlaid
+from onehook.hostkit.effects import compile_response, gates
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
-from onehook.hosts.effects import compile_response, gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from onehook.core import Drop
+    from onehook.hostkit.effects import Row
     from onehook.hosts import Wire
-    from onehook.hosts.effects import Row
 else:
     import _signal  # signal itself brings in enum: 3 ms on every event
 
@@ -174,7 +174,7 @@ def take_payload(job: Job, data: bytes) -> Event:
 
 def _answers_itself(job: Job, host: str) -> bool:
     """Whether the host that runs this entry of another host has one of its own for the same event and policy."""
-    own = optional(host, "own")
+    own = optional(host, "own_entries")
     assert job.event is not None
     return own is not None and bool(own.answers(job.event.event, job.policy, job.given.get("fail") == "closed"))
 
@@ -275,7 +275,7 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
     if is_manifest(path):
-        from onehook.manifest import load_manifest
+        from onehook.manifest.load import load_manifest
 
         return load_manifest(path, source, given)
     module = type(sys)("onehook_policy")
@@ -357,7 +357,7 @@ def respond(argv: list[str], hooks: Hooks | None, overrides: dict[str, Any], hos
     job = Job()
     output = _respond(job, argv, hooks, overrides, host)
     if os.environ.get("ONEHOOK_RECORD"):
-        from onehook.record.log import keep
+        from onehook.recorder import keep
 
         keep(job, output)
     return output

@@ -191,7 +191,7 @@ def test_what_cannot_be_done_is_refused_with_the_fix(project: Path, arguments: l
 
 def test_a_onehook_that_will_be_cleaned_away_is_noted(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cache" not in onehook("install", "policy.py").output
-    monkeypatch.setattr("onehook.cli.install_.LAUNCHER", Path("/home/ana/.cache/uv/archive-v0/x/onehook/launch.py"))
+    monkeypatch.setattr("onehook.cli.install.LAUNCHER", Path("/home/ana/.cache/uv/archive-v0/x/onehook/launch.py"))
     assert "uv tool install onehook" in onehook("install", "policy.py").output
     assert "uv tool install" not in onehook("install", "policy.py", "--portable").output
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from onehook.hostkit.live import Live, Sandbox, Step
 from onehook.hosts.cursor import live
-from onehook.hosts.living import Live, Sandbox, Step
 from onehook.prove.agents import cache_folder, pins
-from onehook.prove.runner import Outcome, run_agent
+from onehook.prove.process import Outcome, run_agent
 
 PACKAGE = pins()["cursor"].program(cache_folder())
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onehook.prove import imported
+from onehook.prove import imports
 from onehook.prove.agents import cache_folder, pinned_agents
 
 needs_claude = pytest.mark.skipif(not pinned_agents(["claude"], cache_folder()), reason="Claude Code is not in the cache")
@@ -23,7 +23,7 @@ def onehook(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
-    for name, text in imported.files("rm -rf is not done here").items():
+    for name, text in imports.files("rm -rf is not done here").items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
         (folder / name).chmod(0o755 if text.startswith("#!") else 0o644)

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 from onehook.core import Options, PayloadError, Response
+from onehook.hostkit.effects import compile_response
 from onehook.hosts import HOSTS, wire_of
-from onehook.hosts.effects import compile_response
 
 PROGRAMS = Path(__file__).parent / "programs"
 CASES = Path(__file__).parent.parent / "hosts"

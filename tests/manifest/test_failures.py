@@ -7,8 +7,8 @@ import json
 import pytest
 from harness import fire, reason_of, stop_payload, tool_payload
 
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load
-from onehook.hosts.reversing import sample
 from tests.manifest.kit import guard, manifest_of, sh
 
 BAD = {

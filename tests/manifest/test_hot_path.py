@@ -16,8 +16,8 @@ from tests.test_hot_path import BANNED, INTERPRETERS, imported
 def test_a_program_is_run_without_anything_from_the_ban_list(tmp_path, dialect, host, command):
     path = manifest_of(tmp_path, guard(dialect))
     modules = imported(launcher(path, "--host", host), tool_payload(host, command))
-    assert {"onehook.runner", "onehook.manifest", "onehook.programs"} <= modules
-    assert modules.isdisjoint({*BANNED, "tomllib", "onehook.programs_slowly"})
+    assert {"onehook.runner", "onehook.manifest.load", "onehook.manifest.programs"} <= modules
+    assert modules.isdisjoint({*BANNED, "tomllib", "onehook.manifest.programs_windows"})
 
 
 def test_only_the_dialects_that_are_spoken_are_loaded(tmp_path):
@@ -30,7 +30,7 @@ def test_only_the_dialects_that_are_spoken_are_loaded(tmp_path):
 def test_an_event_that_no_program_wants_starts_nothing(tmp_path):
     path = manifest_of(tmp_path, guard("contract").replace("PreToolUse", "Stop"))
     modules = imported(launcher(path, "--host", "claude"), tool_payload("claude"))
-    assert not {"select", "onehook.hosts.reversing"} & modules
+    assert not {"select", "onehook.hostkit.reverse"} & modules
 
 
 @pytest.mark.parametrize("python", INTERPRETERS.values(), ids=[f"python{version}" for version in INTERPRETERS])

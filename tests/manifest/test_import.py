@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from harness import clean_environment, fire
 
+from onehook.hostkit.imports import command_patterns, patterns_of, tools_of_regex
+from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.hosts.importing import command_patterns, patterns_of, tools_of_regex
-from onehook.hosts.reversing import sample
-from onehook.prove import imported
-from onehook.prove.imported import command
+from onehook.prove import imports
+from onehook.prove.imports import command
 from onehook.runner import load_policy
 
 REASON = "rm -rf is not done here"
@@ -42,7 +42,7 @@ def settings():
     def group(name, matcher=None, **more):
         return {**({} if matcher is None else {"matcher": matcher}), "hooks": [hook(name, **more)]}
 
-    given = imported.settings()
+    given = imports.settings()
     given["hooks"]["PreToolUse"] += [
         {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}, hook("lookahead", **{"async": True})]},
         group("regex", "^(?!Read).*"),
@@ -71,7 +71,7 @@ def repo(tmp_path):
 
 
 def real_looking_repository(folder):
-    for name, text in {**imported.files(REASON), imported.CONFIG: json.dumps(settings(), indent=2) + "\n"}.items():
+    for name, text in {**imports.files(REASON), imports.CONFIG: json.dumps(settings(), indent=2) + "\n"}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -116,7 +116,7 @@ def taken_in(tmp_path_factory):
 @pytest.mark.parametrize("name", STARTS)
 @pytest.mark.parametrize("host", HOSTS)
 def test_twelve_claude_hooks_still_fire_on_claude_and_fire_on_the_others(taken_in, host, name):
-    assert len(STARTS) == len(imported.HOOKS) == 12
+    assert len(STARTS) == len(imports.HOOKS) == 12
     log = taken_in / "log" / name
     log.unlink(missing_ok=True)
     payload, event = said_by(host, name, taken_in)
@@ -184,7 +184,7 @@ def test_a_dry_run_changes_nothing(repo):
 
 def test_for_scripts_it_is_all_said_as_json(repo):
     told = json.loads(onehook(repo, "import", "--from", "claude", "--dry-run", "--json").stdout)
-    assert [row["command"] for row in told["carried"]] == [command(name) for name in imported.HOOKS]
+    assert [row["command"] for row in told["carried"]] == [command(name) for name in imports.HOOKS]
     assert {row["command"]: row["refused"] for row in told["refused"]}.keys() == REFUSED.keys()
     assert told["would_write"] == [str(repo / "onehook.toml")] and not (repo / "onehook.toml").exists()
     done = json.loads(onehook(repo, "import", "--from", "claude", "--take-over", "--json").stdout)

@@ -11,12 +11,12 @@ from harness import clean_environment, fire
 
 from onehook.cli.import_ import command as import_command
 from onehook.core import TOOLS, UsageError
+from onehook.hostkit.imports import for_bash, in_project, joined_mcp
+from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.gemini.imports import quoted_variables
-from onehook.hosts.importing import for_bash, in_project, joined_mcp
-from onehook.hosts.reversing import sample
 from onehook.runner import load_policy
-from onehook.setup.importing import importable
+from onehook.setup.imports import importable
 
 # Notes what it got, and where it was started; the guard denies in the words of its host.
 SCRIPT = """#!/bin/sh

@@ -10,8 +10,8 @@ import pytest
 from harness import fire, process, reason_of, stop_payload, tool_payload
 
 from onehook.core import Event, UsageError
-from onehook.hosts.reversing import sample
-from onehook.manifest import commands_in, path_matches
+from onehook.hostkit.reverse import sample
+from onehook.manifest.load import commands_in, path_matches
 from onehook.runner import load_policy
 from onehook.testing import simulate
 from tests.manifest.kit import guard, manifest_of, payloads, sh
@@ -208,7 +208,7 @@ def test_sources_of_a_session(tmp_path, source, started):
 
 def test_a_host_that_does_not_say_why_a_session_starts_starts_it():
     event = Event("SessionStart", "cursor")
-    from onehook.manifest import Program
+    from onehook.manifest.load import Program
 
     entry = {"run": ["x"], "speaks": "claude", "sources": ["startup"]}
     assert Program(entry, "SessionStart", "", "/", "open").applies(event)

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from onehook import programs, programs_slowly
-from onehook.programs import Run
+from onehook.manifest import programs, programs_windows
+from onehook.manifest.programs import Run
 
-STAGES = {"posix_spawn": lambda runs, seconds: programs._Stage(seconds).play(runs), "subprocess": programs_slowly.play}
+STAGES = {"posix_spawn": lambda runs, seconds: programs._Stage(seconds).play(runs), "subprocess": programs_windows.play}
 
 
 @pytest.fixture(params=STAGES, autouse=True)

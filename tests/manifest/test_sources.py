@@ -7,8 +7,8 @@ import json
 import pytest
 from harness import fire
 
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
-from onehook.hosts.reversing import sample
 
 # host -> its own words, by the unified one
 WORDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from onehook.core import Hooks
-from onehook.hosts.reversing import sample
+from onehook.hostkit.reverse import sample
 from onehook.policies.rules import RULES, SECRETS
 from onehook.runner import hooks_in
 

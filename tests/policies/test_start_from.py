@@ -11,8 +11,8 @@ from harness import fire, tool_payload
 
 import onehook.policies as policies
 from onehook.core import Hooks
+from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
-from onehook.hosts.reversing import sample
 from onehook.policies import dangerous_commands, format_after_edit, git_guard, protected_paths, secrets, session_briefing, tests_before_stop
 from onehook.policies.rules import RULES, SECRETS
 from onehook.runner import Job, answer

@@ -9,7 +9,7 @@ import pytest
 
 from onehook.prove.compactions import KEPT, told_once
 from onehook.prove.evidence import Evidence
-from onehook.prove.runner import Outcome
+from onehook.prove.process import Outcome
 
 COMPACT = {"hook_event_name": "SessionStart", "source": "compact"}
 seen = told_once(hook_event_name="SessionStart", source="compact")

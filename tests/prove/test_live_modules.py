@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from onehook.hosts.living import Live, Sandbox
+from onehook.hostkit.live import Live, Sandbox
 from onehook.prove import agents
 from onehook.prove.model import parse_script
 

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from onehook.docgen import host_pages, matrix
+from onehook.docgen.picture import picture
 from onehook.hosts import HOSTS
-from onehook.prove import hostdocs, matrix
 from onehook.prove.agents import pins
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
-from onehook.prove.picture import picture
 from onehook.prove.results import differences, read
 from onehook.prove.scenarios import SCENARIOS, by_id
 from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
@@ -43,19 +43,19 @@ def test_every_host_that_can_be_run_is_a_host() -> None:
 
 
 def test_the_matrix_page_is_the_one_that_the_results_give() -> None:
-    assert (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8") == matrix.page(RESULTS), "run: python -m onehook.prove.matrix"
+    assert (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8") == matrix.page(RESULTS), "run: python -m onehook.docgen.matrix"
 
 
 def test_the_picture_is_the_one_that_the_results_give() -> None:
     drawn = picture(RESULTS)
-    assert (ROOT / "docs" / "proof.svg").read_text(encoding="utf-8") == drawn, "run: python -m onehook.prove.matrix"
+    assert (ROOT / "docs" / "proof.svg").read_text(encoding="utf-8") == drawn, "run: python -m onehook.docgen.matrix"
     texts = [element.text for element in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
     assert texts.count("proven") == sum(row["verdict"] == PROVEN for row in RESULTS["results"])
     assert {scenario.title for scenario in SCENARIOS} <= set(texts)
 
 
 def test_the_table_in_the_readme_is_the_one_that_the_results_give() -> None:
-    assert matrix.readme_table(RESULTS) in (ROOT / "README.md").read_text(encoding="utf-8"), "run: python -m onehook.prove.matrix"
+    assert matrix.readme_table(RESULTS) in (ROOT / "README.md").read_text(encoding="utf-8"), "run: python -m onehook.docgen.matrix"
 
 
 def test_a_changed_cell_and_a_new_version_are_differences() -> None:
@@ -68,4 +68,4 @@ def test_a_changed_cell_and_a_new_version_are_differences() -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_page_of_a_host_is_the_one_that_its_tables_give(host: str) -> None:
     page = ROOT / "docs" / "hosts" / f"{host}.md"
-    assert page.read_text(encoding="utf-8") == hostdocs.page(host), "run: python -m onehook.prove.matrix"
+    assert page.read_text(encoding="utf-8") == host_pages.page(host), "run: python -m onehook.docgen.matrix"

@@ -10,7 +10,7 @@ import pytest
 from onehook.prove import own_policy
 from onehook.prove.evidence import Evidence
 from onehook.prove.own_policy import difference, files_of, repository_of
-from onehook.prove.runner import Outcome
+from onehook.prove.process import Outcome
 
 
 @pytest.fixture

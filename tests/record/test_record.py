@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 from harness import LAUNCH, fire, reason_of, tool_payload
 
-from onehook.cli.record_ import command
+from onehook.cli.record import command
 from onehook.core import Hooks
+from onehook.hostkit.reverse import sample
+from onehook.hostkit.transcripts import Counts
 from onehook.hosts import load
-from onehook.hosts.reversing import sample
-from onehook.hosts.transcribing import Counts
 from onehook.policies.rules import SECRETS
-from onehook.record.log import masked
 from onehook.record.sources import logs, read
 from onehook.record.worker import judge
+from onehook.recorder import masked
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from harness import HOSTS, fire, policy_text, stop_payload, tool_payload
 
-from onehook.cli.replay_ import command
+from onehook.cli.replay import command
 
 DATA = Path(__file__).parent.parent / "data"
 

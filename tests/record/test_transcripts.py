@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from onehook.core import Change, Mcp, UsageError
+from onehook.hostkit.transcripts import Counts
 from onehook.hosts import load, wire_of
-from onehook.hosts.transcribing import Counts
 from onehook.record.sources import Source, as_stamp, hosts_with_transcripts, parse_since, read, transcripts
 
 DATA = Path(__file__).parent.parent / "data" / "transcripts"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import DEFAULT_EVENTS, Machine, Wish
+from onehook.hostkit.config import DEFAULT_EVENTS, Machine, Wish
 from onehook.setup.carry_out import carry_out
 from onehook.setup.command import LAUNCHER
 from onehook.setup.journal import Journal

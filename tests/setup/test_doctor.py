@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from onehook.hosts.configuring import Finding
+from onehook.hostkit.config import Finding
 from onehook.setup.doctor import examine
 from onehook.setup.plan import config_of, configurable
 from tests.setup.installing import POLICY, Place

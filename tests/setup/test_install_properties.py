@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from onehook.hosts.configuring import Machine, text_problems
-from onehook.hosts.configuring import Place as ConfigPlace
+from onehook.hostkit.config import Machine, text_problems
+from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import is_ours
-from onehook.setup.documents import ConfigError, Document
 from onehook.setup.plan import config_of, configurable
+from onehook.textedit.documents import ConfigError, Document
 from tests.setup.documents import VALUES, documents
 from tests.setup.installing import Place
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from onehook.setup import command
-from onehook.setup.documents import ConfigError
 from onehook.setup.files import ScopeError
+from onehook.textedit.documents import ConfigError
 from tests.setup.installing import Place
 
 HOSTS = ["claude", "cursor", "codex"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError
+from onehook.textedit.documents import ConfigError
 from tests.setup.installing import Place
 
 CASES = sorted(Path(__file__).with_name("install").rglob("*.json"))

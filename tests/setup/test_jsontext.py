@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onehook.setup.jsontext import TextError, append, parse, remove, replace_item, set_value
+from onehook.textedit.json_text import TextError, append, parse, remove, replace_item, set_value
 
 ITEM = {"matcher": "Bash", "n": [1]}
 PATH = ("hooks", "Pre")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.setup.jsontext import Path, append, parse, remove, replace_item, set_value
+from onehook.textedit.json_text import Path, append, parse, remove, replace_item, set_value
 from tests.setup.documents import KEYS, VALUES, documents
 
 pytestmark = pytest.mark.parametrize("jsonc", [False, True])

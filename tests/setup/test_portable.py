@@ -42,7 +42,7 @@ def file_of(module: str) -> Path | None:
 def reachable() -> set[Path]:
     """Everything that an event may load: from the launcher on, and what is loaded by name, hosts and policies to start from."""
     seen: set[Path] = set()
-    by_name = [PACKAGE / "hosts" / host / part for host in HOSTS for part in ("wire.py", "reverse.py", "own.py", "checks.py")]
+    by_name = [PACKAGE / "hosts" / host / part for host in HOSTS for part in ("wire.py", "reverse.py", "own_entries.py", "confirm.py")]
     waiting = [PACKAGE / "launch.py", *(path for path in by_name if path.is_file()), *(PACKAGE / "policies").glob("*.py")]
     while waiting:
         path = waiting.pop()

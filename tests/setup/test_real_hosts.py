@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from onehook.hostkit.config import Machine
+from onehook.hostkit.live import Sandbox
 from onehook.hosts.codex import asking
-from onehook.hosts.configuring import Machine
 from onehook.hosts.copilot import live as copilot
 from onehook.hosts.cursor import live
-from onehook.hosts.living import Sandbox
 from onehook.prove.agents import cache_folder, pins
 from onehook.prove.model import ScriptedModel
-from onehook.prove.runner import run_agent
+from onehook.prove.process import run_agent
 from onehook.setup.doctor import examine
 from tests.setup.installing import Place
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.setup.tomltext import TextError, append, parse, remove, replace_item, set_value
+from onehook.textedit.toml_text import TextError, append, parse, remove, replace_item, set_value
 
 GROUP = {"matcher": "Bash", "hooks": [{"type": "command", "command": 'sh -c "x" # \\', "timeout": 5}]}
 PATH = ("hooks", "PreToolUse")

@@ -13,9 +13,9 @@ import pytest
 from harness import clean_environment
 
 from onehook.core import Response
+from onehook.hostkit.config import text_problems
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load
-from onehook.hosts.configuring import text_problems
-from onehook.hosts.reversing import sample
 from onehook.setup.entries import ours_in
 from onehook.setup.plan import config_of, configurable, place_of
 from onehook.setup.survey import survey

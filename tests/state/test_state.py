@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from harness import PACKAGE, assert_blocked, fire, tool_payload
 
-from onehook.hosts.reversing import sample
+from onehook.hostkit.reverse import sample
 from onehook.state import DAYS, MAX_BYTES, State, StateError
 
 HEAD = f"import os, sys; sys.path.append({str(PACKAGE.parent)!r})\nfrom onehook.state import State\nstate = State('sessions', 'h', 's')\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onehook.core import Drop, Output, Response
-from onehook.hosts.reversing import sample
+from onehook.hostkit.reverse import sample
 from onehook.testing.effect import effect
 
 TOOL, AFTER, PROMPT, STOP = (

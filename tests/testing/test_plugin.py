@@ -156,8 +156,8 @@ def test_a_fixture_of_the_same_name_wins(pytester):
 
 
 def test_the_scaffolded_test_passes(pytester):
-    from onehook.cli.init_ import POLICY as SCAFFOLD
-    from onehook.cli.init_ import TEST
+    from onehook.cli.init import POLICY as SCAFFOLD
+    from onehook.cli.init import TEST
 
     folder = pytester.mkdir(".hooks")
     folder.joinpath("policy.py").write_text(SCAFFOLD)

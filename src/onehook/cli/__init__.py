@@ -25,6 +25,10 @@ VERBS = {
 }
 
 
+def _module(verb: str) -> str:
+    return "import_" if verb == "import" else verb  # import is a keyword
+
+
 class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -32,7 +36,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"onehook.cli.{cmd_name}_").command
+        command: click.Command = importlib.import_module(f"onehook.cli.{_module(cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from onehook.hosts.configuring import SCOPES, Machine
+from onehook.hostkit.config import SCOPES, Machine
 from onehook.setup.plan import config_of, configurable, present
 
 SCOPE_CHOICE = click.Choice(SCOPES)

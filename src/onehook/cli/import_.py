@@ -11,12 +11,12 @@ import click
 from onehook.cli.choices import machine_of
 from onehook.core import OnehookError
 from onehook.hosts import HOSTS, wire_of
-from onehook.setup.documents import ConfigError
 from onehook.setup.files import FilesError, LockError
-from onehook.setup.importing import importable
+from onehook.setup.imports import importable
+from onehook.textedit.documents import ConfigError
 
 if TYPE_CHECKING:
-    from onehook.setup.importing import Import, Taken
+    from onehook.setup.imports import Import, Taken
     from onehook.setup.journal import Journal
     from onehook.setup.plan import Plan
 
@@ -44,7 +44,7 @@ def command(sources: str, scope: str, output: str, take_over: bool, project: str
       onehook import --from claude --dry-run
       onehook import --from claude --take-over && onehook install onehook.toml --hosts all
     """
-    from onehook.setup.importing import collect, plan_import
+    from onehook.setup.imports import collect, plan_import
     from onehook.setup.journal import Journal
 
     machine = machine_of(project)
@@ -95,7 +95,7 @@ def _report(found: Import) -> None:
 def _carry_out(plan: Plan, journal: Journal) -> list[tuple[Path, Path]]:
     """Write the plan; (config, its copy) of what hooks were taken out of."""
     from onehook.setup.carry_out import carry_out
-    from onehook.setup.importing import keep_originals
+    from onehook.setup.imports import keep_originals
 
     kept = keep_originals(plan)
     carry_out(plan, journal)

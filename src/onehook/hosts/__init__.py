@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from onehook.core import Event, Output, Response
-    from onehook.hosts.effects import Caps, Row, StandIn
+    from onehook.hostkit.effects import Caps, Row, StandIn
 
     class Wire(Protocol):
         """What hosts/<id>/wire.py offers. A module is the implementation."""
@@ -67,8 +67,8 @@ def wire_of(name: str) -> Wire:
 
 
 def happens(wire: Wire, event: Event) -> bool:
-    """Whether an event tells of anything. Some hosts send one (wire.CHECKED) without; then their checks.py looks outside the payload."""
-    return event.native_event not in getattr(wire, "CHECKED", ()) or bool(load(wire.ID, "checks").happens(event.native))
+    """Whether an event tells of anything. Some hosts send one (wire.CONFIRMED) without; then their confirm.py looks outside the payload."""
+    return event.native_event not in getattr(wire, "CONFIRMED", ()) or bool(load(wire.ID, "confirm").happens(event.native))
 
 
 def detect(payload: dict[str, Any]) -> Wire:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from onehook.core import Drop, Event
+from onehook.hostkit.effects import compile_response
 from onehook.hosts import HOSTS, wire_of
-from onehook.hosts.effects import compile_response
 from onehook.lint.model import Finding, Handler, Policy
 from onehook.lint.places import listed, meant_hosts
 from onehook.lint.samples import texts_for, wanted

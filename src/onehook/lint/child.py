@@ -56,7 +56,7 @@ def described(hooks: Hooks) -> dict[str, Any]:
 def stood_in_on(registration: Registration) -> list[str]:
     """Where a manifest's program gets this event by another that stands in for it."""
     from onehook.hosts import HOSTS
-    from onehook.manifest import Wanted
+    from onehook.manifest.load import Wanted
 
     return [host for host in HOSTS if registration.stand_ins(host)] if isinstance(registration, Wanted) else []
 

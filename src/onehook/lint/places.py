@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from onehook.core import TOOLS, tool_matches
+from onehook.hostkit.reverse import TOOL_EVENTS, sample, unified_events
 from onehook.hosts import HOSTS, wire_of
-from onehook.hosts.reversing import TOOL_EVENTS, sample, unified_events
 from onehook.lint.model import Finding, Handler, Policy
 from onehook.lint.samples import inputs
 from onehook.testing.shots import Absent, close_to, native_tools, rounds

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from onehook.core import STOPS, TOOLS, Event, OnehookError
-from onehook.hosts.reversing import TOOL_EVENTS, sample
+from onehook.hostkit.reverse import TOOL_EVENTS, sample
 from onehook.lint.model import Handler
 from onehook.testing.shots import Absent, Round, rounds
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from onehook.hostkit.config import Machine
 from onehook.hosts import HOSTS
-from onehook.hosts.configuring import Machine
 from onehook.prove.stage import Agent, live_of
 from onehook.setup.plan import config_of
 

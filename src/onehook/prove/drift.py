@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import PayloadError
+from onehook.hostkit.live import Live, Step
 from onehook.hosts import detect
-from onehook.hosts.living import Live, Step
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent, play
 

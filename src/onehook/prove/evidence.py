@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onehook.prove.runner import Outcome
+from onehook.prove.process import Outcome
 
 NOTES = "notes.txt"
 

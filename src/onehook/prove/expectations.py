@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onehook.core import Drop, Options
+from onehook.hostkit.effects import compile_response
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
-from onehook.hosts.effects import compile_response
-from onehook.hosts.reversing import sample
 from onehook.prove.scenarios import Scenario
 
 WORKS, NOT_HONOURED, NO_EVENT = "works", "not honoured", "no such event"

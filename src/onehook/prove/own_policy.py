@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import Machine
-from onehook.hosts.living import Live, Step
+from onehook.hostkit.config import Machine
+from onehook.hostkit.live import Live, Step
 from onehook.prove.evidence import Evidence
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent, play

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import Response
-from onehook.hosts.living import Live, Step
-from onehook.prove import compactions, guests, imported
+from onehook.hostkit.live import Live, Step
+from onehook.prove import compactions, guests, imports
 from onehook.prove.evidence import Evidence
 
 REASON = "the-policy-said-no-7461"
@@ -181,11 +181,11 @@ def _compaction(id: str, title: str, event: str) -> Scenario:
     return Scenario(id, title, event, "", None, policy, compact_script, seen, needs=("compacts",))
 
 
-IMPORTED = tuple(name for name in imported.HOOKS if name != "compacted")  # no compaction in this session
+IMPORTED = tuple(name for name in imports.HOOKS if name != "compacted")  # no compaction in this session
 
 
 def _silent_hooks(evidence: Evidence) -> str:
-    wrong = (imported.wrongly_told(name, evidence.text(f"log/{name}")) for name in IMPORTED)
+    wrong = (imports.wrongly_told(name, evidence.text(f"log/{name}")) for name in IMPORTED)
     return ", ".join(text for text in wrong if text)
 
 
@@ -251,8 +251,8 @@ SCENARIOS: tuple[Scenario, ...] = (
              files={name: "open('shadowed.txt', 'w').write('x')\n" for name in ("json.py", "onehook.py", "os.py")}),
     *(_guest(id) for id in guests.GUESTS),
     Scenario("imported", "the hooks of a Claude Code project, imported: each runs", "PreToolUse", "Bash", NO, "", project_script,
-             lambda e: _kept_and_told(e) and not _silent_hooks(e), effect="deny", files=imported.files(REASON), mcp=True,
-             policy_name="onehook.toml", imports=imported.CONFIG, explained=_silent_hooks),
+             lambda e: _kept_and_told(e) and not _silent_hooks(e), effect="deny", files=imports.files(REASON), mcp=True,
+             policy_name="onehook.toml", imports=imports.CONFIG, explained=_silent_hooks),
     Scenario("compacted", "a Claude Code hook for a compaction", "SessionStart", "", None, compactions.MANIFEST, compact_script,
              compactions.told_once(hook_event_name="SessionStart", source="compact"), needs=("compacts",), files=compactions.FILES,
              policy_name="onehook.toml"),

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from onehook.hostkit.live import Live, Sandbox, Step
 from onehook.hosts import load
-from onehook.hosts.living import Live, Sandbox, Step
 from onehook.prove import mcp_server
 from onehook.prove.evidence import NOTES, Evidence
 from onehook.prove.model import ScriptedModel
-from onehook.prove.runner import Outcome, run_agent
+from onehook.prove.process import Outcome, run_agent
 from onehook.prove.scenarios import PROMPT, Scenario
 
 SECONDS = 90.0

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import UsageError
+from onehook.hostkit.transcripts import Counts, json_lines, moments, table, text
 from onehook.hosts import HOSTS, load
-from onehook.hosts.transcribing import Counts, json_lines, moments, table, text
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from onehook.core import Hooks, OnehookError, PayloadError, Response, UsageError
+from onehook.hostkit.effects import gates
+from onehook.hostkit.transcripts import MAX_KINDS, Counts
 from onehook.hosts import resolve
-from onehook.hosts.effects import gates
-from onehook.hosts.transcribing import MAX_KINDS, Counts
 from onehook.record.sources import Recorded, Source, read
 from onehook.runner import Job, checked, conclude, fail, load_policy, told
 from onehook.testing.effect import effect

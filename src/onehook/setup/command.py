@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from onehook.hosts.configuring import Commands
+from onehook.hostkit.config import Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
 # A command is onehook's if it starts this file; the folder name is part of every way to install it.

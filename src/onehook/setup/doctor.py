@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine, text_problems
 from onehook.hosts import optional, wire_of
-from onehook.hosts.configuring import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine, text_problems
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.firing import fired
 from onehook.setup.plan import config_of, present
@@ -195,13 +195,13 @@ def _by_event(spots: list[Spot]) -> dict[str, set[str]]:
 
 
 def _borrowed_scopes(borrower: str) -> tuple[str, ...]:
-    own = optional(borrower, "own")
+    own = optional(borrower, "own_entries")
     return own.BORROWS if own else SCOPES
 
 
 def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
     """Whether this entry of another host's says nothing when the borrower runs it: the same question as the entry itself asks."""
-    own, written = optional(borrower, "own"), read(command)
+    own, written = optional(borrower, "own_entries"), read(command)
     if not own or not written:
         return False
     closed = written.option("fail") == "closed"

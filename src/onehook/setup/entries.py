@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from onehook.hosts.configuring import Config, Found, Place
+from onehook.hostkit.config import Config, Found, Place
 from onehook.setup.command import is_ours
-from onehook.setup.documents import ConfigError, Document, value_at
 from onehook.setup.journal import Journal, Memory
+from onehook.textedit.documents import ConfigError, Document, value_at
 
 
 def ours_in(config: Config, data: Any) -> list[Found]:

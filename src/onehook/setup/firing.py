@@ -13,9 +13,9 @@ from pathlib import Path
 
 from onehook.codec import dumps
 from onehook.core import Event, OnehookError, Response
+from onehook.hostkit.config import Finding, Found, Machine
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
-from onehook.hosts.configuring import Finding, Found, Machine
-from onehook.hosts.reversing import sample
 from onehook.runner import PROBE_REASON, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.survey import Spot

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish, text_problems
 from onehook.hosts import HOSTS, load
-from onehook.hosts.configuring import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish, text_problems
 from onehook.setup.command import commands, is_ours, names_policy, orphan_of, relative_to
-from onehook.setup.documents import ConfigError, Document, value_at
 from onehook.setup.entries import first_state, ours_in, take_out, without
 from onehook.setup.files import Change
 from onehook.setup.journal import Journal
+from onehook.textedit.documents import ConfigError, Document, value_at
 
 
 @dataclass

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parent.parent
 # What the launcher needs on its way to a decision. tests/setup/test_portable.py runs the copy and sees that nothing is missing.
 MODULES = (
-    "__init__.py", "codec.py", "core.py", "dialects.py", "isolate.py", "launch.py", "manifest.py", "plaintoml.py", "programs.py",
-    "programs_slowly.py", "runner.py", "state.py", "stopguard.py", "version.py",
-    "hosts/__init__.py", "hosts/effects.py", "hosts/patch.py", "hosts/reversing.py", "hosts/tools.py", "hosts/unified.py",
-    "record/__init__.py", "record/log.py",
+    "__init__.py", "codec.py", "core.py", "isolate.py", "launch.py", "recorder.py", "runner.py", "state.py", "stopguard.py", "version.py",
+    "manifest/__init__.py", "manifest/dialects.py", "manifest/load.py", "manifest/programs.py", "manifest/programs_windows.py",
+    "manifest/toml_reader.py", "hostkit/__init__.py", "hostkit/effects.py", "hostkit/patch.py", "hostkit/reverse.py",
+    "hostkit/tools.py", "hostkit/unified.py", "hosts/__init__.py",
 )  # fmt: skip
 README = """This folder was written by `onehook install --portable`. It holds the part of onehook that runs a policy,
 so that the hooks of this repository work for everybody who has python3. `onehook status` says when it is
@@ -29,7 +29,7 @@ TEXTS = {"README.md": README.encode(), ".gitignore": b"__pycache__/\n"}
 
 def runtime_files() -> dict[str, bytes]:
     """Path below .onehook/ -> content."""
-    parts = [f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py", "reverse.py", "own.py", "checks.py")]
+    parts = [f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py", "reverse.py", "own_entries.py", "confirm.py")]
     names = [*MODULES, *(name for name in parts if (PACKAGE / name).is_file())]
     names += [f"policies/{path.name}" for path in sorted((PACKAGE / "policies").glob("*.py"))]
     files = {f"runtime/onehook/{name}": (PACKAGE / name).read_bytes() for name in names}

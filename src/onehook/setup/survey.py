@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import Config, Found, Machine, Place
+from onehook.hostkit.config import Config, Found, Machine, Place
 from onehook.setup.command import PORTABLE_FOLDER, is_ours, read
-from onehook.setup.documents import ConfigError, Document
 from onehook.setup.entries import ours_in
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.portable import installed_version
+from onehook.textedit.documents import ConfigError, Document
 from onehook.version import VERSION
 
 

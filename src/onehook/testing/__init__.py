@@ -31,6 +31,6 @@ def simulate(hooks: Hooks, event: str, tool: str = "", **fields: Any) -> Respons
 
     simulate(hooks, "PreToolUse", "Bash", command="rm -rf /").decision == "deny"
     """
-    from onehook.hosts.reversing import sample
+    from onehook.hostkit.reverse import sample
 
     return hooks.dispatch(sample(event, tool, **fields))

@@ -182,7 +182,7 @@ def _same_path(shot: Shot, key: str, now: object, wanted: object) -> bool:
 
 def _rewritten_input(shot: Shot) -> dict[str, Any]:
     """The input that the host runs the tool with, in unified keys."""
-    from onehook.hosts.reversing import unified_keys
+    from onehook.hostkit.reverse import unified_keys
 
     event, native = shot.event, shot.heard.modified_input
     if event is None or native is None:

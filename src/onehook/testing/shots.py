@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, HandlerError, Response, UsageError
+from onehook.hostkit.effects import Row, gates
+from onehook.hostkit.reverse import sample, unified_events
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.hosts.effects import Row, gates
-from onehook.hosts.reversing import sample, unified_events
 from onehook.testing.effect import effect_of, ignored
 
 SESSION = "onehook-fire"

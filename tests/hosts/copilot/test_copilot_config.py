@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from onehook.hostkit.config import Commands, Machine, Place, Wish
 from onehook.hosts import detect, resolve
-from onehook.hosts.configuring import Commands, Machine, Place, Wish
 from onehook.hosts.copilot import config
 from onehook.setup.carry_out import carry_out
 from onehook.setup.journal import Journal

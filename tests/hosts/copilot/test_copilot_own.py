@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from harness import fire
 
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.hosts.copilot import own
-from onehook.hosts.reversing import sample
 from tests.setup.installing import Place
 
 DENIAL = {"permissionDecision": "deny", "permissionDecisionReason": "rm -rf is blocked"}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from onehook.core import Event
+from onehook.hostkit.config import Found, Machine, Place
+from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
-from onehook.hosts.configuring import Found, Machine, Place
 from onehook.hosts.droid import config, imports
-from onehook.hosts.reversing import sample
 
 OURS = [Found("PreToolUse", ("PreToolUse", 0, "hooks", 0), "onehook", {})]
 MINE = {"hooks": [{"type": "command", "command": "./mine.sh"}]}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from onehook.hosts.configuring import Commands, Machine, Place, Wish
+from onehook.hostkit.config import Commands, Machine, Place, Wish
 from onehook.hosts.kilo import config as kilo
 from onehook.hosts.opencode import config
 from onehook.setup.command import LAUNCHER

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from onehook.cli import install_, uninstall_
-from onehook.hosts.configuring import Commands, Found, Machine, Wish
+from onehook.hostkit.config import Commands, Found, Machine, Wish
 from onehook.hosts.qwen import config
 
 COMMANDS = Commands("posix", "powershell", "cmd")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from onehook.hosts.claude import wire
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     Commands,
     Finding,
     Found,
@@ -20,6 +19,7 @@ from onehook.hosts.configuring import (
     hook_faults,
     native_tools,
 )
+from onehook.hosts.claude import wire
 
 TITLE = "Claude Code"
 CAPTURED = ("2.1.325",)  # versions whose payloads were recorded

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.claude.wire import EVENTS, TOOLS
-from onehook.hosts.configuring import TOOL_EVENTS
-from onehook.hosts.importing import (
+from onehook.hostkit.config import TOOL_EVENTS
+from onehook.hostkit.imports import (
     Borrowed,
     grouped_handlers,
     listed,
@@ -20,6 +19,7 @@ from onehook.hosts.importing import (
     takes_all,
     unified_tools,
 )
+from onehook.hosts.claude.wire import EVENTS, TOOLS
 
 TITLE = "Claude Code"
 _PLAIN = re.compile(r"[A-Za-z0-9_|, -]+")

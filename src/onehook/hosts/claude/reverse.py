@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from onehook.core import STOPS, Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
 from onehook.hosts.claude.wire import EVENTS, ID, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hosts.reversing import Spec
+    from onehook.hostkit.reverse import Spec
 
 LABEL = "Claude Code"
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 _WITH_MODE = (
-    *reversing.TOOL_EVENTS, "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SubagentStart",
+    *reverse.TOOL_EVENTS, "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SubagentStart",
 )  # fmt: skip
 # Claude Code names the prompt on every event of a turn; no other host does, so it also tells whose payload this is.
 _PROMPT_ID = "00000000-0000-4000-8000-000000000000"
@@ -61,16 +61,16 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file, since Claude Code's tools change one file each."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Claude Code would send for this event."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reversing.own_payload(ID, event, name)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reverse.own_payload(ID, event, name)
     if own is not None:
         return own
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
     if name not in ("SessionStart", "Setup"):
         body["prompt_id"] = _PROMPT_ID
@@ -78,13 +78,13 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         mode = event.native.get("permission_mode")
         body["permission_mode"] = mode if mode in _MODES else "default"
     if event.agent_id:
-        body.update(agent_id=event.agent_id, agent_type=reversing.sent_text(event, "agent_type", "general-purpose"))
+        body.update(agent_id=event.agent_id, agent_type=reverse.sent_text(event, "agent_type", "general-purpose"))
     body["hook_event_name"] = name
     if name == "SessionStart" and event.model:
         body["model"] = event.model
-    if name in reversing.TOOL_EVENTS:
+    if name in reverse.TOOL_EVENTS:
         body.update(_tool(event, name))
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     return body
 
 
@@ -101,20 +101,20 @@ def _transcript(event: Event) -> str:
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     native = event.mcp.name if event.mcp is not None else tool
-    body: dict[str, Any] = {"tool_name": native, "tool_input": reversing.spelled(TOOLS.get(native), given)}
+    body: dict[str, Any] = {"tool_name": native, "tool_input": reverse.spelled(TOOLS.get(native), given)}
     if name == "PostToolUse":
         body["tool_response"] = _tool_response(event, tool, given)
     if name != "PermissionRequest":
-        body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "toolu_onehook")
+        body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "toolu_onehook")
     return body
 
 
 def _tool_response(event: Event, tool: str, given: dict[str, Any]) -> Any:
     response = event.tool_response
     if tool == "Bash":
-        return {"stdout": reversing.output_text(response), "stderr": "", "interrupted": False, "isImage": False}
+        return {"stdout": reverse.output_text(response), "stderr": "", "interrupted": False, "isImage": False}
     path = given.get("file_path")
     if tool == "Write":
         return {"type": "create", "filePath": path, "content": given["content"], "structuredPatch": [], "originalFile": None}
@@ -161,14 +161,14 @@ _DECISIONS = {"approve": "allow", "block": "deny", "allow": "allow", "deny": "de
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Claude Code makes of a hook's answer. HandlerError for what it calls a failed hook."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     text = stdout.strip()
     if name == "WorktreeCreate" and text:
         raise HandlerError(f"{LABEL} hook: it prints the path of a worktree, which onehook cannot carry; configure it in {LABEL} itself")
     if shape == "nothing":
         return Response()
-    body = reversing.json_object(text) if text.startswith("{") else None
+    body = reverse.json_object(text) if text.startswith("{") else None
     if body is not None and body.get("async") is True:
         body = {}
     problem = "invalid JSON" if body is None and _looks_like_json(text) else _problem(name, shape, body or {})
@@ -183,10 +183,10 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if body is not None:  # whatever the exit code: JSON is read first
         heard = _heard(event, name, shape, body)
         if heard.decision != "deny" and event.host != ID:
-            reversing.refuse_unsaid(LABEL, body.get("hookSpecificOutput") or {}, _unsaid(event, name))
+            reverse.refuse_unsaid(LABEL, body.get("hookSpecificOutput") or {}, _unsaid(event, name))
         return heard
     if exit_code != 0:
-        raise reversing.exit_problem(LABEL, exit_code, stderr)
+        raise reverse.exit_problem(LABEL, exit_code, stderr)
     return Response(additional_context=text) if text and name in _PLAIN_IS_CONTEXT else Response()
 
 
@@ -198,8 +198,8 @@ def _unsaid(event: Event, name: str) -> list[str]:
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Claude Code acts on and a Response cannot carry. A rewritten result is one of them
     beside a block, which must count; without one answer() refuses it."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    body = reversing.json_object(stdout.strip())
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    body = reverse.json_object(stdout.strip())
     if body is None or body.get("async") is True or _problem(name, EVENTS[name].shape, body):
         return []
     beyond = _beyond(event, name, body)
@@ -211,9 +211,9 @@ def _beyond(event: Event, name: str, body: dict[str, Any]) -> dict[str, Any]:
     """The part of a valid answer that only Claude Code can act on."""
     specific = body.get("hookSpecificOutput") or {}
     dialog = (specific.get("decision") or {}) if name == "PermissionRequest" else {}
-    own = reversing.part_of(specific, [*_unsaid(event, name), *_LOST.get(name, ())])
-    own |= {"decision": part} if (part := reversing.part_of(dialog, ("updatedPermissions", "interrupt"))) else {}
-    top = reversing.part_of(body, ("terminalSequence",))
+    own = reverse.part_of(specific, [*_unsaid(event, name), *_LOST.get(name, ())])
+    own |= {"decision": part} if (part := reverse.part_of(dialog, ("updatedPermissions", "interrupt"))) else {}
+    top = reverse.part_of(body, ("terminalSequence",))
     return {**top, "hookSpecificOutput": {"hookEventName": name, **own}} if own else top
 
 
@@ -221,21 +221,21 @@ def _looks_like_json(text: str) -> bool:
     """A text in braces that is no JSON is an error; several one-line documents with no known field are plain text."""
     if not (text.startswith("{") and text.endswith("}")):
         return False
-    lines = [reversing.json_object(line) for line in text.splitlines() if line.strip()]
+    lines = [reverse.json_object(line) for line in text.splitlines() if line.strip()]
     return not all(line is not None and not any(key in _TOP for key in line) for line in lines)
 
 
 def _problem(name: str, shape: str, body: dict[str, Any]) -> str:
-    problem = reversing.problem_in(body, _TOP)
+    problem = reverse.problem_in(body, _TOP)
     specific = body.get("hookSpecificOutput")
     if problem or specific is None:
         return problem
     if specific.get("hookEventName") != name:
         return f"hookSpecificOutput.hookEventName is {specific.get('hookEventName')!r}, not {name!r}"
-    problem = reversing.problem_in(specific, _SPECIFIC.get(shape, _CONTEXT if shape in _TAKES_CONTEXT else {}))
+    problem = reverse.problem_in(specific, _SPECIFIC.get(shape, _CONTEXT if shape in _TAKES_CONTEXT else {}))
     dialog = specific.get("decision")
     if not problem and shape == "request" and dialog is not None:
-        problem = reversing.problem_in(dialog, {"behavior": ("allow", "deny"), "message": str, "updatedInput": dict})
+        problem = reverse.problem_in(dialog, {"behavior": ("allow", "deny"), "message": str, "updatedInput": dict})
         problem = problem or ("" if "behavior" in dialog else "decision without a behavior")
     return problem
 
@@ -256,8 +256,8 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
         heard.modified_input = None
         heard.reason = "Blocked by hook" if heard.reason is None else heard.reason
     # The end of the turn is a denial elsewhere; here it is what it was.
-    halt = {"continue": False, **reversing.part_of(body, ("stopReason",))} if body.get("continue") is False else {}
-    heard.native = reversing.kept_for(ID, event, {**_beyond(event, name, body), **halt, **reversing.part_of(body, ("suppressOutput",))})
+    halt = {"continue": False, **reverse.part_of(body, ("stopReason",))} if body.get("continue") is False else {}
+    heard.native = reverse.kept_for(ID, event, {**_beyond(event, name, body), **halt, **reverse.part_of(body, ("suppressOutput",))})
     return heard
 
 
@@ -283,7 +283,7 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: dict[str, Any
         heard.reason = dialog.get("message")
     elif heard.decision == "allow":
         if event.host != ID and dialog.get("updatedPermissions") and not _only_widens(dialog["updatedPermissions"]):
-            reversing.refuse_unsaid(LABEL, dialog, ("updatedPermissions",))
+            reverse.refuse_unsaid(LABEL, dialog, ("updatedPermissions",))
         if dialog.get("updatedInput") is not None:
             heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
 
@@ -327,4 +327,4 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     if event.host == ID:
         return updated
     sent = payload(event, name)
-    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
+    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hosts.effects import Becomes, Beside, Hollow, Row
-from onehook.hosts.tools import Tool, take_common, take_tool
+from onehook.hostkit.effects import Becomes, Beside, Hollow, Row
+from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps, StandIn
+    from onehook.hostkit.effects import Caps, StandIn
 
 ID = "claude"
 UNREADABLE = ("", 1)

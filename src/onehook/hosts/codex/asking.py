@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import IO, Any
 
-from onehook.hosts.configuring import Machine
+from onehook.hostkit.config import Machine
 
 SECONDS = 20
 

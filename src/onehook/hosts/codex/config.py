@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.codex import asking, wire
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     Commands,
     Finding,
     Found,
@@ -22,6 +21,7 @@ from onehook.hosts.configuring import (
     table_at,
     type_fault,
 )
+from onehook.hosts.codex import asking, wire
 
 TITLE = "Codex CLI"
 CAPTURED = ("0.166.0",)  # versions whose payloads were recorded

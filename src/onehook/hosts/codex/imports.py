@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.codex.wire import EVENTS, TOOLS
-from onehook.hosts.configuring import TOOL_EVENTS
-from onehook.hosts.importing import (
+from onehook.hostkit.config import TOOL_EVENTS
+from onehook.hostkit.imports import (
     Borrowed,
     grouped_handlers,
     listed,
@@ -19,6 +18,7 @@ from onehook.hosts.importing import (
     take_names_or_regex,
     takes_all,
 )
+from onehook.hosts.codex.wire import EVENTS, TOOLS
 
 _PLAIN = re.compile(r"[A-Za-z0-9_|]+")
 _TIMEOUTS = {"SessionEnd": 1.0, "Interrupt": 1.0}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.living import Launch, Sandbox, Step
+from onehook.hostkit.live import Launch, Sandbox, Step
 
 # "tools": the request offers the tools themselves. "code": the model writes JavaScript that calls them,
 # as Codex asks of its current models. The name of the model decides: of those that 0.166.0 knows, gpt-5.5

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
 from onehook.hosts.codex.wire import EVENTS, ID, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hosts.reversing import Spec
+    from onehook.hostkit.reverse import Spec
 
 LABEL = "Codex"
 _MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
 _SOURCES = ("startup", "resume", "clear", "compact", "fork")
 _NAMES = {"Write": "apply_patch", "Edit": "apply_patch", "Delete": "apply_patch", "Agent": "spawn_agent"}
-_IN_SUBAGENT = (*reversing.TOOL_EVENTS, "UserPromptSubmit", "PreCompact", "PostCompact")
+_IN_SUBAGENT = (*reverse.TOOL_EVENTS, "UserPromptSubmit", "PreCompact", "PostCompact")
 FIELDS: dict[str, dict[str, Any]] = {
     "UserPromptSubmit": {"prompt": ""},
     "Stop": {"stop_hook_active": False, "last_assistant_message": None},
@@ -29,16 +29,16 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 def parts(event: Event) -> list[Event]:
     """A patch changes any number of files, so such an event is one call here; what looks at several places is one for each."""
-    return reversing.path_parts(event, ID)
+    return reverse.path_parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Codex would send for this event: the keys of its schema and no other."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reversing.own_payload(ID, event, name)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reverse.own_payload(ID, event, name)
     if own is not None:
         return own
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     common = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
     body: dict[str, Any] = {**common, "hook_event_name": name}
     if name == "SessionEnd":
@@ -50,14 +50,14 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if name == "SessionStart":
         body["source"] = event.source if event.source in _SOURCES else "startup"
         return body
-    body["turn_id"] = reversing.sent_text(event, "turn_id", "turn-onehook")
+    body["turn_id"] = reverse.sent_text(event, "turn_id", "turn-onehook")
     if name in ("PreCompact", "PostCompact"):
         body["trigger"] = "manual" if event.native.get("trigger") == "manual" else "auto"
     if event.agent_id and name in _IN_SUBAGENT:
-        body.update(agent_id=event.agent_id, agent_type=reversing.sent_text(event, "agent_type", "default"))
-    if name in reversing.TOOL_EVENTS:
+        body.update(agent_id=event.agent_id, agent_type=reverse.sent_text(event, "agent_type", "default"))
+    if name in reverse.TOOL_EVENTS:
         body.update(_tool(event, name))
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     return body
 
 
@@ -73,20 +73,20 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     if name == "PostToolUse":
         response = event.tool_response
         as_text = native in ("Bash", "apply_patch") or response is None
-        body["tool_response"] = reversing.output_text(response) if as_text else response
+        body["tool_response"] = reverse.output_text(response) if as_text else response
     if name != "PermissionRequest":
-        body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "call_onehook")
+        body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "call_onehook")
     return body
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
     if event.changes or event.tool in ("Write", "Edit", "Delete"):
-        return "apply_patch", {"command": reversing.patch_of(event.changes, event.cwd)}
-    tool, given = reversing.call_of(event)
+        return "apply_patch", {"command": reverse.patch_of(event.changes, event.cwd)}
+    tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return event.mcp.name, given
     native = _NAMES.get(tool, tool)
-    return native, reversing.spelled(TOOLS.get(native), given, ("command",) if tool == "Bash" else None)
+    return native, reverse.spelled(TOOLS.get(native), given, ("command",) if tool == "Bash" else None)
 
 
 # ---- answers ----
@@ -116,7 +116,7 @@ _PLAIN_FAILS = ("continue", "message")
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Codex makes of a hook's answer. HandlerError for what it calls a failed hook: the action goes on there."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     said = stderr.strip()
     if exit_code == 2 and shape in _EXIT_2_BLOCKS:
@@ -124,7 +124,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
             raise _failed(name, "exit code 2 with nothing on stderr")
         return Response("deny", said)
     if exit_code != 0:
-        raise reversing.exit_problem(LABEL, exit_code, stderr)
+        raise reverse.exit_problem(LABEL, exit_code, stderr)
     text = stdout.strip()
     if not text or shape == "nothing":
         return Response()
@@ -132,7 +132,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         if shape in _PLAIN_FAILS:
             raise _failed(name, "plain text where JSON is wanted")
         return Response(additional_context=text) if name in _PLAIN_IS_CONTEXT else Response()
-    body = reversing.json_object(text)
+    body = reverse.json_object(text)
     if body is None:
         raise _failed(name, "the answer is not a JSON object")
     specific = _checked(name, shape, body)
@@ -154,11 +154,11 @@ def _failed(name: str, why: str) -> HandlerError:
 
 def _checked(name: str, shape: str, body: dict[str, Any]) -> dict[str, Any]:
     """The hookSpecificOutput of an answer that keeps to the schema and to what Codex supports of it."""
-    problem = reversing.problem_in(body, _TOP[shape], strict=True, nullable=True)
+    problem = reverse.problem_in(body, _TOP[shape], strict=True, nullable=True)
     specific: dict[str, Any] = body.get("hookSpecificOutput") or {}
     if not problem and body.get("hookSpecificOutput") is not None:
         spec = _SPECIFIC.get(shape, {**_CONTEXT, "updatedMCPToolOutput": object} if name == "PostToolUse" else _CONTEXT)
-        problem = reversing.problem_in(specific, spec, strict=True, nullable=True)
+        problem = reverse.problem_in(specific, spec, strict=True, nullable=True)
         if not problem and specific.get("hookEventName") != name:
             problem = f"hookEventName is {specific.get('hookEventName')!r}"
     gated = shape in ("permission", "request")
@@ -196,7 +196,7 @@ def _take_permission(event: Event, name: str, heard: Response, body: dict[str, A
 def _take_dialog(name: str, heard: Response, dialog: dict[str, Any]) -> None:
     if not dialog:
         return
-    problem = reversing.problem_in(dialog, _DIALOG, strict=True, nullable=True)
+    problem = reverse.problem_in(dialog, _DIALOG, strict=True, nullable=True)
     if not problem and dialog.get("behavior") is None:
         problem = "decision without a behavior"
     reserved = dialog.get("updatedInput") is not None or dialog.get("updatedPermissions") is not None or dialog.get("interrupt")
@@ -231,4 +231,4 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     if event.host == ID:
         return updated
     sent = payload(event, name)
-    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
+    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.transcribing import Moment, joined_texts, table, text
+from onehook.hostkit.transcripts import Moment, joined_texts, table, text
 
 FOLDER = ".codex/sessions"
 FILES = ("**/rollout-*.jsonl",)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
 from onehook.hosts.contract.wire import EVENTS, ID, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hosts.reversing import Spec
+    from onehook.hostkit.reverse import Spec
 
 LABEL = "the contract"
 _NAMES = {"Bash": "Shell", "Agent": "Task"}
@@ -34,22 +34,22 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file, since a call of the contract names one path."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """The contract's two keys. They do not say before or after: a caller says postToolUse beside them."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reversing.own_payload(ID, event, name)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reverse.own_payload(ID, event, name)
     if own is not None:
         return own
     if name in _LIFECYCLE:
         common = {"session_id": event.session_id, "cwd": event.cwd}
-        return {"tool_name": _LIFECYCLE[name], "tool_input": {**common, **reversing.filled(event, FIELDS[name])}}
-    reversing.require_tool(LABEL, event)
-    tool, given = reversing.call_of(event)
+        return {"tool_name": _LIFECYCLE[name], "tool_input": {**common, **reverse.filled(event, FIELDS[name])}}
+    reverse.require_tool(LABEL, event)
+    tool, given = reverse.call_of(event)
     native = event.mcp.name if event.mcp is not None else _NAMES.get(tool, tool)
-    return {"tool_name": native, "tool_input": reversing.spelled(TOOLS.get(native), given, _SHAPES.get(native))}
+    return {"tool_name": native, "tool_input": reverse.spelled(TOOLS.get(native), given, _SHAPES.get(native))}
 
 
 _FIELDS: Spec = {"decision": ("allow", "deny"), "reason": str, "message": str, "lint_command": str}
@@ -57,12 +57,12 @@ _FIELDS: Spec = {"decision": ("allow", "deny"), "reason": str, "message": str, "
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What the contract makes of a hook's answer. HandlerError for an exit code that is neither 0 nor 2, and for no JSON."""
-    reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     if exit_code not in (0, 2):
-        raise reversing.exit_problem(LABEL, exit_code, stderr)
+        raise reverse.exit_problem(LABEL, exit_code, stderr)
     text = stdout.strip()
-    body = reversing.json_object(text) if text else {}
-    problem = "the answer is not a JSON object" if body is None else reversing.problem_in(body, _FIELDS)
+    body = reverse.json_object(text) if text else {}
+    problem = "the answer is not a JSON object" if body is None else reverse.problem_in(body, _FIELDS)
     if exit_code == 2:
         heard = _heard(event, body) if body is not None and not problem else Response()
         heard.decision = "deny"

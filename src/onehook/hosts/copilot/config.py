@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     TOOL_EVENTS,
     Commands,
     Finding,
@@ -21,7 +21,7 @@ from onehook.hosts.configuring import (
     matcher_fault,
     native_tools,
 )
-from onehook.hosts.copilot import own, wire
+from onehook.hosts.copilot import own_entries, wire
 
 TITLE = "Copilot CLI"
 CAPTURED = ("1.0.102",)  # versions whose payloads were recorded
@@ -48,7 +48,7 @@ def places(machine: Machine) -> list[Place]:
     """
     user = home(machine)
     return [
-        Place("project", machine.project / own.FILE, "json", machine.project),
+        Place("project", machine.project / own_entries.FILE, "json", machine.project),
         Place("user", user / "hooks" / "onehook.json", "json", user),
     ]
 

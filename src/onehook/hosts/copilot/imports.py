@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.core import wildcard
-from onehook.hosts.configuring import Machine, Place
-from onehook.hosts.copilot.config import home
-from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
-from onehook.hosts.importing import (
+from onehook.hostkit.config import Machine, Place
+from onehook.hostkit.imports import (
     Borrowed,
     env_problem,
     for_bash,
@@ -24,6 +22,8 @@ from onehook.hosts.importing import (
     take_tools,
     with_variables,
 )
+from onehook.hosts.copilot.config import home
+from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
 
 TITLE = "Copilot"
 _CARRIED = ("type", "bash", "command", "exec", "args", "cwd", "env", "timeoutSec", "timeout", "matcher")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
 FAILING = "edit"  # a command that exits with an error has not failed, to this host

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onehook.core import Event, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
+from onehook.hostkit.tools import Tool
 from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, SOURCES, TOOLS
-from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onehook.core import Change, Mcp
 
 LABEL = "Copilot"
-_MILLISECONDS = 1767225600000  # reversing.TIME in the camelCase dialect
+_MILLISECONDS = 1767225600000  # reverse.TIME in the camelCase dialect
 _NAMES = {
     "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "WebFetch": "web_fetch",
     "WebSearch": "web_search", "Agent": "task",
@@ -46,28 +46,28 @@ _CAMEL = {
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file: a patch changes several, but most scripts look for the path that the other tools have."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Copilot would send for this event: camelCase, unless the PascalCase name of the event is asked for."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     if event.host == ID and event.native and name == event.native_event:
         return _again(event)
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     unified = EVENTS[name].event
     if unified == "PermissionRequest":
         return {"hookName": name, **_common(event, False), **_request(event)}
     pascal = name in PASCAL
     body: dict[str, Any] = {}
     if unified in _WITH_TRANSCRIPT:
-        body["transcript_path"] = reversing.own_transcript(event, ID, ("/session-state/",))
-    if unified in reversing.TOOL_EVENTS:
+        body["transcript_path"] = reverse.own_transcript(event, ID, ("/session-state/",))
+    if unified in reverse.TOOL_EVENTS:
         body.update(_tool(event, unified, pascal))
     if unified == "SessionStart":
         body["initial_prompt"] = event.prompt
-        body["source"] = reversing.said_source(event, ID, SOURCES, "new")
-    body.update(reversing.filled(event, FIELDS.get(unified, {})))
+        body["source"] = reverse.said_source(event, ID, SOURCES, "new")
+    body.update(reverse.filled(event, FIELDS.get(unified, {})))
     if unified in _SUBAGENT or (event.agent_id and unified != "Stop"):
         body.update(_subagent(event))
     said = body if pascal else {_CAMEL.get(key) or _camel(key): value for key, value in body.items()}
@@ -91,7 +91,7 @@ def _again(event: Event) -> dict[str, Any]:
     body = dict(event.native)
     for key in ("toolArgs", "tool_input", "toolInput"):
         if event.tool and key in body:
-            body[key] = reversing.sent_again(body[key], event.tool_input)
+            body[key] = reverse.sent_again(body[key], event.tool_input)
             break
     return body
 
@@ -99,15 +99,15 @@ def _again(event: Event) -> dict[str, Any]:
 def _common(event: Event, pascal: bool) -> dict[str, Any]:
     time = event.native.get("timestamp")
     if pascal:
-        return {"session_id": event.session_id, "timestamp": reversing.sent_text(event, "timestamp", reversing.TIME), "cwd": event.cwd}
+        return {"session_id": event.session_id, "timestamp": reverse.sent_text(event, "timestamp", reverse.TIME), "cwd": event.cwd}
     return {"sessionId": event.session_id, "timestamp": time if type(time) is int else _MILLISECONDS, "cwd": event.cwd}
 
 
 def _subagent(event: Event) -> dict[str, Any]:
     """A subagent's calls come with its own id for the session's, so its parent's is not known of another host's event."""
-    kind = reversing.sent_text(event, "agentType", reversing.sent_text(event, "agent_type", "general-purpose"))
-    parent = reversing.sent_text(event, "parentAgentId", event.session_id)
-    named = {"agent_name": reversing.sent_text(event, "agentName", kind)} if event.event in _SUBAGENT else {}
+    kind = reverse.sent_text(event, "agentType", reverse.sent_text(event, "agent_type", "general-purpose"))
+    parent = reverse.sent_text(event, "parentAgentId", event.session_id)
+    named = {"agent_name": reverse.sent_text(event, "agentName", kind)} if event.event in _SUBAGENT else {}
     return {**named, "agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": parent}
 
 
@@ -116,18 +116,18 @@ def _tool(event: Event, unified: str, pascal: bool) -> dict[str, Any]:
     body: dict[str, Any] = {"tool_name": native, "tool_input": given}
     if unified == "PostToolUse":
         kind, text = ("result_type", "text_result_for_llm") if pascal else ("resultType", "textResultForLlm")
-        body["tool_result"] = {kind: "success", text: reversing.result_text(event.tool_response)}
+        body["tool_result"] = {kind: "success", text: reverse.result_text(event.tool_response)}
     return body
 
 
 def _call(event: Event, pascal: bool) -> tuple[str, Any]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return _mcp_name(event.mcp), given
     if tool == "Delete":  # only a patch deletes, and a patch is a free text
-        return "Edit" if pascal else "apply_patch", reversing.patch_of(event.changes, event.cwd)
+        return "Edit" if pascal else "apply_patch", reverse.patch_of(event.changes, event.cwd)
     native = tool if pascal else _NAMES.get(tool, tool)
-    return native, reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
+    return native, reverse.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 def _mcp_name(mcp: Mcp) -> str:
@@ -172,12 +172,12 @@ _NO_REASON = "blocked by a hook"
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Copilot makes of a hook's answer. HandlerError for what it calls a failed hook where that denies nothing."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     row = EVENTS[name]
     if event.event != row.event:  # a subagent's turn ends with an event that takes no answer
         return Response()
     shown, text = _progress(stdout)
-    body = reversing.json_object(text) or {}
+    body = reverse.json_object(text) or {}
     if exit_code == 0 or (exit_code == 2 and _denial(row.shape, name, body)):
         heard = _heard(event, name, body)
         heard.user_message = shown
@@ -185,7 +185,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if row.shape in ("permission", "request"):  # fail closed; what is on stderr the model does not get
         return Response("deny", f"hook exited with code {exit_code}", shown or stderr.strip() or None)
     if exit_code != 2:
-        raise reversing.exit_problem(LABEL, exit_code, stderr)
+        raise reverse.exit_problem(LABEL, exit_code, stderr)
     context = text if row.shape == "failure" else None
     return Response(user_message=shown or stderr.strip() or None, additional_context=context or None)
 
@@ -195,7 +195,7 @@ def _progress(stdout: str) -> tuple[str | None, str]:
     shown: list[str] = []
     rest: list[str] = []
     for line in stdout.split("\n"):
-        said = reversing.json_object(line) if "progress" in line else None
+        said = reverse.json_object(line) if "progress" in line else None
         if said is not None and said.get("type") == "progress" and isinstance(said.get("message"), str):
             shown.append(said["message"])
         else:
@@ -207,13 +207,13 @@ def _denial(shape: str, name: str, body: dict[str, Any]) -> bool:
     """Whether an answer that comes with exit 2 says itself that it denies, and why."""
     if shape == "permission":
         said = _flat(name, body)
-        return said.get("permissionDecision") == "deny" and reversing.text_in(said, "permissionDecisionReason") is not None
+        return said.get("permissionDecision") == "deny" and reverse.text_in(said, "permissionDecisionReason") is not None
     return shape == "request" and body.get("behavior") == "deny"
 
 
 def _flat(name: str, body: dict[str, Any]) -> dict[str, Any]:
     """Claude Code's nested form is read on PascalCase PreToolUse, and nowhere else."""
-    nested = reversing.object_in(body, "hookSpecificOutput") if name in PASCAL else {}
+    nested = reverse.object_in(body, "hookSpecificOutput") if name in PASCAL else {}
     return {**{"modifiedArgs" if key == "updatedInput" else key: value for key, value in nested.items()}, **body}
 
 
@@ -222,22 +222,22 @@ def _heard(event: Event, name: str, given: dict[str, Any]) -> Response:
     body = _flat(name, given) if shape == "permission" else given
     heard = Response()
     if shape in _TAKES_CONTEXT:
-        heard.additional_context = reversing.text_in(body, "additionalContext")
+        heard.additional_context = reverse.text_in(body, "additionalContext")
     if shape == "permission":
         _take_permission(event, name, heard, body)
     elif shape == "request":
         heard.decision = body["behavior"] if body.get("behavior") in ("allow", "deny") else None
-        heard.reason = reversing.text_in(body, "message") if heard.decision == "deny" else None
+        heard.reason = reverse.text_in(body, "message") if heard.decision == "deny" else None
     elif shape in _BLOCKABLE and body.get("decision") == "block":
-        heard.decision, heard.reason = "deny", reversing.text_in(body, "reason")
+        heard.decision, heard.reason = "deny", reverse.text_in(body, "reason")
         if shape == "feedback":
             heard.additional_context = None  # with a block the reason is all that is read
     if heard.decision == "deny":
         heard.reason = heard.reason or _NO_REASON
     unsaid = _UNSAID.get(EVENTS[name].event, ())
-    heard.native = reversing.kept_for(ID, event, reversing.part_of(body, unsaid))
+    heard.native = reverse.kept_for(ID, event, reverse.part_of(body, unsaid))
     if event.host != ID and heard.decision != "deny":
-        reversing.refuse_unsaid(LABEL, body, unsaid)
+        reverse.refuse_unsaid(LABEL, body, unsaid)
     return heard
 
 
@@ -245,7 +245,7 @@ def _take_permission(event: Event, name: str, heard: Response, body: dict[str, A
     wanted = body.get("permissionDecision")
     heard.decision = wanted if wanted in ("allow", "deny", "ask") else None
     if heard.decision in ("deny", "ask"):
-        heard.reason = reversing.text_in(body, "permissionDecisionReason")
+        heard.reason = reverse.text_in(body, "permissionDecisionReason")
     if heard.decision != "deny" and isinstance(body.get("modifiedArgs"), dict):
         heard.modified_input = _rewrite(event, name, body["modifiedArgs"])
 
@@ -256,4 +256,4 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     native, sent = _call(event, name in PASCAL)
     if isinstance(sent, str):
         native, sent = "apply_patch", {"input": sent}
-    return reversing.rewrite_for(event, _SPELLING.get(native), sent, updated)
+    return reverse.rewrite_for(event, _SPELLING.get(native), sent, updated)

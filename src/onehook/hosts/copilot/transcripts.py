@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.transcribing import Moment, table, text
+from onehook.hostkit.transcripts import Moment, table, text
 
 FOLDER = ".copilot/session-state"
 FILES = ("*/events.jsonl",)

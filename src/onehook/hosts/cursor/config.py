@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     TOOL_EVENTS,
     Commands,
     Finding,

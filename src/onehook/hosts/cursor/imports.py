@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit.imports import Borrowed, command_patterns, lost, own_tools, seconds, shown_of, takes_all, tools_of_regex
 from onehook.hosts.cursor.wire import EVENTS, TOOLS
-from onehook.hosts.importing import Borrowed, command_patterns, lost, own_tools, seconds, shown_of, takes_all, tools_of_regex
 
 _CARRIED = ("command", "type", "matcher", "timeout", "failClosed")
 _GENERIC = ("preToolUse", "postToolUse", "postToolUseFailure")

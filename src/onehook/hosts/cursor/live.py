@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
 REPORTED_VERSION = "1.0.0"  # what the SDK tells hooks, whatever its own version is

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import STOPS, Event, HandlerError, Response, UsageError
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
 from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, decoded, era
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hosts.reversing import Spec
+    from onehook.hostkit.reverse import Spec
 
 LABEL = "Cursor"
 VERSION = "3.3.0"  # of an event that is another host's: newer than the documents, so answers in today's form are right
@@ -44,20 +44,20 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file, since Cursor's tools change one file each."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Cursor would send for this event: the generic tool events, unless a specific one is named."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     row = EVENTS[name]
     if event.host == ID and event.native and name == event.native_event:
         return _again(event, row.tool)
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {}
     if row.tool:
         body.update(_implied(event, name, row.tool))
-    elif row.event in reversing.TOOL_EVENTS:
+    elif row.event in reverse.TOOL_EVENTS:
         body.update(_named(event, name))
     elif row.event in ("AgentResponse", "AgentThought"):
         body["text"] = event.last_assistant_message
@@ -65,7 +65,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         body["subagent_id"] = event.agent_id
     if row.event in STOPS:
         body["loop_count"] = int(event.stop_hook_active) if event.loop_count is None else event.loop_count
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     return {**body, **_common(event, name)}
 
 
@@ -80,7 +80,7 @@ def _common(event: Event, name: str) -> dict[str, Any]:
     body: dict[str, Any] = {"hook_event_name": name}
     if name != "workspaceOpen":
         session = event.session_id
-        generation = reversing.sent_text(event, "generation_id", session)
+        generation = reverse.sent_text(event, "generation_id", session)
         body = {"conversation_id": session, "generation_id": generation, "model": event.model or "unknown", "session_id": session, **body}
     body["cursor_version"] = event.host_version if ours and event.host_version else VERSION
     body["workspace_roots"] = [event.cwd] if event.cwd else []
@@ -99,7 +99,7 @@ def _again(event: Event, implied: str) -> dict[str, Any]:
     elif event.tool:
         came = body.get("tool_input")
         read = decoded(came)
-        now = reversing.sent_again(read, event.tool_input)
+        now = reverse.sent_again(read, event.tool_input)
         if now != read:
             body["tool_input"] = dumps(now) if isinstance(came, str) else now
     return body
@@ -112,28 +112,28 @@ def _named(event: Event, name: str) -> dict[str, Any]:
         body["tool_output"] = _json_text(_tool_output(event, native, given))
     if name == "postToolUseFailure":
         body["error_message"] = event.error
-    body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "call-onehook")
+    body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "call-onehook")
     if native == "Shell":
         body["cwd"] = event.cwd
     return body
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return f"MCP:{event.mcp.tool}", given
     if tool == "Edit":  # every edit is a Write here; of the new text there is what the edit says
         content = given.get("content", given.get("new_string", ""))
         given = {"file_path": given["file_path"], "content": content} if "file_path" in given else {}
     native = _NAMES.get(tool, tool)
-    spelled = reversing.spelled(TOOLS.get(native), given, ("command", "timeout") if tool == "Bash" else None)
+    spelled = reverse.spelled(TOOLS.get(native), given, ("command", "timeout") if tool == "Bash" else None)
     return native, {**spelled, "cwd": event.cwd} if tool == "Bash" else spelled
 
 
 def _tool_output(event: Event, native: str, given: dict[str, Any]) -> Any:
     path = given.get("file_path")
     if native == "Shell":
-        return {"output": reversing.output_text(event.tool_response), "exitCode": 0}
+        return {"output": reverse.output_text(event.tool_response), "exitCode": 0}
     if native in ("Write", "Delete"):
         return {"file_path": path, "success" if native == "Write" else "deleted": True}
     return {} if event.tool_response is None else event.tool_response
@@ -158,7 +158,7 @@ def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
         raise UsageError(f"Cursor's {name} is about {tool}, not about {event.native_tool or event.tool}")
     if tool == "Bash":
         body: dict[str, Any] = {"command": event.command, "cwd": event.cwd}
-        return {**body, "output": reversing.output_text(event.tool_response)} if name == "afterShellExecution" else body
+        return {**body, "output": reverse.output_text(event.tool_response)} if name == "afterShellExecution" else body
     if tool == "MCP" and event.mcp is not None:
         called = {"tool_name": event.mcp.tool, "tool_input": _json_text(event.tool_input), "mcp_server_name": event.mcp.server}
         if name == "afterMCPExecution":
@@ -195,7 +195,7 @@ _SAFETY = "the hook's answer is invalid ({why}); Cursor blocks that for safety"
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Cursor makes of a hook's answer. HandlerError for what it calls a failed hook."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     documented = event.host == ID and era(event) == "documented"
     if shape == "observe" or (shape == "response" and not documented):
@@ -205,10 +205,10 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if exit_code == 2:
         return _exit_2(event, name, body if documented else None, text, stderr.strip())
     if exit_code != 0:
-        raise reversing.exit_problem(LABEL, exit_code, stderr)
+        raise reverse.exit_problem(LABEL, exit_code, stderr)
     if not text:
         return Response()
-    problem = "not a JSON object" if body is None else reversing.problem_in(_unaliased(shape, body), _CHECKED.get(shape, {}))
+    problem = "not a JSON object" if body is None else reverse.problem_in(_unaliased(shape, body), _CHECKED.get(shape, {}))
     if body is None or problem:
         if shape in _DENYING:
             return Response("deny", _SAFETY.replace("{why}", problem))
@@ -216,28 +216,28 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     # Of other tools than MCP's Cursor does not replace the result.
     results = ("updated_mcp_tool_output",) if name == "postToolUse" and event.mcp is not None else ()
     if event.host != ID:
-        reversing.refuse_unsaid(LABEL, body, results)
+        reverse.refuse_unsaid(LABEL, body, results)
     heard = _heard(event, name, body, documented)
-    heard.native = reversing.kept_for(ID, event, reversing.part_of(body, [*results, *_LOST.get(name, ())]))
+    heard.native = reverse.kept_for(ID, event, reverse.part_of(body, [*results, *_LOST.get(name, ())]))
     return heard
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Cursor acts on and a Response cannot carry."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     body = _last_object(stdout.strip()) if exit_code == 0 else None
-    return reversing.set_in(body or {}, _LOST.get(name, ()))
+    return reverse.set_in(body or {}, _LOST.get(name, ()))
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
     """The object that stdout is, or that it ends with: log lines before it are tolerated, text after it is not."""
-    whole = reversing.json_object(text)
+    whole = reverse.json_object(text)
     at = len(text)
     while whole is None and text.endswith("}") and at > 0:
         at = text.rfind("{", 0, at)
         if at < 0:
             break
-        whole = reversing.json_object(text[at:])
+        whole = reverse.json_object(text[at:])
     return whole
 
 
@@ -256,7 +256,7 @@ def _exit_2(event: Event, name: str, body: dict[str, Any] | None, text: str, sai
     if shape not in (*_DENYING, *_HALTING, "response"):
         return Response()
     heard = Response()
-    if body is not None and not reversing.problem_in(_unaliased(shape, body), _CHECKED.get(shape, {})):
+    if body is not None and not reverse.problem_in(_unaliased(shape, body), _CHECKED.get(shape, {})):
         heard = _heard(event, name, body, True)
     elif text or said:
         heard.reason = text or said
@@ -303,4 +303,4 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     if event.host == ID:
         return updated
     sent = payload(event, name)
-    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
+    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Hollow, Row, StandIn
-from onehook.hosts.tools import Tool, absolute, listed_edits, take_common, take_tool
+from onehook.hostkit.effects import Becomes, Hollow, Row, StandIn
+from onehook.hostkit.tools import Tool, absolute, listed_edits, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps
+    from onehook.hostkit.effects import Caps
 
 ID = "cursor"
 UNREADABLE = ("", 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     Commands,
     Finding,
     Found,

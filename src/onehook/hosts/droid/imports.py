@@ -8,10 +8,8 @@ from typing import Any
 
 from onehook.core import TOOLS as UNIFIED
 from onehook.core import wildcard
-from onehook.hosts.configuring import TOOL_EVENTS, Place, read_jsonc, table_at
-from onehook.hosts.droid.config import WRAPPED
-from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
-from onehook.hosts.importing import (
+from onehook.hostkit.config import TOOL_EVENTS, Place, read_jsonc, table_at
+from onehook.hostkit.imports import (
     Borrowed,
     command_patterns,
     forgotten_servers,
@@ -27,6 +25,8 @@ from onehook.hosts.importing import (
     take_tools,
     takes_all,
 )
+from onehook.hosts.droid.config import WRAPPED
+from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
 
 TITLE = "Factory Droid"
 _CARRIED = ("type", "command", "timeout")

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
 from onehook.hosts.droid import session
-from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
 
 # "exec": one prompt on the command line. "session": a session as editors hold it, which has the events that the other lacks.
 MODES = ("exec", "session")

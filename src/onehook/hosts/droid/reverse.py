@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
 from onehook.hosts.droid.wire import EVENTS, ID, MCP_JOINT, MODES, TOOLS
 
 TYPE_CHECKING = False
@@ -32,29 +32,29 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file: a patch changes several, but what is written for one file looks for its path."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Droid would send for this event."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reversing.own_payload(ID, event, name)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reverse.own_payload(ID, event, name)
     if own is not None:
         return own
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     mode = event.native.get("permission_mode")
     body: dict[str, Any] = {
         "session_id": event.session_id,
-        "transcript_path": reversing.own_transcript(event, ID, ("/.factory/",)),
+        "transcript_path": reverse.own_transcript(event, ID, ("/.factory/",)),
         "cwd": event.cwd,
         "permission_mode": mode if mode in MODES else "off",
         "hook_event_name": name,
     }
-    if name in reversing.TOOL_EVENTS:
+    if name in reverse.TOOL_EVENTS:
         body["tool_name"], body["tool_input"] = _tool(event)
         if name == "PostToolUse":
-            body["tool_response"] = reversing.result_text(event.tool_response)
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+            body["tool_response"] = reverse.result_text(event.tool_response)
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "SubagentStop":
         body["task_result"] = event.last_assistant_message
     return body
@@ -66,13 +66,13 @@ def variables(event: Event, project: str) -> dict[str, str]:
 
 
 def _tool(event: Event) -> tuple[str, dict[str, Any]]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return _mcp_name(event.mcp), given
     if tool == "Delete":  # only a patch deletes
-        return "ApplyPatch", {"input": reversing.patch_of(event.changes, event.cwd)}
+        return "ApplyPatch", {"input": reverse.patch_of(event.changes, event.cwd)}
     native = _NAMES.get(tool, tool)
-    return native, reversing.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
+    return native, reverse.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 def _mcp_name(mcp: Mcp) -> str:
@@ -94,14 +94,14 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
     JSON is read whatever the exit code, if stdout begins with "{"; what is not valid is passed over, and the exit code counts.
     """
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     if shape == "nothing":
         return Response()
     text, said = stdout.strip(), stderr.strip()
-    body = reversing.json_object(text) if text.startswith("{") else None
+    body = reverse.json_object(text) if text.startswith("{") else None
     if exit_code not in (0, 2, _ABORTS) and not body:
-        raise reversing.exit_problem(LABEL, exit_code, said)
+        raise reverse.exit_problem(LABEL, exit_code, said)
     if text.startswith("{") and body is None and exit_code == 0 and shape not in ("context", "prompt"):
         raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
     heard = _HEARD[shape](event, name, body or {}, said, exit_code)
@@ -109,8 +109,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         heard.additional_context = text
     own = {} if heard.decision == "deny" else _beyond(shape, body or {})
     if own and event.host != ID:
-        reversing.refuse_unsaid(LABEL, own["hookSpecificOutput"]["updatedInput"], ("prompt",))
-    heard.native = reversing.kept_for(ID, event, own)
+        reverse.refuse_unsaid(LABEL, own["hookSpecificOutput"]["updatedInput"], ("prompt",))
+    heard.native = reverse.kept_for(ID, event, own)
     return heard
 
 
@@ -122,8 +122,8 @@ def _is_answer(body: dict[str, Any] | None) -> bool:
 
 def _beyond(shape: str, body: dict[str, Any]) -> dict[str, Any]:
     """A rewritten prompt: only Droid itself can act on that."""
-    updated = reversing.object_in(reversing.object_in(body, "hookSpecificOutput"), "updatedInput")
-    prompt = reversing.text_in(updated, "prompt") if shape == "prompt" else None
+    updated = reverse.object_in(reverse.object_in(body, "hookSpecificOutput"), "updatedInput")
+    prompt = reverse.text_in(updated, "prompt") if shape == "prompt" else None
     return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "updatedInput": {"prompt": prompt}}} if prompt else {}
 
 
@@ -132,15 +132,15 @@ def _denied(shape: str, *reasons: str | None) -> Response:
 
 
 def _permission(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
-    specific = reversing.object_in(body, "hookSpecificOutput")
+    specific = reverse.object_in(body, "hookSpecificOutput")
     if body.get("continue") is False:
-        return _denied("permission", reversing.text_in(body, "stopReason"), _HALT)
+        return _denied("permission", reverse.text_in(body, "stopReason"), _HALT)
     if specific.get("permissionDecision") == "deny" and exit_code != _ABORTS:
-        return _denied("permission", reversing.text_in(specific, "permissionDecisionReason"), "Tool execution denied by hook")
+        return _denied("permission", reverse.text_in(specific, "permissionDecisionReason"), "Tool execution denied by hook")
     if exit_code in (2, _ABORTS):
         return _denied("permission", said)
     heard = Response("allow" if specific.get("permissionDecision") == "allow" else None)
-    updated = reversing.object_in(specific, "updatedInput")
+    updated = reverse.object_in(specific, "updatedInput")
     if updated:
         heard.modified_input = _rewrite(event, name, updated)
     return heard
@@ -150,39 +150,39 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     if event.host == ID:
         return updated
     sent = payload(event, name)
-    return reversing.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
+    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
 
 
 def _prompt(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
     if exit_code in (2, _ABORTS) or body.get("continue") is False:
-        return _denied("prompt", said, reversing.text_in(body, "stopReason", "systemMessage"))
+        return _denied("prompt", said, reverse.text_in(body, "stopReason", "systemMessage"))
     return _context(event, name, body, said, exit_code)
 
 
 def _context(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
     """Context is taken on exit 0 alone."""
-    specific = reversing.object_in(body, "hookSpecificOutput") if exit_code == 0 else {}
-    return Response(additional_context=reversing.text_in(specific, "additionalContext"))
+    specific = reverse.object_in(body, "hookSpecificOutput") if exit_code == 0 else {}
+    return Response(additional_context=reverse.text_in(specific, "additionalContext"))
 
 
 def _feedback(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
-    specific = reversing.object_in(body, "hookSpecificOutput")
-    heard = Response(user_message=reversing.text_in(body, "systemMessage"))
+    specific = reverse.object_in(body, "hookSpecificOutput")
+    heard = Response(user_message=reverse.text_in(body, "systemMessage"))
     if body.get("continue") is False:
-        heard = _denied("feedback", reversing.text_in(body, "stopReason"), _HALT)
+        heard = _denied("feedback", reverse.text_in(body, "stopReason"), _HALT)
     elif exit_code in (2, _ABORTS):
         heard.decision, heard.reason = "deny", said or _NO_REASON["feedback"]
-    heard.additional_context = reversing.text_in(specific, "additionalContext")
+    heard.additional_context = reverse.text_in(specific, "additionalContext")
     return heard
 
 
 def _stop(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
     """A block without a reason is none, and hides exit 2; exit 3 and `continue: false` end the turn whatever else is said."""
-    heard = Response(user_message=reversing.text_in(body, "systemMessage"))
+    heard = Response(user_message=reverse.text_in(body, "systemMessage"))
     if body.get("continue") is False or exit_code == _ABORTS:
         return heard
     if body.get("decision") == "block":
-        heard.reason = reversing.text_in(body, "reason")
+        heard.reason = reverse.text_in(body, "reason")
         heard.decision = "deny" if heard.reason else None
     elif exit_code == 2:
         heard.decision, heard.reason = "deny", said or _NO_REASON["stop"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.transcribing import Messages, Moment, joined_texts, rows, table, text
+from onehook.hostkit.transcripts import Messages, Moment, joined_texts, rows, table, text
 
 FOLDER = ".factory/sessions"
 FILES = ("*/*.jsonl",)

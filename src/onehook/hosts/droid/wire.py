@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Hollow, Row, StandIn
-from onehook.hosts.tools import Tool, take_common, take_tool
+from onehook.hostkit.effects import Hollow, Row, StandIn
+from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps
+    from onehook.hostkit.effects import Caps
 
 ID = "droid"
 UNREADABLE = ("", 1)

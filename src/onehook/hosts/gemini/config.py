@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     Commands,
     Finding,
     Found,
@@ -26,8 +26,7 @@ from onehook.hosts.configuring import (
     table_at,
     trailing_commas,
 )
-from onehook.hosts.gemini import checks as checks_of_events
-from onehook.hosts.gemini import wire
+from onehook.hosts.gemini import confirm, wire
 
 TITLE = "Gemini CLI"
 CAPTURED = ("0.61.0",)  # versions whose payloads were recorded
@@ -62,7 +61,7 @@ def _user_folder(machine: Machine) -> Path:
 
 
 def _system_file(machine: Machine) -> Path:
-    return machine.system_file(checks_of_events.SYSTEM_VARIABLE, *(checks_of_events.SYSTEM[name] for name in ("linux", "darwin", "win32")))
+    return machine.system_file(confirm.SYSTEM_VARIABLE, *(confirm.SYSTEM[name] for name in ("linux", "darwin", "win32")))
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:

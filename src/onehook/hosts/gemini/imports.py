@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.gemini.wire import EVENTS, TOOLS
-from onehook.hosts.importing import (
+from onehook.hostkit.imports import (
     Borrowed,
     env_problem,
     for_bash,
@@ -25,6 +24,7 @@ from onehook.hosts.importing import (
     take_tools,
     with_variables,
 )
+from onehook.hosts.gemini.wire import EVENTS, TOOLS
 
 TITLE = "Gemini CLI"
 _TIMEOUT = 60_000.0  # milliseconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
 # A fixed model: with the automatic choice a classifier is asked before every turn.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
+from onehook.hostkit.tools import Tool
 from onehook.hosts.gemini.wire import EVENTS, ID, TOOLS
-from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,22 +37,22 @@ _REQUEST = ("BeforeModel", "AfterModel", "BeforeToolSelection")
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file, since Gemini CLI's tools change one file each."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Gemini CLI would send for this event."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reversing.own_payload(ID, event, name)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reverse.own_payload(ID, event, name)
     if own is not None:
         return own
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {
         "session_id": event.session_id,
-        "transcript_path": reversing.own_transcript(event, ID, ("/.gemini/", "/session-")),
+        "transcript_path": reverse.own_transcript(event, ID, ("/.gemini/", "/session-")),
         "cwd": event.cwd,
         "hook_event_name": name,
-        "timestamp": reversing.sent_text(event, "timestamp", reversing.TIME),
+        "timestamp": reverse.sent_text(event, "timestamp", reverse.TIME),
     }
     if name in ("BeforeTool", "AfterTool"):
         body.update(_tool(event, name))
@@ -60,7 +60,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         body["llm_request"] = {"model": event.model, "messages": []}
     if name == "AfterModel":
         body["llm_response"] = {"candidates": []}
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "AfterAgent":
         body["prompt_response"] = event.last_assistant_message
     return body
@@ -83,13 +83,13 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return "_".join(word for word in ("mcp", event.mcp.server, event.mcp.tool) if word), given
     native = _NAMES.get(tool, tool)
     if native == "web_fetch":
         return native, _fetch(given)
-    return native, reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
+    return native, reverse.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 def _fetch(given: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _tool_response(event: Event) -> dict[str, Any]:
     response = event.tool_response
     if isinstance(response, dict) and "llmContent" in response:
         return response
-    text = reversing.result_text(response)
+    text = reverse.result_text(response)
     body: dict[str, Any] = {"llmContent": text, "returnDisplay": text}
     return {**body, "error": {"message": event.error}} if event.error else body
 
@@ -128,50 +128,50 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
     JSON counts whatever the exit code is; a text counts by it, and every code but 0 and 1 denies. A hook that a signal ended has code 0.
     """
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     text = stdout.strip() or stderr.strip()
-    is_json, value = reversing.printed_json(text) if text else (False, None)
+    is_json, value = reverse.printed_json(text) if text else (False, None)
     body: dict[str, Any] = value if isinstance(value, dict) else {}
     if not is_json and exit_code > 0:
         if exit_code == 1 or not text:
-            raise reversing.exit_problem(LABEL, exit_code, text)
+            raise reverse.exit_problem(LABEL, exit_code, text)
         body = {"decision": "deny", "reason": text}
     elif not is_json and text:
         body = {"systemMessage": text}
     heard = _heard(event, name, shape, body)
-    own = reversing.part_of(reversing.object_in(body, "hookSpecificOutput"), _UNSAID.get(shape, ()))
-    heard.native = reversing.kept_for(ID, event, {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {})
+    own = reverse.part_of(reverse.object_in(body, "hookSpecificOutput"), _UNSAID.get(shape, ()))
+    heard.native = reverse.kept_for(ID, event, {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {})
     return heard
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Gemini CLI acts on and a Response cannot carry: beside a denial, or the end of the turn,
     it still clears the context and makes another call. Without a denial answer() refuses them."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
-    value = reversing.printed_json(stdout.strip())[1]
-    specific = reversing.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
-    return reversing.set_in(specific, _UNSAID[shape]) if shape in ("result", "continue") else []
+    value = reverse.printed_json(stdout.strip())[1]
+    specific = reverse.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
+    return reverse.set_in(specific, _UNSAID[shape]) if shape in ("result", "continue") else []
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
-    specific = reversing.object_in(body, "hookSpecificOutput")
-    heard = Response() if shape == "nothing" else Response(user_message=reversing.text_in(body, "systemMessage"))
+    specific = reverse.object_in(body, "hookSpecificOutput")
+    heard = Response() if shape == "nothing" else Response(user_message=reverse.text_in(body, "systemMessage"))
     if shape in _TAKES_CONTEXT:
-        heard.additional_context = reversing.text_in(specific, "additionalContext")
+        heard.additional_context = reverse.text_in(specific, "additionalContext")
     halted = body.get("continue") is False
     if halted and shape == "continue":  # the turn ends, which is no denial of its end
-        said = (heard.user_message, reversing.text_in(body, "stopReason"))
+        said = (heard.user_message, reverse.text_in(body, "stopReason"))
         return Response(user_message="\n\n".join(text for text in said if text) or None)
     if shape in _STOPPABLE and (halted or body.get("decision") in ("deny", "block")):
         heard.decision = "deny"
-        heard.reason = reversing.text_in(body, "stopReason", "reason") or _NO_REASON
+        heard.reason = reverse.text_in(body, "stopReason", "reason") or _NO_REASON
         if shape == "result":
             heard.additional_context = None  # of a denied result the reason is all that the model gets
         return heard
     if event.host != ID:
-        reversing.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
+        reverse.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
     if shape == "permission":  # an allow skips no dialog there, so it is no more than silence
         heard.decision = "ask" if body.get("decision") == "ask" else None
         if isinstance(specific.get("tool_input"), dict):
@@ -185,4 +185,4 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     sent = payload(event, name)
     if sent["tool_name"] == "web_fetch" and updated.get("prompt") != sent["tool_input"].get("prompt"):
         raise HandlerError("the hook rewrites the prompt of web_fetch, which holds the URL; other hosts have the two apart")
-    return reversing.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)
+    return reverse.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)

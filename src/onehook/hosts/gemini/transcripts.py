@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.transcribing import Moment, joined_texts, rows, table, text
+from onehook.hostkit.transcripts import Moment, joined_texts, rows, table, text
 
 FOLDER = ".gemini/tmp"
 FILES = ("*/chats/*.jsonl", "*/chats/*.json")

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hosts.effects import Becomes, Row, StandIn
-from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_text
+from onehook.hostkit.effects import Becomes, Row, StandIn
+from onehook.hostkit.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps
+    from onehook.hostkit.effects import Caps
 
 ID = "gemini"
 UNREADABLE = ("", 1)
@@ -37,7 +37,7 @@ EVENTS = {
     "BeforeToolSelection": Row("BeforeToolSelection", "nothing"),
 }
 
-CHECKED = ("PreCompress",)  # it comes before every request to the model, and seldom before a compression: see checks.py
+CONFIRMED = ("PreCompress",)  # it comes before every request to the model, and seldom before a compression: see confirm.py
 
 # A subagent is a tool here, and only that; after a compression no session starts.
 STAND_INS = {

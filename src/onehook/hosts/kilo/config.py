@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from onehook.hosts.configuring import Commands, Finding, Found, Machine, Place, Wish
+from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Wish
 from onehook.hosts.opencode.config import ESCAPE_SLASHES, EVENTS, FILE, PROJECT, SHELL, SKELETON, filled, found, plugin_checks, problems
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
 from onehook.hosts.kilo.wire import ID
 from onehook.hosts.opencode.reverse import answer_of, payload_of
 
@@ -16,7 +16,7 @@ LABEL = "Kilo"
 
 
 def parts(event: Event) -> list[Event]:
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish
 from onehook.hosts.opencode import wire
 
 TITLE = "OpenCode"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.living import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
 
 MODES = ("",)
 FULL = 200_000  # tokens

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
+from onehook.hostkit.tools import Tool
 from onehook.hosts.opencode.wire import EVENTS, ID, TOOLS
-from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hosts.reversing import Spec
+    from onehook.hostkit.reverse import Spec
 
 LABEL = "OpenCode"
 _NAMES = {
@@ -41,7 +41,7 @@ _CHILD = ("session.created.child", "session.idle.child")
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file: a patch changes several, but what is written for one file looks for its path."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
@@ -50,18 +50,18 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
 
 
 def payload_of(host: str, label: str, event: Event, native_event: str) -> dict[str, Any]:
-    name = reversing.native_name(host, label, EVENTS, event, native_event)
-    own = reversing.own_payload(host, event, name)
+    name = reverse.native_name(host, label, EVENTS, event, native_event)
+    own = reverse.own_payload(host, event, name)
     if own is not None:
         return own
-    reversing.require_tool(label, event)
+    reverse.require_tool(label, event)
     body: dict[str, Any] = {host: 1, "hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
     if event.agent_id or name in _CHILD:
         body["agent_id"] = event.agent_id or event.session_id
-        body["parent_session_id"] = reversing.sent_text(event, "parent_session_id", event.session_id)
-    if EVENTS[name].event in reversing.TOOL_EVENTS:
+        body["parent_session_id"] = reverse.sent_text(event, "parent_session_id", event.session_id)
+    if EVENTS[name].event in reverse.TOOL_EVENTS:
         body.update(_tool(event, name))
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "session.idle":
         body["loop_count"] = int(event.stop_hook_active) if event.loop_count is None else event.loop_count
     return body
@@ -69,23 +69,23 @@ def payload_of(host: str, label: str, event: Event, native_event: str) -> dict[s
 
 def _tool(event: Event, name: str) -> dict[str, Any]:
     native, given = _call(event)
-    body: dict[str, Any] = {"tool_name": native, "tool_input": given, "call_id": reversing.sent_text(event, "call_id", "call_onehook")}
+    body: dict[str, Any] = {"tool_name": native, "tool_input": given, "call_id": reverse.sent_text(event, "call_id", "call_onehook")}
     if event.mcp is not None:
         body["mcp"] = {"server": event.mcp.server, "tool": event.mcp.tool}
     if name == "tool.execute.after":
-        text = reversing.result_text(event.tool_response)
+        text = reverse.result_text(event.tool_response)
         body["tool_response"] = text if event.mcp is None else [{"type": "text", "text": text}]
     return body
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return "_".join(word for word in (event.mcp.server, event.mcp.tool) if word), given
     if tool == "Delete":  # only a patch deletes
-        return "apply_patch", {"patchText": reversing.patch_of(event.changes, event.cwd)}
+        return "apply_patch", {"patchText": reverse.patch_of(event.changes, event.cwd)}
     native = _NAMES.get(tool, tool)
-    return native, reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
+    return native, reverse.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 # ---- answers ----
@@ -104,16 +104,16 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def answer_of(host: str, label: str, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str) -> Response:
-    name = reversing.native_name(host, label, EVENTS, event, native_event)
+    name = reverse.native_name(host, label, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     if exit_code == 2:
         denied = "deny" in _DECISIONS.get(shape, ())
         return Response("deny", stderr.strip() or _NO_REASON) if denied else Response()
     if exit_code != 0:
-        raise reversing.exit_problem(label, exit_code, stderr)
+        raise reverse.exit_problem(label, exit_code, stderr)
     text = stdout.strip()
-    body = reversing.json_object(text) if text else {}
-    problem = "the answer is not a JSON object" if body is None else reversing.problem_in(body, _FIELDS, nullable=True)
+    body = reverse.json_object(text) if text else {}
+    problem = "the answer is not a JSON object" if body is None else reverse.problem_in(body, _FIELDS, nullable=True)
     if body is None or problem:
         raise HandlerError(f"{label} hook: {problem}")
     heard = Response(user_message=body.get("message"))
@@ -131,4 +131,4 @@ def _rewrite(host: str, event: Event, updated: dict[str, Any]) -> dict[str, Any]
     if event.host == host:
         return updated
     native, sent = _call(event)
-    return reversing.rewrite_for(event, _SPELLING.get(native), sent, updated)
+    return reverse.rewrite_for(event, _SPELLING.get(native), sent, updated)

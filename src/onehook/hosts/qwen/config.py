@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts.configuring import (
+from onehook.hostkit.config import (
     Commands,
     Finding,
     Found,

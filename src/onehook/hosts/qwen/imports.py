@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hosts.configuring import TOOL_EVENTS
-from onehook.hosts.importing import (
+from onehook.hostkit.config import TOOL_EVENTS
+from onehook.hostkit.imports import (
     Borrowed,
     env_problem,
     for_bash,

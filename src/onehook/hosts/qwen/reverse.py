@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hosts import reversing
+from onehook.hostkit import reverse
+from onehook.hostkit.tools import Tool
 from onehook.hosts.qwen.wire import EVENTS, ID, MODES, SOURCES, TOOLS
-from onehook.hosts.tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,36 +54,36 @@ _OUTSIDE_TURN = ("SessionStart", "SessionEnd", "SessionDelete", "Notification", 
 
 def parts(event: Event) -> list[Event]:
     """One event per changed file, since Qwen Code's tools change one file each."""
-    return reversing.parts(event, ID)
+    return reverse.parts(event, ID)
 
 
 def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     """What Qwen Code would send for this event."""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reversing.own_payload(ID, event, name)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    own = reverse.own_payload(ID, event, name)
     if own is not None:
         return own
-    reversing.require_tool(LABEL, event)
+    reverse.require_tool(LABEL, event)
     mode = event.native.get("permission_mode")
     body: dict[str, Any] = {
         "session_id": event.session_id,
-        "transcript_path": reversing.own_transcript(event, ID, ("/.qwen/",)),
+        "transcript_path": reverse.own_transcript(event, ID, ("/.qwen/",)),
         "cwd": event.cwd,
         "hook_event_name": name,
-        "timestamp": reversing.sent_text(event, "timestamp", reversing.TIME),
+        "timestamp": reverse.sent_text(event, "timestamp", reverse.TIME),
         "permission_mode": mode if mode in MODES else "default",
     }
     if event.agent_id:
         body["agent_id"] = event.agent_id
     if name not in _OUTSIDE_TURN:
-        body["prompt_id"] = reversing.sent_text(event, "prompt_id", f"{event.session_id}########0")
-    if name in reversing.TOOL_EVENTS:
+        body["prompt_id"] = reverse.sent_text(event, "prompt_id", f"{event.session_id}########0")
+    if name in reverse.TOOL_EVENTS:
         body.update(_tool(event, name))
     if name == "UserPromptSubmit":
         body.update({"prompt": event.prompt} if event.echo else {"prompt": event.prompt, "submitted_prompt": event.prompt})
-    body.update(reversing.filled(event, FIELDS.get(name, {})))
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "SessionStart":
-        body["source"] = reversing.said_source(event, ID, SOURCES, "startup")
+        body["source"] = reverse.said_source(event, ID, SOURCES, "startup")
     return body
 
 
@@ -93,22 +93,22 @@ def variables(event: Event, project: str) -> dict[str, str]:
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:
-    tool, given = reversing.call_of(event)
+    tool, given = reverse.call_of(event)
     native = event.mcp.name if event.mcp is not None else _NAMES.get(tool, tool)
-    spelled = reversing.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
+    spelled = reverse.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
     body: dict[str, Any] = {"tool_name": native, "tool_input": spelled}
     if name == "PostToolUse":
         body["tool_response"] = _tool_response(event.tool_response)
     if name != "PermissionRequest":
-        body["tool_use_id"] = reversing.sent_text(event, "tool_use_id", "toolu_onehook")
-        body["tool_call_id"] = reversing.sent_text(event, "tool_call_id", "call_onehook")
+        body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "toolu_onehook")
+        body["tool_call_id"] = reverse.sent_text(event, "tool_call_id", "call_onehook")
     return body
 
 
 def _tool_response(response: Any) -> Any:
     if isinstance(response, dict) and "llmContent" in response:
         return response
-    text = reversing.result_text(response)
+    text = reverse.result_text(response)
     return {"llmContent": text, "returnDisplay": text}
 
 
@@ -129,13 +129,13 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
     On exit 2 stdout is not read; on every other code JSON is, and a text counts on exit 0 alone.
     """
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     shape = EVENTS[name].shape
     written = shape == "refuse" and event.host == ID and event.native.get("phase") == "postWrite"
     if shape == "nothing" or written:
         return Response()
     text = stderr.strip() if exit_code == 2 else stdout.strip() or stderr.strip()
-    is_json, value = reversing.printed_json(text) if text else (False, None)
+    is_json, value = reverse.printed_json(text) if text else (False, None)
     if isinstance(value, dict):
         return _heard(event, name, shape, value)
     if exit_code == 2:
@@ -145,7 +145,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if text.startswith("{") and not is_json:
         raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
     if exit_code != 0:
-        raise reversing.exit_problem(LABEL, exit_code, text)
+        raise reverse.exit_problem(LABEL, exit_code, text)
     if stdout.strip() and name in _PLAIN_IS_CONTEXT:
         return Response(additional_context=text)
     return Response(user_message=text or None) if shape == "stop" else Response()
@@ -154,37 +154,37 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Qwen Code acts on and a Response cannot carry. (A rewrite on PreToolUse and
     updatedPermissions are in its schema, and have no effect in 0.24.4.)"""
-    name = reversing.native_name(ID, LABEL, EVENTS, event, native_event)
-    _, value = reversing.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
+    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    _, value = reverse.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
     own = _beyond(name, value) if isinstance(value, dict) else {}
     return [key for part in (own, own.pop("decision", {})) for key in part]
 
 
 def _beyond(name: str, body: dict[str, Any]) -> dict[str, Any]:
     """What in hookSpecificOutput only Qwen Code can act on."""
-    specific = reversing.object_in(body, "hookSpecificOutput")
-    dialog = reversing.object_in(specific, "decision") if name == "PermissionRequest" else {}
-    own = reversing.part_of(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else {}
-    part = reversing.part_of(dialog, ("interrupt",))
+    specific = reverse.object_in(body, "hookSpecificOutput")
+    dialog = reverse.object_in(specific, "decision") if name == "PermissionRequest" else {}
+    own = reverse.part_of(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else {}
+    part = reverse.part_of(dialog, ("interrupt",))
     return {**own, "decision": part} if part else own
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
     """The answer of a JSON object."""
-    specific = reversing.object_in(body, "hookSpecificOutput")
+    specific = reverse.object_in(body, "hookSpecificOutput")
     heard = Response()
     if shape == "stop":  # the one event on which the message is shown
-        heard.user_message = reversing.text_in(body, "systemMessage")
+        heard.user_message = reverse.text_in(body, "systemMessage")
     if shape in _TAKES_CONTEXT:
-        heard.additional_context = reversing.text_in(specific, "additionalContext")
+        heard.additional_context = reverse.text_in(specific, "additionalContext")
     said = body.get("decision")
     wanted = _DECISIONS.get(said) if isinstance(said, str) else None
-    why = reversing.text_in(body, "stopReason", "reason")
+    why = reverse.text_in(body, "stopReason", "reason")
     if shape == "permission":
         own = specific.get("permissionDecision")
         heard.decision = _DECISIONS.get(own) if own in ("allow", "deny", "ask") else wanted
         if heard.decision:
-            why = reversing.text_in(specific, "permissionDecisionReason") or reversing.text_in(body, "reason") or why
+            why = reverse.text_in(specific, "permissionDecisionReason") or reverse.text_in(body, "reason") or why
             heard.reason = why
     elif shape == "request":
         _take_dialog(event, name, heard, specific.get("decision"))
@@ -195,7 +195,7 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     if heard.decision == "deny":
         heard.reason = heard.reason or _NO_REASON
     own = _beyond(name, body)
-    heard.native = reversing.kept_for(ID, event, {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {})
+    heard.native = reverse.kept_for(ID, event, {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {})
     return heard
 
 
@@ -205,7 +205,7 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: object) -> No
         return
     heard.decision = "allow" if dialog.get("behavior") == "allow" else "deny"
     if heard.decision == "deny":
-        heard.reason = reversing.text_in(dialog, "message")
+        heard.reason = reverse.text_in(dialog, "message")
     elif isinstance(dialog.get("updatedInput"), dict):
         heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
 
@@ -214,4 +214,4 @@ def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any]
     if event.host == ID:
         return updated
     sent = payload(event, name)
-    return reversing.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)
+    return reverse.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hosts.effects import Beside, Row
-from onehook.hosts.tools import Tool, absolute, take_common, take_tool, tool_text
+from onehook.hostkit.effects import Beside, Row
+from onehook.hostkit.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hosts.effects import Caps, StandIn
+    from onehook.hostkit.effects import Caps, StandIn
 
 ID = "qwen"
 UNREADABLE = ("", 1)

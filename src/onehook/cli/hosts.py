@@ -1,0 +1,87 @@
+"""onehook hosts: which agents there are, and how well each is known."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import click
+
+PROVEN, CAPTURED, DOCUMENTED = "proven", "captured", "documented"
+MEANING = {
+    PROVEN: "the real agent was seen to obey, version and date beside it; `onehook prove` repeats it",
+    CAPTURED: "tested against payloads that the real agent sent",
+    DOCUMENTED: "written from documentation alone",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A host, and on what its support rests."""
+
+    host: str
+    title: str
+    support: str
+    versions: tuple[str, ...] = ()
+    date: str = ""
+    results: dict[str, int] = field(default_factory=dict)  # verdict -> number of scenarios
+    events: tuple[str, ...] = ()  # unified
+    installable: bool = False
+
+
+def known_hosts() -> list[Known]:
+    from onehook.hosts import HOSTS
+    from onehook.prove import results
+
+    document: dict[str, Any] = results.read() if results.COMMITTED.is_file() else {"results": [], "agents": {}, "date": ""}
+    return [_known(host, document) for host in HOSTS]
+
+
+def _known(host: str, document: dict[str, Any]) -> Known:
+    from onehook.hostkit.reverse import unified_events
+    from onehook.hosts import optional, wire_of
+
+    config = optional(host, "config")
+    verdicts = [row["verdict"] for row in document["results"] if row["host"] == host]
+    counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+    captured: tuple[str, ...] = getattr(config, "CAPTURED", ())
+    support = PROVEN if counts.get(PROVEN) else CAPTURED if captured else DOCUMENTED
+    return Known(
+        host,
+        config.TITLE if config else host,
+        support,
+        (document["agents"][host],) if support == PROVEN else captured,
+        document["date"] if support == PROVEN else "",
+        counts,
+        tuple(unified_events(wire_of(host).EVENTS)),
+        config is not None,
+    )
+
+
+@click.command("hosts")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def command(as_json: bool) -> None:
+    """List every host that onehook knows, and on what that knowledge rests: a proof, recorded payloads, or documentation."""
+    found = known_hosts()
+    if as_json:
+        import json
+
+        click.echo(json.dumps([asdict(row) for row in found], indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for heading in ("host", "agent", "support", "proofs", "events"):
+        table.add_column(heading, no_wrap=heading in ("host", "support"))
+    for row in found:
+        style = {PROVEN: "green", CAPTURED: "cyan", DOCUMENTED: "yellow"}[row.support]
+        support = Text(row.support, style=style)
+        support.append("".join(f" {detail}" for detail in (*row.versions, row.date) if detail), style="")
+        proofs = ", ".join(f"{count} {verdict}" for verdict, count in row.results.items())
+        table.add_row(row.host, row.title if row.installable else "(the open contract)", support, proofs, str(len(row.events)))
+    console = Console()
+    console.print(table)
+    for level in dict.fromkeys(row.support for row in found):
+        console.print(f"[bold]{level}[/bold]: {MEANING[level]}", highlight=False)

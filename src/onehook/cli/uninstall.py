@@ -1,0 +1,63 @@
+"""onehook uninstall: every trace out again."""
+
+from __future__ import annotations
+
+import click
+
+from onehook.cli.choices import SCOPE_CHOICE, machine_of
+from onehook.hostkit.config import SCOPES
+from onehook.setup.command import PORTABLE_FOLDER
+from onehook.setup.files import FilesError, LockError
+from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
+from onehook.textedit.documents import ConfigError
+
+
+@click.command("uninstall")
+@click.argument("policy", required=False)
+@click.option("--hosts", default="all", show_default=True, help="claude,cursor,... | all")
+@click.option("--scope", type=SCOPE_CHOICE, help="Default: project, local and user.")
+@click.option("--project", help="The project's folder. Default: here.")
+@click.option("--dry-run", is_flag=True, help="Show the change of each file as a diff; change nothing.")
+@click.option("--yes", "-y", is_flag=True, expose_value=False, help="As install's; nothing is asked here anyway.")
+def command(policy: str | None, hosts: str, scope: str | None, project: str | None, dry_run: bool) -> None:
+    """Take POLICY (or every onehook entry) out of the agents' configs.
+
+    A file that nobody has changed since gets back the exact bytes that install found; in any other, only onehook's
+    entries go. Files and folders that install made are removed.
+    """
+    from onehook.cli.choices import chosen_hosts
+    from onehook.cli.install import show_diff
+    from onehook.setup.carry_out import carry_out, until_fresh
+    from onehook.setup.journal import Journal
+
+    machine = machine_of(project)
+    chosen = chosen_hosts(hosts, machine)
+    scopes = [scope] if scope else [name for name in SCOPES if name != "enterprise"]
+    journal = Journal()
+
+    def planned() -> Plan:
+        return plan_uninstall(chosen, scopes, absolute_policy(policy) if policy else None, machine, journal)
+
+    def carried() -> Plan:
+        plan = planned()
+        carry_out(plan, journal)
+        return plan
+
+    try:
+        plan = planned() if dry_run else until_fresh(carried)
+    except (ConfigError, FilesError, LockError) as error:
+        raise click.ClickException(str(error)) from None
+    if dry_run:
+        show_diff(plan)
+    else:
+        _report(plan, policy)
+
+
+def _report(plan: Plan, policy: str | None) -> None:
+    for change in plan.changes:
+        if change.kind != "runtime":
+            click.echo(f"{'removed ' if change.after is None else 'restored'} {change.path}")
+    if any(change.kind == "runtime" for change in plan.changes):
+        click.echo(f"removed  the runtime in {PORTABLE_FOLDER}/")
+    if not plan.changes:
+        click.echo(f"{policy or 'Nothing of onehook'} is {'not ' if policy else ''}installed there.")

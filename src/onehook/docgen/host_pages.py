@@ -1,0 +1,116 @@
+"""docs/hosts/<id>.md: what onehook knows about each host, from the host's own tables. Written by `python -m onehook.docgen.matrix`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from onehook.core import Event
+from onehook.hostkit.config import Machine
+from onehook.hosts import optional, wire_of
+
+EFFECTS = ("approve", "allow", "deny", "ask", "reason", "note", "user_message", "modified_input", "additional_context")
+HOME, PROJECT = Path("/HOME"), Path("/PROJECT")
+
+
+def page(host: str) -> str:
+    module = wire_of(host)
+    about = ((module.__doc__ or "").strip().partition("\n\n")[0]).replace("\n", " ")
+    parts = [
+        f"# {title(host)}",
+        "",
+        f"{_without_see(about)}",
+        "",
+        "Generated from the host's tables; see [the matrix](../matrix.md) for proofs.",
+    ]
+    parts += ["", "## Events", "", _events(host), "", "## What an answer does, and why not", "", _effects(host)]
+    parts += ["", "## Tools", "", _tools(host)]
+    config = optional(host, "config")
+    if config is not None:
+        parts += ["", "## Where it is installed", "", _places(config)]
+    return "\n".join(parts) + "\n"
+
+
+def _without_see(text: str) -> str:
+    """The first words of the module, without the pointer to this page."""
+    return re.sub(r"; see docs/hosts/\w+\.md\)", ")", re.sub(r" \(see docs/hosts/\w+\.md\)", "", text))
+
+
+def title(host: str) -> str:
+    config = optional(host, "config")
+    return str(config.TITLE) if config is not None else "The open contract"
+
+
+def _event(host: str, native: str) -> Event:
+    event = Event(wire_of(host).EVENTS[native].event, host)
+    event.native_event = native
+    return event
+
+
+def _events(host: str) -> str:
+    lines = ["| event | unified event | implied tool | a deny prevents it |", "|---|---|---|---|"]
+    for native, row in wire_of(host).EVENTS.items():
+        lines.append(f"| {native} | {row.event} | {row.tool} | {'yes' if row.gates else ''} |")
+    return "\n".join([*lines, *_stand_ins(host)])
+
+
+def _stand_ins(host: str) -> list[str]:
+    """What has no event of its own here, and how the programs of a manifest are told of it."""
+    rows = wire_of(host).STAND_INS
+    if not rows:
+        return []
+    lines = [
+        "",
+        "It has no event for these; the programs of a [manifest](../bring-your-own.md#events-that-an-agent-lacks) are told all the same:",
+        "",
+    ]
+    lines += ["| moment | told by |", "|---|---|"]
+    for native, row in rows.items():
+        lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{f' of {row.tool}' if row.tool else ''} |")
+    return lines
+
+
+def _effects(host: str) -> str:
+    """Events with the same answer are shown together."""
+    wire = wire_of(host)
+    by_shape: dict[str, list[str]] = {}
+    for native, row in wire.EVENTS.items():
+        by_shape.setdefault(row.shape, []).append(native)
+    lines = ["| events | works | does not |", "|---|---|---|"]
+    for natives in by_shape.values():
+        caps = wire.caps(_event(host, natives[0]))
+        works = [effect for effect in EFFECTS if caps.get(effect) is True]
+        not_so = [f"{effect}: {_why(caps[effect])}" for effect in EFFECTS if effect in caps and caps[effect] is not True]
+        lines.append(f"| {', '.join(natives)} | {', '.join(works) or 'nothing'} | {'; '.join(not_so)} |")
+    return "\n".join(lines)
+
+
+def _why(cap: Any) -> str:
+    if isinstance(cap, str):
+        return cap
+    if hasattr(cap, "field"):
+        return f"becomes {cap.field}" + (f" ({cap.why})" if cap.why else "")
+    return str(getattr(cap, "why", cap))
+
+
+def _tools(host: str) -> str:
+    tools: dict[str, Any] = getattr(wire_of(host), "TOOLS", {})
+    lines = ["| tool | unified (a handler for any of these gets it) | input keys that differ |", "|---|---|---|"]
+    for native, tool in tools.items():
+        keys = ", ".join(f"{unified} = {key}" for unified, key in tool.keys.items())
+        lines.append(f"| {native} | {', '.join(tool.names)} | {keys or ('a patch in ' + tool.patch if tool.patch else '')} |")
+    return "\n".join(lines)
+
+
+def _places(config: Any) -> str:
+    lines = ["| scope | Linux | macOS | Windows |", "|---|---|---|---|"]
+    by_platform = {name: config.places(Machine(HOME, PROJECT, {}, name)) for name in ("linux", "darwin", "win32")}
+    for index, place in enumerate(by_platform["linux"]):
+        paths = [_shown(by_platform[name][index].path) for name in by_platform]
+        lines.append(f"| {place.scope} | {' | '.join(paths)} |")
+    return "\n".join(lines)
+
+
+def _shown(path: Path) -> str:
+    return "`" + str(path).replace(str(HOME), "~").replace(str(PROJECT) + "/", "") + "`"

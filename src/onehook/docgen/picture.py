@@ -1,0 +1,60 @@
+"""docs/proof.svg: the results of a run as a picture. Written by `python -m onehook.docgen.matrix`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import escape
+
+from onehook.prove.report import SHORT, columns, summary
+from onehook.prove.results import cells
+from onehook.prove.scenarios import SCENARIOS
+from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
+
+# verdict -> background and text of its cells; dark enough on light for anybody's eyes, and the word says it too
+COLOURS = {
+    PROVEN: ("#d7f2dd", "#11602b"), DECLARED: ("#fdeec2", "#7a5200"), CLAIMED: ("#dbe9fb", "#174a8c"),
+    ABSENT: ("#f3f4f6", "#6b7280"), MISS: ("#b91c1c", "#ffffff"),
+}  # fmt: skip
+ROW, HEAD, CELL, LABEL, MARGIN = 22, 70, 92, 390, 14
+FONT = "font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, DejaVu Sans, sans-serif'"
+
+
+def picture(document: dict[str, Any]) -> str:
+    agents = columns(document["results"])
+    rows = [scenario for scenario in SCENARIOS if any(row["scenario"] == scenario.id for row in document["results"])]
+    width, height = 2 * MARGIN + LABEL + CELL * len(agents), 2 * MARGIN + HEAD + ROW * len(rows)
+    told = f"onehook {document['onehook']}, {document['date']}: {summary(document['results'])}"
+    lines = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}' role='img' {FONT}>",
+        f"<title>{escape(told)}</title>",
+        f"<rect width='{width}' height='{height}' rx='8' fill='#ffffff' stroke='#d1d5db'/>",
+        _text(MARGIN, MARGIN + 16, told, "font-size='14' font-weight='600' fill='#111827'"),
+        *_heads(agents, document["agents"]),
+        *(line for index, scenario in enumerate(rows) for line in _row(index, scenario, agents, cells(document["results"]))),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _text(x: float, y: float, text: str, style: str) -> str:
+    return f"<text x='{x:g}' y='{y:g}' {style}>{escape(text)}</text>"
+
+
+def _heads(agents: list[tuple[str, str]], versions: dict[str, str]) -> Iterator[str]:
+    for index, (host, mode) in enumerate(agents):
+        middle = MARGIN + LABEL + CELL * (index + 0.5)
+        yield _text(middle, MARGIN + 44, f"{host} {mode}".strip(), "font-size='12' font-weight='600' text-anchor='middle' fill='#111827'")
+        yield _text(middle, MARGIN + 60, versions[host], "font-size='11' text-anchor='middle' fill='#6b7280'")
+
+
+def _row(index: int, scenario: Any, agents: list[tuple[str, str]], by_cell: dict[Any, dict[str, Any]]) -> Iterator[str]:
+    top = MARGIN + HEAD + ROW * index
+    yield _text(MARGIN, top + 15, scenario.title, "font-size='12' fill='#111827'")
+    for column, (host, mode) in enumerate(agents):
+        cell = by_cell.get((host, mode, scenario.id))
+        if cell is None:
+            continue
+        left, (back, ink) = MARGIN + LABEL + CELL * column, COLOURS[cell["verdict"]]
+        yield f"<rect x='{left + 1}' y='{top + 1}' width='{CELL - 2}' height='{ROW - 2}' rx='3' fill='{back}'/>"
+        yield _text(left + CELL / 2, top + 15, SHORT[cell["verdict"]], f"font-size='11' text-anchor='middle' fill='{ink}'")

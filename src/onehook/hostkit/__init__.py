@@ -1,0 +1,1 @@
+"""What the hosts share: one module for each part of a host, under the part's name."""

@@ -1,0 +1,291 @@
+"""What a host's config module says: where the host reads hooks from, and what one entry looks like there.
+
+The installer knows formats only; everything about a host comes from its config module. Not on the hot path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PureWindowsPath
+from typing import Any, Protocol
+
+from onehook.hostkit.imports import grouped_handlers
+
+SCOPES = ("project", "local", "user", "enterprise")
+DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
+_STRING_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where install looks and writes. Everything about the surroundings comes through here, so that tests can set it."""
+
+    home: Path
+    project: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    platform: str = sys.platform
+    system_root: Path = Path("/")  # what "/etc" and the like are below
+    ask_hosts: bool = False  # whether a host's own binary may be started to ask it
+
+    @classmethod
+    def here(cls, project: Path | None = None) -> Machine:
+        return cls(Path.home(), Path(os.path.abspath(project or Path.cwd())), dict(os.environ))
+
+    @property
+    def windows(self) -> bool:
+        return self.platform == "win32"
+
+    def folder(self, variable: str, default: str) -> Path:
+        """A folder that a variable may move: $CODEX_HOME, else ~/.codex."""
+        named = self.variables.get(variable)
+        return Path(os.path.abspath(named)) if named else self.home / default
+
+    def scope_of(self, folder: Path) -> Path:
+        """What a user's config may lead to: the home, where people keep their dotfiles, or a folder that was moved out of it."""
+        return self.home if folder.is_relative_to(self.home) else folder
+
+    def system(self, linux: str, macos: str, windows: str) -> Path:
+        """A path of the whole machine."""
+        if self.windows and os.name == "nt":
+            return Path(windows)
+        if self.windows:
+            return self.system_root.joinpath(*PureWindowsPath(windows).parts[1:])
+        return self.system_root / (macos if self.platform == "darwin" else linux).lstrip("/")
+
+    def system_file(self, variable: str, linux: str, macos: str, windows: str) -> Path:
+        """A file of the whole machine that a variable may move."""
+        named = self.variables.get(variable)
+        return Path(named) if named else self.system(linux, macos, windows)
+
+    def which(self, binary: str) -> str | None:
+        return shutil.which(binary, path=self.variables.get("PATH", ""))
+
+
+@dataclass(frozen=True)
+class Place:
+    """One file that a host reads hooks from."""
+
+    scope: str
+    path: Path
+    format: str  # json, jsonc, toml, or own: the whole file is onehook's
+    root: Path  # nothing outside of this folder is written
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a policy is to be installed."""
+
+    fail_closed: bool = False
+    timeout: float | None = None
+    stop_limit: int = 5
+    matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
+
+    @property
+    def host_timeout(self) -> int:
+        """Seconds that the host waits: longer than onehook's own deadline, since most hosts fail open when theirs passes."""
+        return int((self.timeout or 20) + 10)
+
+    def matcher(self, event: str) -> str:
+        return self.matchers.get(event) or self.matchers.get("", "")
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The command line of an entry, for each kind of shell; "" where it could not work."""
+
+    posix: str
+    powershell: str
+    cmd: str
+    words: tuple[str, ...] = ()  # for hosts that start it without a shell; every path is absolute
+
+
+@dataclass(frozen=True)
+class Found:
+    """A hook entry that stands in a config."""
+
+    event: str  # the native event
+    path: tuple[str | int, ...]  # where in the document
+    command: str
+    item: Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that doctor has to say. level: ok, note, warn (a deny still works) or fail (it would not)."""
+
+    level: str
+    what: str
+    fix: str = ""
+
+
+class Config(Protocol):
+    """What hosts/<id>/config.py offers."""
+
+    @property
+    def TITLE(self) -> str: ...
+    @property
+    def BINARIES(self) -> tuple[str, ...]: ...
+    @property
+    def FOLDERS(self) -> tuple[str, ...]: ...  # a folder of this name in the project or the home says that the host is used
+    @property
+    def EVENTS(self) -> Mapping[str, str]: ...  # unified event -> the native one that is installed for it
+    @property
+    def HOST_IDS(self) -> tuple[str, ...]: ...  # who may start this entry: written as --host
+    @property
+    def PROJECT(self) -> str: ...  # the project's folder in the host's shell; "." if hooks start there, "" if it cannot be said
+    @property
+    def SKELETON(self) -> Mapping[str, Any]: ...  # what a new file needs beside hooks
+    @property
+    def ESCAPE_SLASHES(self) -> bool: ...
+    @property
+    def SHELL(self) -> str: ...  # sh, or login: the user's shell as a login shell
+
+    def places(self, machine: Machine) -> list[Place]: ...  # of one scope the first is written to, the others are read too
+    # A host whose files are not all of one shape offers slot_in(place, path) too: the path in that file.
+    def slot(self, event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]: ...
+    def found(self, data: Any) -> Iterator[Found]: ...
+    def problems(self, data: Any) -> list[str]: ...
+    def checks(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]: ...
+
+
+def text_problems(config: Config, place: Place, text: str, data: Any) -> list[str]:
+    """What makes the host reject a file that its data alone does not show.
+
+    A host that has more to say, or less, than the byte order mark offers text_problems(place, text, data) itself.
+    """
+    own = getattr(config, "text_problems", None)
+    if own is not None:
+        wrong: list[str] = own(place, text, data)
+        return wrong
+    return byte_order_mark(config.TITLE, text)
+
+
+def byte_order_mark(title: str, text: str) -> list[str]:
+    return [f"the file begins with a byte order mark, and {title} rejects it: save it without"] if text.startswith("\ufeff") else []
+
+
+def trailing_commas(text: str, then: str) -> list[str]:
+    """For hosts that allow comments, but no comma after a last element; `then` is what the host does about one."""
+    bare = _STRING_OR_COMMENT.sub(lambda match: re.sub(r"[^\r\n]", "_" if match[1] else " ", match[0]), text)
+    comma = re.search(r",\s*[}\]]", bare)
+    return [f"line {text.count(chr(10), 0, comma.start()) + 1}: a comma after the last element; {then}: take it out"] if comma else []
+
+
+def grouped(data: Any) -> Iterator[Found]:
+    """The entries of the shape that Claude Code began: hooks.<Event>[group].hooks[handler].command."""
+    for event, _, handler, path in grouped_handlers(data):
+        if isinstance(handler.get("command"), str):
+            yield Found(event, path, handler["command"], handler)
+
+
+def grouped_slot(event: str, native: str, handler: Mapping[str, Any], matcher: str) -> tuple[tuple[str, ...], Any]:
+    """Where an entry of that shape goes, and its group. `matcher` is in the host's own names; "" for every tool."""
+    group: dict[str, Any] = {"matcher": matcher or "*"} if event in TOOL_EVENTS else {}
+    return ("hooks", native), {**group, "hooks": [handler]}
+
+
+def group_fault(group: Any, handler_fault: Callable[[dict[str, Any]], str], types: tuple[str, ...]) -> str:
+    """What is wrong with a group of that shape, or ""; `handler_fault` knows what the host wants of a handler beside its type."""
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return 'a group needs a list "hooks"'
+    if not isinstance(group.get("matcher", ""), str):
+        return '"matcher" is not a text'
+    return next((fault for handler in group["hooks"] if (fault := type_fault(handler, types) or handler_fault(handler))), "")
+
+
+def type_fault(handler: Any, types: tuple[str, ...]) -> str:
+    fits = isinstance(handler, dict) and handler.get("type") in types
+    return "" if fits else f'"type" must be one of {", ".join(types)}'
+
+
+def hook_faults(data: Any, no_object: str, no_hooks: str, fault: Callable[[Any], str], effect: Callable[[str], str]) -> list[str]:
+    """What is wrong with a file of hooks.<Event>[...]. `effect`: what the host does about a fault of this event; "" if it looks at none."""
+    if not isinstance(data, dict):
+        return [no_object]
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        return [no_hooks]
+    return [said for event, entries in hooks.items() if (then := effect(event)) for said in entry_faults(event, entries, fault, then)]
+
+
+def entry_faults(event: str, entries: Any, fault: Callable[[Any], str], effect: str) -> list[str]:
+    """What is wrong with the entries (or groups) of one event, each with its place and with what the host does about it."""
+    items = entries if isinstance(entries, list) else [None]
+    return [f"hooks.{event}[{index}]: {why}; {effect}" for index, item in enumerate(items) if (why := fault(item))]
+
+
+def above_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+def matcher_fault(entry: Mapping[str, Any]) -> str:
+    try:
+        re.compile(entry.get("matcher", ""))
+    except (re.error, TypeError):
+        return '"matcher" is not a regular expression'
+    return ""
+
+
+def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
+    """A matcher in unified names ("Bash|Write|MCP") as a matcher in the host's own."""
+    words: list[str] = []
+    for wanted in (part.strip() for part in unified.split("|")):
+        names = [native for native, tool in tools.items() if wanted in tool.names]
+        words += names or [mcp if wanted == "MCP" else wanted]
+    unique = list(dict.fromkeys(words))
+    plain = all(word.replace("_", "").isalnum() for word in unique)
+    return "|".join(unique) if plain else f"^({'|'.join(unique)})$"
+
+
+def anchored(matcher: str) -> str:
+    """For hosts that take a matcher as a pattern that may fit anywhere in the name."""
+    return matcher if matcher.startswith("^") else f"^({matcher})$"
+
+
+def table_at(data: Any, *keys: str) -> dict[str, Any]:
+    """The object below these keys; empty if there is none."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def all_hooks_off(path: Path, data: Any) -> list[Finding]:
+    if not isinstance(data, dict) or data.get("disableAllHooks") is not True:
+        return []
+    return [Finding("fail", f"disableAllHooks is on in {path}: no hooks run", f"set disableAllHooks to false in {path}")]
+
+
+def below_a_second(ours: list[Found]) -> Iterator[tuple[Found, float]]:
+    """The entries whose time-out, in milliseconds, is so short that it was meant in seconds."""
+    for entry in ours:
+        timeout = entry.item.get("timeout", 60000)
+        if isinstance(timeout, (int, float)) and timeout < 1000:
+            yield entry, timeout
+
+
+def read_jsonc(path: Path) -> dict[str, Any]:
+    """The object in a JSON file that may have comments; empty if there is none."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        data = json.loads(_STRING_OR_COMMENT.sub(lambda match: match[1] or "", text))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def folder_trust(rules: Mapping[str, Any], folder: Path) -> bool:
+    """Whether a trustedFolders.json trusts a folder: the rule with the longest path that covers it decides."""
+    decided = (-1, "")
+    where = folder.resolve()
+    for rule, level in rules.items():
+        base = Path(rule).parent if level == "TRUST_PARENT" else Path(rule)
+        if where.is_relative_to(base.resolve()):
+            decided = max(decided, (len(rule), str(level)))
+    return decided[1] in ("TRUST_FOLDER", "TRUST_PARENT")

@@ -1,0 +1,299 @@
+"""What the hosts' `imports` modules share: hooks that a person has configured for one host, said as hooks of a manifest.
+
+Nothing is carried over by guessing: what a manifest cannot say is named in `refused` (the hook stays where it is) or in `losses` (the
+hook is carried over, that part of it is not). Not on the hot path.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from onehook.core import TOOLS, wildcard
+from onehook.hostkit.tools import Tool
+
+_ANY = (None, "", "*", ".*")
+_GROUP = re.compile(r"(\^?)\((?:\?:)?([^()]*)\)(\$?)")
+_NAME = re.compile(r"[A-Za-z0-9_:*-]+")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_RELATIVE = re.compile(r"""(?:^|[\s;&|(=<>'"])(?:\.{1,2}/|(?:[\w.-]+/)+[\w.-])""")
+_BASH_ONLY = re.compile(
+    r"\[\[|<<<|[<>]\(|&>|\|&|\$'|\$\{\w+(?:/|\^|,|:\d|\[)|(?:^|[;&|({])\s*(?:source|function|declare|shopt)\s|pipefail|\w=\("
+)
+_COMMAND = re.compile(r"[A-Za-z0-9_:*/=@,\" -]+")
+
+
+@dataclass
+class Borrowed:
+    """One configured hook."""
+
+    event: str  # the native event
+    path: tuple[str | int, ...]  # where in the config
+    shown: str  # the command, or what stands in its place
+    run: str | list[str] = ""  # a text is for the shell
+    name: str = ""  # what the person called it
+    timeout: float = 60
+    closed: bool = False
+    tools: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    losses: list[str] = field(default_factory=list)
+    refused: str = ""
+
+
+def grouped_handlers(data: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], tuple[str | int, ...]]]:
+    """(event, group, handler, path) of hooks.<Event>[group].hooks[handler], whatever type the handler is."""
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for g, group in enumerate(groups if isinstance(groups, list) else ()):
+            handlers = group.get("hooks") if isinstance(group, dict) else None
+            for h, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+                if isinstance(handler, dict):
+                    yield event, group, handler, ("hooks", event, g, "hooks", h)
+
+
+def shown_of(handler: Mapping[str, Any]) -> str:
+    for key in ("command", "bash", "exec", "powershell", "url", "tool", "prompt"):
+        if isinstance(handler.get(key), str):
+            words = [handler[key], *(word for word in handler.get("args", []) if isinstance(word, str))]
+            return " ".join(words)
+    return str(dict(handler))
+
+
+def name_of(handler: Mapping[str, Any]) -> str:
+    name = handler.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def lost(handler: Mapping[str, Any], carried: tuple[str, ...]) -> list[str]:
+    return [f"{key!r} is not carried over" for key in handler if key not in carried]
+
+
+def lost_of_group(group: Mapping[str, Any], known: tuple[str, ...] = ("matcher", "hooks", "sequential")) -> list[str]:
+    """What a group says of its hooks and a manifest does not."""
+    found = [f"{key!r} of its group is not carried over" for key in group if key not in known]
+    if "sequential" in known and group.get("sequential") is True:
+        return ["'sequential' is not carried over: the hooks of a manifest run at the same time", *found]
+    return found
+
+
+def no_command(title: str, event: str, events: Container[str], handler: Mapping[str, Any]) -> str:
+    """Why a handler is no command of an event that the host has, or ""."""
+    if event not in events:
+        return f"{title} has no event {event!r}"
+    if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
+        return f"it is of type {handler.get('type')!r}, not a command"
+    return ""
+
+
+def seconds(value: object, default: float) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 else default
+
+
+# ---- commands ----
+
+
+def for_bash(text: str) -> str | list[str]:
+    """A command of a host that gives it to bash: the manifest's shell is sh, so what only bash understands is given to bash there too."""
+    return ["bash", "-c", text] if _BASH_ONLY.search(text) else text
+
+
+def in_project(text: str, variable: str) -> str:
+    """A command of a host that starts hooks in the project's folder: others may start them below it, where its paths lead nowhere."""
+    return in_folder(text, f'"${variable}"')
+
+
+def in_folder(text: str, folder: str) -> str:
+    return f"cd {folder} || exit 1; {text}" if _RELATIVE.search(text) else text
+
+
+def with_variables(run: str | list[str], variables: Mapping[str, str]) -> str | list[str]:
+    """The command with the variables of its `env` set; the values are taken literally."""
+    if not variables:
+        return run
+    pairs = [f"{name}={value}" for name, value in variables.items()]
+    if isinstance(run, list):
+        return ["env", *pairs, *run]
+    return f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())}; {run}"
+
+
+def env_problem(env: object) -> str:
+    """Why an `env` cannot be said, or ""."""
+    if env is None:
+        return ""
+    plain = isinstance(env, dict) and all(_VARIABLE.fullmatch(name) and isinstance(value, str) for name, value in env.items())
+    return "" if plain else f"its env {env!r} is no table of texts"
+
+
+# ---- matchers ----
+
+
+def unified_tools(names: list[str], tools: Mapping[str, Tool]) -> list[str]:
+    """Native tool names as unified ones; a tool that means more here than its unified name keeps its own."""
+    found: list[str] = []
+    for name in names:
+        found += _unified(name, tools)
+    return list(dict.fromkeys(found))
+
+
+def _unified(name: str, tools: Mapping[str, Tool]) -> list[str]:
+    tool = tools.get(name)
+    if tool is None:
+        return [name]
+    first = next(other for other in tools if tools[other].names[0] == tool.names[0])
+    if name in tools[first].names and name not in TOOLS:
+        return [tool.names[0]]  # an older word for the same tool
+    if name != first and name not in TOOLS:
+        return [name]
+    names = [unified for unified in tool.names if unified in TOOLS]
+    return [*names, "Delete"] if tool.patch else names  # a patch can delete, too
+
+
+def own_tools(names: list[str]) -> list[str]:
+    """Tools that no other host has."""
+    return [name for name in names if name not in TOOLS and not name.startswith("mcp__")]
+
+
+def patterns_of(regex: str, allowed: re.Pattern[str] = _NAME, whole: bool = False) -> list[str] | None:
+    """A regular expression as patterns with *, or None if it says more than those can. `whole`: it must fit the whole text anyway."""
+    grouped = _GROUP.fullmatch(regex)
+    texts = [f"{grouped[1]}{part}{grouped[3]}" for part in grouped[2].split("|")] if grouped else regex.split("|")
+    patterns: list[str] = []
+    for text in texts:
+        begins, ends = whole or text.startswith("^"), whole or text.endswith("$")
+        body = text.removeprefix("^").removesuffix("$").replace(".*", "*").replace(".+", "*")
+        if not allowed.fullmatch(body):
+            return None
+        pattern = ("" if begins else "*") + body + ("" if ends else "*")
+        while "**" in pattern:
+            pattern = pattern.replace("**", "*")
+        patterns.append(pattern)
+    return patterns
+
+
+def command_patterns(regex: str) -> list[str] | None:
+    return patterns_of(regex, _COMMAND)
+
+
+def tools_of_regex(regex: str, tools: Mapping[str, Tool], mcp_prefix: str) -> list[str] | None:
+    """The unified tools that a regular expression on tool names covers, or None if that cannot be said."""
+    patterns = patterns_of(regex)
+    if patterns is None:
+        return None
+    found: list[str] = []
+    for pattern in patterns:
+        body = pattern.lstrip("*")
+        if body.startswith(mcp_prefix):
+            found.append(_mcp_pattern(body, mcp_prefix))
+            continue
+        natives = [name for name in tools if wildcard(pattern, name)]
+        plain = pattern.strip("*")
+        if not natives and (not plain or "*" in plain):
+            return None
+        found += unified_tools(natives or [plain], tools)
+    return list(dict.fromkeys(found))
+
+
+def joined_mcp(body: str, joint: str) -> list[str] | None:
+    """server<joint>tool, with a * at its end or none, as patterns of the unified name: one for each way to split it."""
+    literal = body.removesuffix("*")
+    rest = body[len(literal) :]
+    words = literal.split(joint)
+    if "*" in literal:
+        return None
+    splits = ((joint.join(words[:at]), joint.join(words[at:]) + rest) for at in range(1, len(words)))
+    found = [f"mcp__{server}__{tool}" for server, tool in splits if server and tool]
+    return [*found, f"mcp__{literal}*"] if rest else found or None
+
+
+def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: str) -> tuple[list[str], list[str]] | None:
+    """The native tools and the MCP patterns that patterns of native names stand for; None if that cannot be said.
+
+    MCP tools are called <prefix>server<joint>tool. A name that is not known is a tool of its own.
+    """
+    natives: list[str] = []
+    servers: list[str] = []
+    for pattern in patterns:
+        body = pattern.lstrip("*")
+        found = [name for name in known if wildcard(pattern, name)]
+        if wildcard(pattern, f"{prefix}\0{joint}\0"):
+            servers.append("MCP")
+        elif not found and (body.startswith(prefix) if prefix else joint in body):
+            said = joined_mcp(body.removeprefix(prefix), joint) if body == pattern or prefix else None
+            if said is None:
+                return None
+            servers += said
+        elif not found:
+            plain = pattern.strip("*")
+            if not plain or "*" in plain or pattern not in (plain, f"*{plain}*"):
+                return None
+            found = [plain]
+        natives += found
+    return natives, servers
+
+
+def take_names_or_regex(
+    hook: Borrowed, matcher: object, words: list[str] | None, on_tools: Container[str], tools: Mapping[str, Tool], title: str
+) -> str:
+    """A matcher in Claude Code's way, which Codex has too: names (`words`), or a regular expression. Why it cannot be said, or ""."""
+    if hook.event in on_tools:
+        found = tools_of_regex(str(matcher), tools, "mcp__") if words is None else unified_tools(words, tools)
+        if found is None:
+            return f"its matcher {matcher!r} cannot be said as a list of tools"
+        hook.tools = found
+        hook.losses += [f"the tool {name} is {title}'s own, and fires nowhere else" for name in own_tools(found)]
+        return ""
+    if hook.event == "SessionStart" and words:
+        hook.sources = words
+        return ""
+    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+
+
+def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], title: str) -> None:
+    """The tools of a hook, in unified words; what it fires on beside, or no longer, is a loss.
+
+    `tools` is the host's table without older names for a tool.
+    """
+    matched = list(dict.fromkeys(natives))
+    names = unified_tools(matched, tools)
+
+    def meant(native: str) -> bool:
+        return native in tools and any(name in names and name in TOOLS for name in tools[native].names)
+
+    said = [name for name in names if name in TOOLS or not meant(name)]
+    hook.tools = list(dict.fromkeys([*said, *servers]))
+    hook.losses += [f"the tool {name} is {title}'s own, and fires nowhere else" for name in own_tools(said)]
+    beside = [name for name in tools if name not in matched and meant(name)]
+    if beside:
+        hook.losses.append(f"it fires for {title}'s {', '.join(beside)} too: one unified tool stands for all of these")
+
+
+def forgotten_servers(patterns: list[str], natives: list[str], servers: list[str], prefix: str) -> list[str]:
+    """Of patterns that may fit anywhere in a name: the MCP tools that they fit too are not said where no MCP tool was meant."""
+    parts = [pattern.strip("*") for pattern in patterns if pattern.startswith("*") and "MCP" not in servers]
+    return [
+        f"MCP tools with {part!r} in their name do not start it any more"
+        for part in parts
+        if part not in natives and not part.startswith(prefix)
+    ]
+
+
+def _mcp_pattern(body: str, prefix: str) -> str:
+    if body in (prefix, f"{prefix}*"):
+        return "MCP"
+    return body if prefix == "mcp__" else f"mcp__*__{body.removeprefix(prefix)}"
+
+
+def listed(matcher: object, plain: re.Pattern[str]) -> list[str] | None:
+    """The words of a matcher that is a list of names; None if it is something else."""
+    if not isinstance(matcher, str) or not plain.fullmatch(matcher):
+        return None
+    return [word.strip() for word in re.split(r"[|,]", matcher) if word.strip()]
+
+
+def takes_all(matcher: object) -> bool:
+    return matcher in _ANY

@@ -1,0 +1,469 @@
+"""What the hosts' reverse modules share: a unified event said in another host's words, and a native answer read back.
+
+Rules of this file and of hosts/<id>/reverse.py: pure, and nothing imported that costs start-up time (they run inside events).
+"""
+
+from __future__ import annotations
+
+from onehook.codec import dumps, loads
+from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Change, Event, HandlerError, PayloadError, UsageError
+from onehook.hostkit.patch import changes_of_patch
+from onehook.hostkit.tools import Tool, take_tool
+from onehook.hosts import load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from onehook.hostkit.effects import Row, StandIn
+
+    Spec = Mapping[str, "type | tuple[str, ...]"]
+
+TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
+# The input keys of each unified tool that mean the same on every host that has them.
+TOOL_KEYS = {
+    "Bash": ("command", "timeout", "description", "run_in_background"),
+    "Read": ("file_path", "offset", "limit"),
+    "Write": ("file_path", "content"),
+    "Edit": ("file_path", "old_string", "new_string", "replace_all"),
+    "Delete": ("file_path",),
+    "Grep": ("pattern", "path", "glob", "output_mode"),
+    "Glob": ("pattern", "path"),
+    "List": ("path", "ignore"),
+    "WebFetch": ("url", "prompt"),
+    "WebSearch": ("query",),
+    "Agent": ("prompt", "description", "subagent_type"),
+}
+TIME = "2026-01-01T00:00:00.000Z"  # in a payload for an event of another host, which did not say when it was
+# Where a result has a text for the user and one for the model: what a command printed is in the first, the other has notes around it.
+_SHOWN = ("returnDisplay", "llmContent", "textResultForLlm", "text_result_for_llm")
+_FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
+_TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assistant_message", "error", "agent_id", "host_version")
+
+
+# ---- from a unified event to a native payload ----
+
+
+def native_name(host: str, label: str, events: Mapping[str, Row], event: Event, wanted: str) -> str:
+    """The host's own name for an event: the wanted one, the one that the event came as, or the first that means the same."""
+    if wanted:
+        row = events.get(wanted)
+        if row is None:
+            raise UsageError(f"{label} has no event {wanted!r}; its events are {', '.join(events)}")
+        if row.event != event.event:
+            raise UsageError(f"{label}'s {wanted} is a {row.event}, not a {event.event}")
+        return wanted
+    if event.host == host and event.native_event in events:
+        return event.native_event
+    for name, row in events.items():
+        if row.event == event.event:
+            return name
+    raise UsageError(f"{label} has no event for {event.event}; it has {', '.join(unified_events(events))}")
+
+
+def unified_events(events: Mapping[str, Row]) -> list[str]:
+    return list(dict.fromkeys(row.event for row in events.values()))
+
+
+def require_tool(label: str, event: Event) -> None:
+    if event.event in TOOL_EVENTS and not event.tool:
+        raise UsageError(f"{label}'s {event.event} is about a tool, and this event names none")
+
+
+def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The named fields: as the event knows them, else as its own host sent them under the same name, else the default."""
+    body: dict[str, Any] = {}
+    for name, default in defaults.items():
+        known = getattr(event, name, None) if name in _TEXTS or name in ("prompt", "stop_hook_active") else None
+        value = known or event.native.get(name)
+        fits = isinstance(value, str) if default is None else type(value) is type(default)
+        body[name] = value if fits else default
+    return body
+
+
+def said_source(event: Event, host: str, words: Mapping[str, str], default: str) -> str:
+    """Why a session starts, in the host's own word. `words`: those that differ from the unified ones, as in its wire."""
+    sent = event.native.get("source")
+    if event.host == host and isinstance(sent, str) and sent:
+        return sent
+    return next((word for word, unified in words.items() if unified == event.source), event.source or default)
+
+
+def sent_text(event: Event, name: str, default: str) -> str:
+    """A text that the event's own host sent under this name."""
+    value = event.native.get(name)
+    return value if isinstance(value, str) and value else default
+
+
+def own_transcript(event: Event, host: str, marks: tuple[str, ...]) -> str:
+    """The transcript if it is of this host's kind: another host's has another format. "" is what hosts send that have none to show."""
+    where = event.transcript_path.replace("\\", "/")
+    return event.transcript_path if event.host in ("", host) and any(mark in where for mark in marks) else ""
+
+
+def own_payload(host: str, event: Event, name: str) -> dict[str, Any] | None:
+    """For an event of this very host: its payload as it came, with the tool's input as it is now. None for any other event."""
+    if event.host != host or not event.native or name != event.native_event:
+        return None
+    body = dict(event.native)
+    if event.tool:
+        body["tool_input"] = sent_again(body.get("tool_input"), event.tool_input)
+    return body
+
+
+def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
+    """The tool's input for the same host: as it came, unless a handler has rewritten it since."""
+    return native_input if tool_input in (native_input, {"input": native_input}) else tool_input
+
+
+def unified_input(event: Event) -> dict[str, Any]:
+    """The tool's input with its keys spelled as policies spell them."""
+    tool = _own_tool(event)
+    return dict(event.tool_input) if tool is None else unified_keys(tool, event.tool_input)
+
+
+def unified_keys(tool: Tool, native_input: Mapping[str, Any]) -> dict[str, Any]:
+    spelled = {native: unified for unified, native in tool.keys.items()}
+    return {spelled.get(key, key): value for key, value in native_input.items()}
+
+
+def _own_tool(event: Event) -> Tool | None:
+    """The entry of the event's tool in the table of the host that it came from."""
+    tools: Mapping[str, Tool] = getattr(load(event.host), "TOOLS", {}) if event.host else {}
+    return tools.get(event.native_tool)
+
+
+def call_of(event: Event) -> tuple[str, dict[str, Any]]:
+    """The unified tool and its unified input, made from what the event is about. For an event of at most one change."""
+    if event.mcp is not None:
+        return "MCP", dict(event.tool_input)
+    if len(event.changes) > 1 or any(change.kind == "move" for change in event.changes):
+        raise HandlerError(f"{event.native_tool} changes several files; a call of this host changes one (see parts)")
+    given = unified_input(event)
+    tool = event.tool
+    facts: dict[str, Any] = {}
+    if event.changes:
+        tool, facts = _said_as(event.changes[0])
+    elif tool == "Bash":
+        facts = {"command": event.command}
+    elif event.paths:
+        facts = {"file_path" if tool == "Read" else "path": event.paths[0]}
+    elif event.url:
+        facts = {"url": event.url}
+    keys = TOOL_KEYS.get(tool)
+    # Keys that are nobody's spelling but one host's own would only mislead on another.
+    kept = given if keys is None or not event.host else {key: given[key] for key in keys if key in given}
+    return tool, {**kept, **facts}
+
+
+def _said_as(change: Change) -> tuple[str, dict[str, Any]]:
+    if change.kind == "write":
+        return "Write", {"file_path": change.path, "content": change.new or ""}
+    if change.kind == "delete":
+        return "Delete", {"file_path": change.path}
+    return "Edit", {"file_path": change.path, "old_string": change.old or "", "new_string": change.new or ""}
+
+
+def spelled(
+    tool: Tool | None, unified: Mapping[str, Any], keys: Iterable[str] | None = None, lacks: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Unified keys in the host's spelling, all or only the named ones, without those that the host's tool lacks."""
+    chosen = unified if keys is None else {key: unified[key] for key in keys if key in unified}
+    return {key if tool is None else tool.key(key): value for key, value in chosen.items() if key not in lacks}
+
+
+def parts(event: Event, host: str) -> list[Event]:
+    """The event as one event per change, for a host whose tools change one file at a time.
+
+    A script that guards files must see each of them: run it once for each part, and merge the answers.
+    """
+    changes = _single_steps(event.changes)
+    if event.host != host and not changes:
+        return path_parts(event, host)
+    if event.host == host or (len(changes) < 2 and changes == event.changes):
+        return [event]
+    return [_narrowed(event, change) for change in changes]
+
+
+def path_parts(event: Event, host: str) -> list[Event]:
+    """A call that looks at several places as one event per place, for a host whose tools look at one."""
+    if event.host == host or event.changes or len(event.paths) < 2:
+        return [event]
+    found = [_copied(event) for _ in event.paths]
+    for part, path in zip(found, event.paths):
+        part.paths, part._fold = [path], None
+    return found
+
+
+def _single_steps(changes: list[Change]) -> list[Change]:
+    """The same changes without moves, which no other tool has: the old file goes, the new one is touched."""
+    steps: list[Change] = []
+    for at, change in enumerate(changes):
+        if change.kind != "move":
+            steps.append(change)
+            continue
+        steps.append(Change(change.path, "delete"))
+        followed = at + 1 < len(changes) and changes[at + 1].path == change.to
+        if change.to and not followed:
+            steps.append(Change(change.to, "edit", "", ""))
+    return steps
+
+
+def _narrowed(event: Event, change: Change) -> Event:
+    part = _copied(event)
+    part.tool = _said_as(change)[0]
+    part.changes, part.paths, part._fold = [change], [change.path], None
+    return part
+
+
+def _copied(event: Event) -> Event:
+    copy = Event(event.event, event.host, event.native)
+    for slot in Event.__slots__:
+        setattr(copy, slot, getattr(event, slot))
+    return copy
+
+
+def stood_for(event: Event, row: StandIn) -> Event:
+    """The moment that an event of this host stands in for. It has no name and no payload of the host's own."""
+    moment = Event(row.event, event.host)
+    moment.native_event = ""
+    for name in ("session_id", "cwd", "transcript_path", "model", "host_version", "agent_id"):
+        setattr(moment, name, getattr(event, name))
+    moment.source = row.source
+    if row.event in STOPS:
+        moment.last_assistant_message = output_text(event.tool_response)
+    return moment
+
+
+def output_text(response: object) -> str:
+    """What a command printed, whatever shape the host gives it."""
+    if isinstance(response, list):  # the content of an MCP result
+        return "\n".join(part["text"] for part in response if isinstance(part, dict) and isinstance(part.get("text"), str))
+    if isinstance(response, dict):
+        texts = [response[key] for key in ("stdout", "output", "stderr") if isinstance(response.get(key), str)]
+        shown = [response[key] for key in _SHOWN if isinstance(response.get(key), str) and response[key]]
+        return "".join(texts or shown[:1])
+    return response if isinstance(response, str) else ""
+
+
+def result_text(response: object) -> str:
+    """A tool's result as the one text that some hosts make of it."""
+    text = output_text(response)
+    if text or response is None or isinstance(response, str):
+        return text
+    try:
+        return dumps(response)
+    except (TypeError, ValueError):
+        raise HandlerError("the tool's result cannot be written as JSON") from None
+
+
+# ---- patches ----
+
+
+def patch_of(changes: list[Change], cwd: str) -> str:
+    """An apply_patch text that makes these changes. Lines are all that a patch knows: each text ends with a line end in it."""
+    lines = ["*** Begin Patch"]
+    opened = ""  # the file whose section is open for more hunks
+    for change in changes:
+        path = _patch_path(change.path, cwd)
+        hunk = ["-" + line for line in _lines(change.old)] + ["+" + line for line in _lines(change.new)]
+        if change.kind == "write":
+            lines += [f"*** Add File: {path}", *hunk]
+        elif change.kind == "delete":
+            lines.append(f"*** Delete File: {path}")
+        elif change.kind == "move":
+            lines += [f"*** Update File: {path}", f"*** Move to: {_patch_path(change.to or '', cwd)}"]
+        else:
+            if opened != change.path or not hunk:
+                lines.append(f"*** Update File: {path}")
+            lines += ["@@", *hunk]
+        opened = {"edit": change.path if hunk else "", "move": change.to or ""}.get(change.kind, "")
+    return "\n".join([*lines, "*** End Patch", ""]) if changes else ""
+
+
+def _lines(text: str | None) -> list[str]:
+    lines = (text or "").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _patch_path(path: str, cwd: str) -> str:
+    inside = path[len(cwd) + 1 :] if cwd and path.startswith(cwd + "/") else ""
+    name = inside if inside and inside == inside.strip() and not inside.startswith("/") else path
+    # A patch is made of lines and trims them, so such a name would be read as another file's or as more of the patch.
+    if "\n" in name or "\r" in name or name != name.strip() or not name:
+        raise HandlerError(f"the path {path!r} cannot be written in a patch")
+    return name
+
+
+# ---- from a native answer to a Response ----
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The one JSON object that a text is, else None."""
+    try:
+        value = loads(text.lstrip("\ufeff"))
+    except PayloadError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def printed_json(text: str) -> tuple[bool, Any]:
+    """Whether a text is JSON, and its value; of JSON in a JSON text the inner value, as Gemini CLI and Qwen Code read it."""
+    try:
+        value = loads(text.lstrip("\ufeff"))
+        return True, loads(value) if isinstance(value, str) else value
+    except PayloadError:
+        return False, None
+
+
+def text_in(body: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of the named fields that is a text and not empty: of other types a host makes nothing."""
+    for key in keys:
+        value = body.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def object_in(body: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def set_in(body: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    """Those of the named fields that an answer sets. An empty text is set: a result that is replaced by nothing is a redaction too."""
+    return [key for key in keys if body.get(key) is not None and body[key] is not False]
+
+
+def part_of(body: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """An answer's fields of these names, those that are set."""
+    return {key: body[key] for key in set_in(body, keys)}
+
+
+def kept_for(host: str, event: Event, beyond: dict[str, Any]) -> dict[str, Any] | None:
+    """The part of an answer that only its own host can act on, as a Response's `native`; None on another host, or if there is none."""
+    return {host: beyond} if beyond and event.host == host else None
+
+
+def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse.
+
+    For what hides nothing and allows nothing more if it is lost, a reverse module has `losses` instead: the rest of the answer counts.
+    """
+    for key in set_in(body, keys):
+        raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
+
+
+def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:
+    """What is wrong with an answer's fields, or "". A spec names a type, or the texts that are possible."""
+    for key, value in body.items():
+        wanted = spec.get(key)
+        if wanted is None:
+            if strict:
+                return f"unknown key {key!r}"
+        elif value is None and nullable and wanted is not bool:
+            continue
+        elif isinstance(wanted, tuple):
+            if value not in wanted:
+                return f"{key} is {value!r}, not one of {', '.join(wanted)}"
+        elif not isinstance(value, wanted):
+            return f"{key} is not a {wanted.__name__}"
+    return ""
+
+
+def exit_problem(label: str, exit_code: int, stderr: str) -> HandlerError:
+    said = stderr.strip()
+    return HandlerError(f"{label} hook: exit code {exit_code} is a failed hook" + (f": {said[:2000]}" if said else ""))
+
+
+def rewrite_for(event: Event, tool: Tool | None, sent: Mapping[str, Any], updated: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a script's rewrite means for the event's own host: the unified keys that it changed. `tool` is the script's host's entry."""
+    changed = {key: value for key, value in updated.items() if key not in sent or sent[key] != value}
+    if not changed or event.mcp is not None:
+        return changed or None
+    unified = (
+        _from_patch(event, changed[tool.patch]) if tool is not None and tool.patch in changed else _plain_rewrite(event, tool, changed)
+    )
+    own = _own_tool(event)
+    return unified if own is None or not own.patch else {own.patch: _patched(event, own, unified)}
+
+
+def _plain_rewrite(event: Event, tool: Tool | None, changed: Mapping[str, Any]) -> dict[str, Any]:
+    unified = dict(changed) if tool is None else unified_keys(tool, changed)
+    if event.changes and event.changes[0].kind == "edit" and "content" in unified:
+        unified["new_string"] = unified.pop("content")  # an edit was shown as a Write of its new text
+    keys = TOOL_KEYS.get(_said_as(event.changes[0])[0] if event.changes else event.tool)
+    foreign = [key for key in unified if event.host and keys is not None and key not in keys]
+    if foreign:
+        raise HandlerError(f"the hook rewrites {foreign[0]!r}, which {event.native_tool} of {event.host} does not have")
+    return unified
+
+
+def _from_patch(event: Event, text: object) -> dict[str, Any]:
+    """The unified keys that a rewritten patch changes, for an event of one change."""
+    try:
+        changes = changes_of_patch(text) if isinstance(text, str) else []
+    except PayloadError:
+        changes = []
+    if len(changes) != 1 or len(event.changes) != 1 or changes[0].kind != event.changes[0].kind or changes[0].kind == "move":
+        raise HandlerError(f"the hook rewrites the patch in a way that {event.native_tool} of {event.host or 'this event'} cannot make")
+    said = _said_as(changes[0])[1]
+    before = _said_as(event.changes[0])[1]
+    if said["file_path"] == _patch_path(before["file_path"], event.cwd):
+        said["file_path"] = before["file_path"]
+    return {key: value for key, value in said.items() if value not in (before[key], before[key] + "\n")}
+
+
+def _patched(event: Event, own: Tool, unified: Mapping[str, Any]) -> str:
+    """The event's own patch with one file's change rewritten."""
+    if len(event.changes) != 1 or len(changes_of_patch(event.tool_input[own.patch])) != 1:
+        raise HandlerError(f"the hook rewrites one of the files that {event.native_tool} changes; a patch is rewritten whole")
+    kind = event.changes[0].kind
+    said = {**_said_as(event.changes[0])[1], **unified}
+    new = said.get("content" if kind == "write" else "new_string")
+    return patch_of([Change(said["file_path"], kind, said.get("old_string"), new)], event.cwd)
+
+
+# ---- an event that no host sent ----
+
+
+def sample(unified_event: str, tool: str = "", /, **fields: Any) -> Event:
+    """A host-neutral event: sample("PreToolUse", "Bash", command="ls"), sample("PreToolUse", "MCP", server="db", tool="query", sql="...").
+
+    Fields of the event are taken as such; all others are the tool's input, in unified keys.
+    """
+    if unified_event not in EVENTS and unified_event not in EXTENDED_EVENTS:
+        raise UsageError(f"unknown event {unified_event!r}; the events are {', '.join(EVENTS)}")
+    event = Event(unified_event, "")
+    for name in _TEXTS if tool else (*_TEXTS, "prompt"):
+        if name in fields:
+            setattr(event, name, _a_text(name, fields.pop(name)))
+    event.stop_hook_active = fields.pop("stop_hook_active", False) in (True, "true", "1")
+    event.tool_response = fields.pop("tool_response", None)
+    if tool:
+        _take_sample_tool(event, tool, fields)
+    elif unified_event in TOOL_EVENTS:
+        raise UsageError(f"{unified_event} is about a tool: name one, for example Bash")
+    elif fields:
+        raise UsageError(f"{unified_event} has no {next(iter(fields))!r}; it is not about a tool")
+    return event
+
+
+def _a_text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{name} must be a text, not {type(value).__name__}")
+    return value
+
+
+def _take_sample_tool(event: Event, tool: str, fields: dict[str, Any]) -> None:
+    if event.event not in TOOL_EVENTS:
+        raise UsageError(f"{event.event} is not about a tool, so {tool!r} has no place in it")
+    if tool == "MCP":
+        tool = f"mcp__{_a_text('server', fields.pop('server', ''))}__{_a_text('tool', fields.pop('tool', ''))}"
+    if tool in _FILE_TOOLS and "file_path" not in fields and "path" in fields:
+        fields["file_path"] = fields.pop("path")
+    try:
+        take_tool(event, {"Agent": Tool("Agent|Task"), "Task": Tool("Agent")}, tool, fields)
+    except PayloadError as error:
+        raise UsageError(str(error)) from None

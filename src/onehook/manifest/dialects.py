@@ -1,0 +1,200 @@
+"""One event for the programs of a manifest: said in each program's words, and each answer read by the rules of those words."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onehook.codec import dumps
+from onehook.core import Event, OnehookError, Response, merge
+from onehook.hostkit.effects import gates
+from onehook.hosts import HOSTS, load, wire_of
+from onehook.manifest.programs import Run, run_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from onehook.manifest.load import Program
+
+OWN_DIALECT = "onehook"
+_FALLBACK_GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")  # for events that no host sent
+
+
+class _Part:
+    """A program's run for one event, or for the part of it that is one call in the program's dialect.
+
+    `event` is what the program is told of; `heard_on` what really happened, and so what the answer is for.
+    """
+
+    __slots__ = ("dialect", "event", "heard_on", "problem", "program", "run")
+
+    def __init__(self, program: Program, dialect: Any, event: Event, heard_on: Event) -> None:
+        self.program = program
+        self.dialect = dialect
+        self.event = event
+        self.heard_on = heard_on
+        self.problem = ""
+        self.run: Run | None = None
+
+    def prepare(self, project: str) -> None:
+        try:
+            payload = self.dialect.payload(self.event, self.program.native_event)
+            stdin = dumps(payload).encode("ascii") + b"\n"
+        except (OnehookError, TypeError, ValueError) as error:
+            self.problem = f": {error}"
+            return
+        program = self.program
+        self.run = Run(program.words(), stdin, program.timeout, _environment(self.dialect, self.event, project), program.shell)
+
+    def answer(self) -> Response | None:
+        if self.run is None or self.run.problem:
+            return self._failed(self.problem if self.run is None else f" {self.run.problem}")
+        stdout, stderr = (text.decode("utf-8", "backslashreplace") for text in (self.run.stdout, self.run.stderr))
+        try:
+            heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
+        except OnehookError as error:
+            return self._failed(f": {error}")
+        if self.program.dialect != self.heard_on.host:
+            self._say_losses(stdout)
+        if self.run.exit_code == 0 and stderr.strip():
+            sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
+        if self._stands_in:
+            heard = _without_decision(self.program, self.heard_on, heard)
+        return _for_host(self.program, self.heard_on if self._stands_in else self.event, heard)
+
+    @property
+    def _stands_in(self) -> bool:
+        return self.event.event != self.heard_on.event
+
+    def _failed(self, problem: str) -> Response | None:
+        """A program without an answer: by its own `fail` a denial, or a warning and no opinion."""
+        text = f"the hook {self.program.__name__!r}{problem}"
+        if self.program.fail == "closed" and not self._stands_in and _can_be_denied(self.event):
+            return Response("deny", f"onehook: {text} (blocked: fail=closed)")
+        sys.stderr.write(f"[onehook] warning: {text}\n")
+        return None
+
+    def _say_losses(self, stdout: str) -> None:
+        """What the program's own host would have done beside the answer, and no other can."""
+        losses = getattr(self.dialect, "losses", None)
+        lost = losses(self.event, stdout, self.run.exit_code, self.program.native_event) if losses and self.run is not None else ()
+        if lost:
+            text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} itself can act on; that is lost"
+            sys.stderr.write(f"[onehook] warning: the hook {self.program.__name__!r}: {text}\n")
+
+
+def answers(programs: list[Program], event: Event, seconds: float) -> list[Response | None]:
+    """What the programs say, one answer each, in their order."""
+    if not programs:
+        return []
+    parts: list[list[_Part]] = []
+    for program in programs:
+        dialect = dialect_of(program.dialect)
+        moment = program.moment(event)
+        parts.append([_Part(program, dialect, part, event) for part in dialect.parts(event if moment is None else moment)])
+        for part in parts[-1]:
+            part.prepare(project_of(event, program.folder))
+    run_all([part.run for several in parts for part in several if part.run is not None], seconds)
+    return [_joined(several) for several in parts]
+
+
+def _joined(parts: list[_Part]) -> Response | None:
+    merged: Response | None = None
+    for part in parts:
+        answer = part.answer()
+        if answer is not None:
+            merged = answer if merged is None else merge(merged, answer)
+    return merged
+
+
+def dialect_of(name: str) -> Any:
+    if name == OWN_DIALECT:
+        from onehook.hostkit import unified
+
+        return unified
+    return load(name, "reverse")
+
+
+def _can_be_denied(event: Event) -> bool:
+    return gates(wire_of(event.host), event) if event.host in HOSTS else event.event in _FALLBACK_GATES
+
+
+def _without_decision(program: Program, event: Event, heard: Response) -> Response:
+    """The answer to a moment that another event stands in for: to block the one is not to block the other, so the reason is only told."""
+    if heard.decision in ("deny", "ask"):
+        where = f"{event.host} {event.native_event}"
+        text = f"stands in for {program.event}, and takes no {heard.decision} for it; the model is told the reason"
+        sys.stderr.write(f"[onehook] warning: {where} {text}\n")
+        heard.additional_context = "\n\n".join(part for part in (heard.reason, heard.additional_context) if part) or None
+        heard.reason = None
+    heard.decision, heard.modified_input, heard.native = None, None, None
+    return heard
+
+
+def _for_host(program: Program, event: Event, heard: Response) -> Response:
+    """The answer as it is meant on the host that really runs."""
+    if heard.decision == "allow" and event.event != "PermissionRequest" and not _grants(program, event):
+        heard.decision = None
+    caps = wire_of(event.host).caps(event) if event.host in HOSTS else None
+    if caps is None:
+        return heard
+    if heard.message is not None and caps.get("message") is not True:
+        heard.user_message = "\n\n".join(text for text in (heard.user_message, heard.message) if text)
+        heard.message = None
+    if heard.lint_command is not None and caps.get("lint_command") is not True:
+        suggestion = f"suggested command: {heard.lint_command}"
+        heard.additional_context = "\n\n".join(text for text in (heard.additional_context, suggestion) if text)
+        heard.lint_command = None
+    return heard
+
+
+def _grants(program: Program, event: Event) -> bool:
+    """Whether an allow in the program's dialect skips the permission prompt. In most it says no more than "go on", and every script
+    of theirs ends with it: taken for more, such a script would approve whatever the agent wants to do on a host where allow does."""
+    if program.dialect in (OWN_DIALECT, event.host):
+        return True
+    wire = wire_of(program.dialect)
+    for name, row in wire.EVENTS.items():
+        if row.event == event.event:
+            as_there = Event(row.event, program.dialect)
+            as_there.native_event = program.native_event or name
+            return wire.caps(as_there).get("approve") is True
+    return False
+
+
+def _environment(dialect: Any, event: Event, project: str) -> dict[str, str]:
+    """Ours, and what the dialect's programs expect. What is set already stays, unless it is about another project."""
+    variables = dict(os.environ)
+    variables["ONEHOOK_HOST"] = event.host
+    variables["ONEHOOK_PROJECT_DIR"] = project
+    expected: Mapping[str, str] = dialect.variables(event, project) if hasattr(dialect, "variables") else {}
+    for name, value in expected.items():
+        known = variables.get(name)
+        if known is None or (name.endswith("_PROJECT_DIR") and event.cwd and not _inside(event.cwd, known)):
+            variables[name] = value
+    return variables
+
+
+def project_of(event: Event, folder: str) -> str:
+    """The project's folder: the repository of the manifest if the agent works in it, else the one that the agent works in."""
+    own = _repository(folder) or folder
+    if not event.cwd or _inside(event.cwd, own):
+        return own
+    return _repository(event.cwd) or event.cwd
+
+
+def _repository(folder: str) -> str:
+    while folder and os.path.isabs(folder):
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return ""
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/\\") + os.sep)

@@ -1,0 +1,305 @@
+"""onehook.toml: hook programs in any language, each speaking the words of the host (or the contract) that it was written for.
+
+Every [[hook]] becomes registrations like those of a policy's handlers; what differs is that the programs that want an event run at the
+same time. Answers merge by the same rules, in the order of the manifest.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, Options, Registration, Response, UsageError, merge, wildcard
+from onehook.hosts import HOSTS, wire_of
+from onehook.manifest.dialects import OWN_DIALECT, answers
+from onehook.manifest.programs import AT_ONCE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from onehook.core import Event
+
+TIMEOUT = 15.0  # seconds for a program that does not say; below the 20 s of a whole event
+_MARGIN = 5.0  # seconds that the whole event has beyond its programs
+_LISTS = ("events", "tools", "hosts", "commands", "paths", "sources")
+_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name")
+
+
+def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
+    """The policy that a manifest describes. `given`: the options of the command line."""
+    data = _parsed(path, source)
+    entries = data.pop("hook", None)
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise UsageError(f"{path} has no [[hook]]; see docs/bring-your-own.md")
+    try:
+        Options.check(data)
+        hooks = Manifest(data, given or {})
+    except (UsageError, TypeError) as error:
+        raise UsageError(f"{path}: {error}") from None
+    folder = os.path.dirname(os.path.abspath(path))
+    fail = (given or {}).get("fail") or data.get("fail")
+    if fail is None:  # where one hook is closed, one that does not say is closed too: the safe reading, and the same wherever it runs
+        fail = "closed" if any(entry.get("fail") == "closed" for entry in entries) else "open"
+    for number, entry in enumerate(entries):
+        hooks.add(_checked(path, number, entry), folder, fail)
+    hooks.settle()
+    return hooks
+
+
+def _parsed(path: str, source: bytes) -> dict[str, Any]:
+    from onehook.manifest.toml_reader import read
+
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text (byte {error.start})") from None
+    data = read(text)
+    return _parsed_by_a_library(path, text) if data is None else data
+
+
+def _parsed_by_a_library(path: str, text: str) -> dict[str, Any]:
+    """Rare TOML (several lines in one text, inline tables, ...), and whatever is wrong, which is said here."""
+    for name in ("tomllib", "tomlkit"):  # the first is in Python from 3.11 on
+        try:
+            library = __import__(name)
+        except ImportError:
+            continue
+        try:
+            data = library.loads(text)
+        except Exception as error:
+            raise UsageError(f"{path} is not TOML: {error}") from None
+        plain: dict[str, Any] = data.unwrap() if hasattr(data, "unwrap") else data
+        return plain
+    raise UsageError(f"{path} cannot be read: write it in plain TOML (docs/bring-your-own.md), or use Python 3.11")
+
+
+def _checked(path: str, number: int, entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry whose keys have the right types, or an error that names it."""
+
+    def wrong(text: str) -> UsageError:
+        return UsageError(f"{path}: hook {number + 1}{_called(entry)}: {text}")
+
+    for key in entry:
+        if key not in _KEYS:
+            raise wrong(f"unknown key {key!r}; the keys are {', '.join(_KEYS)}")
+    for key in _LISTS:
+        value = entry.get(key, ["-"])
+        if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
+            raise wrong(f"{key} must be a list of texts")
+    if "events" not in entry:
+        raise wrong('events is missing, as in events = ["PreToolUse"]')
+    if not isinstance(entry.get("shell", False), bool):
+        raise wrong("shell must be true or false")
+    _check_command(entry, wrong)
+    timeout = entry.get("timeout", TIMEOUT)
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < 1e6:
+        raise wrong("timeout must be a number of seconds above 0")
+    if entry.get("fail", "open") not in ("open", "closed"):
+        raise wrong('fail must be "open" or "closed"')
+    if not isinstance(entry.get("name", ""), str):
+        raise wrong("name must be a text")
+    if entry.get("speaks") not in (*HOSTS, OWN_DIALECT):
+        raise wrong(f"speaks must be one of {', '.join((*HOSTS, OWN_DIALECT))}")
+    for host in entry.get("hosts", []):
+        if host not in HOSTS:
+            raise wrong(f"unknown host {host!r}; the hosts are {', '.join(HOSTS)}")
+    return entry
+
+
+def _check_command(entry: dict[str, Any], wrong: Callable[[str], UsageError]) -> None:
+    command = entry.get("run")
+    if entry.get("shell"):
+        if not isinstance(command, str) or not command.strip():
+            raise wrong('with shell = true, run must be one text, as in run = "./check.sh | tee log"')
+    elif isinstance(command, str):
+        raise wrong('run must be a list, as in run = ["./check.sh"]; for a shell command add shell = true')
+    elif not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command) or not command[0]:
+        raise wrong("run must be a list of texts: the program, and its arguments")
+
+
+def _called(entry: Mapping[str, Any]) -> str:
+    return f" ({entry['name']})" if isinstance(entry.get("name"), str) else ""
+
+
+class Wanted(Registration):
+    """A registration that can also ask for commands, paths and sources, and that is met by what stands in for its event, too."""
+
+    __slots__ = ()
+
+    def wants(self, event: Event) -> bool:
+        program = _program(self)
+        moment = program.moment(event)
+        return moment is not None and super().wants(moment) and program.applies(moment)
+
+    def stand_ins(self, host: str) -> list[str]:
+        """The unified events of a host that stand in there for what this asks for."""
+        if self.hosts and host not in self.hosts:
+            return []
+        wire, sources = wire_of(host), _program(self).sources
+        rows = wire.STAND_INS.items()
+        return [wire.EVENTS[name].event for name, row in rows if row.event == self.event and (not row.source or row.source in sources)]
+
+
+class Program:
+    """One [[hook]] for one event, and as such a handler. Called alone it runs alone; a Manifest runs several at once."""
+
+    __slots__ = (
+        "__name__", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources", "timeout",
+    )  # fmt: skip
+
+    def __init__(self, entry: Mapping[str, Any], event: str, native_event: str, folder: str, fail: str) -> None:
+        self.run: str | list[str] = entry["run"]
+        self.shell = bool(entry.get("shell"))
+        self.__name__: str = entry.get("name") or (self.run if isinstance(self.run, str) else " ".join(self.run))[:80]
+        self.dialect: str = entry["speaks"]
+        self.event = event  # the unified one
+        self.native_event = native_event  # "" for the dialect's usual one
+        self.timeout = float(entry.get("timeout", TIMEOUT))
+        self.fail: str = entry.get("fail") or fail
+        self.folder = folder
+        self.commands: list[str] = entry.get("commands", [])
+        self.paths: list[str] = entry.get("paths", [])
+        self.sources: list[str] = entry.get("sources", [])
+
+    def moment(self, event: Event) -> Event | None:
+        """What this program gets to see of an event: the event, what it stands in for on a host that has no such event, or nothing."""
+        if event.event == self.event:
+            return event
+        row = wire_of(event.host).STAND_INS.get(event.native_event) if event.host in HOSTS else None
+        if row is None or row.event != self.event or (row.tool and event.tool != row.tool):
+            return None
+        if row.source and not self.sources:
+            return None  # a program for any start of a session asks for no compaction
+        from onehook.hostkit.reverse import stood_for
+
+        return stood_for(event, row)
+
+    def applies(self, event: Event) -> bool:
+        if self.sources and (event.source or "startup") not in self.sources:  # not every host says why a session starts
+            return False
+        if self.commands and not any(wildcard(pattern, part) for pattern in self.commands for part in commands_in(event.command)):
+            return False
+        if not self.paths:
+            return True
+        folder = event.cwd or os.getcwd()  # the contract does not say where the agent works; a hook is started there
+        return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
+
+    def __call__(self, event: Event) -> Response | None:
+        return answers([self], event, self.timeout + _MARGIN)[0]
+
+    def words(self) -> list[str]:
+        """The command line. The program, and arguments that name a file of the manifest's folder by ./ or ../, are found there."""
+        if isinstance(self.run, str):
+            return [self.run]
+        return [self._placed(word, number == 0) for number, word in enumerate(self.run)]
+
+    def _placed(self, word: str, program: bool) -> str:
+        if program:
+            return os.path.join(self.folder, word) if "/" in word or os.sep in word else word
+        placed = os.path.join(self.folder, word)
+        return placed if word.startswith(("./", "../")) and os.path.isfile(placed) else word
+
+
+def commands_in(line: str) -> list[str]:
+    """A command line and the commands in it, roughly: a pattern had better match once too often than not at all."""
+    parts = [line.strip()]
+    flat = line
+    for separator in ("&&", "||", "$(", ";", "|", "&", "\n", "(", ")", "`", "{", "}"):
+        flat = flat.replace(separator, "\0")
+    for part in flat.split("\0"):
+        words = part.split()
+        while words and "=" in words[0] and words[0].partition("=")[0].replace("_", "a").isalnum():
+            words.pop(0)  # VARIABLE=value before the command
+        if words:
+            parts.append(" ".join(words))
+    return parts
+
+
+def path_matches(pattern: str, path: str, cwd: str) -> bool:
+    """A pattern without a slash is about the file's name; one with a slash about the whole path, or the path from cwd."""
+    if "/" not in pattern:
+        return wildcard(pattern, path.replace("\\", "/").rpartition("/")[2])
+    inside = path[len(cwd) + 1 :] if cwd and path.startswith(cwd + "/") else path
+    return wildcard(pattern, path) or wildcard(pattern.removeprefix("./"), inside)
+
+
+class Manifest(Hooks):
+    """The policy of a manifest."""
+
+    __slots__ = ("begun", "given")
+
+    def __init__(self, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        super().__init__(**options)
+        self.begun = time.monotonic()
+        self.given = given
+
+    def add(self, entry: Mapping[str, Any], folder: str, fail: str) -> None:
+        for name in entry["events"]:
+            event, native, implied = _resolved(entry, name)
+            tools = tuple(entry.get("tools", ())) or implied
+            if implied and "tools" in entry:
+                raise UsageError(f"{name} is about {implied[0]} alone: leave `tools` out, or name the event PreToolUse or PostToolUse")
+            program = Program(entry, event, native, folder, fail)
+            self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ()))))
+
+    def use(self, other: Hooks) -> Hooks:
+        raise UsageError("a manifest holds programs only; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
+
+    def settle(self) -> None:
+        """The event as a whole: time for its programs, and closed as soon as one of them is."""
+        by_event: dict[str, list[Program]] = {}
+        for registration in self.registrations:
+            by_event.setdefault(registration.event, []).append(_program(registration))
+        if self.options["timeout"] is None:
+            times = [max(program.timeout for program in some) * (1 + (len(some) - 1) // AT_ONCE) for some in by_event.values()]
+            self.options["timeout"] = max(Options().timeout, max(times) + _MARGIN)
+        if any(program.fail == "closed" for some in by_event.values() for program in some):
+            self.options["fail"] = "closed"
+
+    def check(self) -> None:
+        """What an event would only find out when it comes: events that a program's dialect does not have."""
+        for registration in self.registrations:
+            program = _program(registration)
+            known: tuple[str, ...] = EVENTS + EXTENDED_EVENTS
+            if program.dialect != OWN_DIALECT:
+                known = tuple(row.event for row in wire_of(program.dialect).EVENTS.values())
+            if registration.event not in known:
+                raise UsageError(f"the hook {program.__name__!r} speaks {program.dialect}, which has no {registration.event}")
+
+    def dispatch(self, event: Event) -> Response:
+        programs = [_program(registration) for registration in self.wanting(event)]
+        total = self.given.get("timeout") or self.options["timeout"]
+        margin = min(1.0, total / 10)  # what is late is then ended here, by its own `fail`, and not from outside
+        merged = Response()
+        for answer in answers(programs, event, self.begun + total - margin - time.monotonic()):
+            if answer is not None:
+                merged = merge(merged, answer)
+            if merged.decision == "deny":
+                break
+        return merged
+
+
+def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
+    """The unified events that a host must also be installed for, each with the event that it stands in for there."""
+    programs = [registration for registration in hooks.registrations if isinstance(registration, Wanted)]
+    return {event: registration.event for registration in programs for event in registration.stand_ins(host)}
+
+
+def _program(registration: Registration) -> Program:
+    assert isinstance(registration.handler, Program)
+    return registration.handler
+
+
+def _resolved(entry: Mapping[str, Any], name: str) -> tuple[str, str, tuple[str, ...]]:
+    """The unified event of a name, the dialect's own event if that was named, and the tools that it is about."""
+    dialect = entry["speaks"]
+    own = name.startswith(f"{dialect}:")  # copilot:PreToolUse is the dialect's own, though a unified event has the same name
+    if not own and (name in EVENTS or name in EXTENDED_EVENTS):
+        return name, "", ()
+    name = name[len(dialect) + 1 :] if own else name
+    row = wire_of(dialect).EVENTS.get(name) if dialect != OWN_DIALECT else None
+    if row is None:
+        raise UsageError(f"unknown event {name!r}: take a unified one ({', '.join(EVENTS[:5])}, ...), or one of {dialect}'s own")
+    return row.event, name, ("Edit", "Write") if row.tool == "Edit" else (row.tool,) if row.tool else ()

@@ -1,0 +1,240 @@
+"""Runs other people's hook programs: several at once, each with its own deadline, process group and limit of output.
+
+With posix_spawn, pipes and poll; `subprocess` costs more than a bare interpreter start. Where there is no posix_spawn (Windows),
+programs_windows.py does the same with subprocess.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from collections.abc import Mapping, Sequence
+else:
+    import _signal  # signal itself brings in enum: 3 ms on every event
+
+AT_ONCE = 8
+MAX_OUTPUT = 1024 * 1024
+_CHUNK = 1 << 16
+_TICK = 0.01  # seconds between two looks at a program that has closed its output and not ended, where nothing tells us
+
+
+class Run:
+    """One program to run, and what came of it. `problem` is set if there is no answer to be read."""
+
+    __slots__ = ("arguments", "exit_code", "problem", "shell", "stderr", "stdin", "stdout", "timeout", "variables")
+
+    def __init__(self, arguments: Sequence[str], stdin: bytes, timeout: float, variables: Mapping[str, str], shell: bool = False) -> None:
+        self.arguments = list(arguments)  # of a shell command: the one text
+        self.stdin = stdin
+        self.timeout = timeout
+        self.variables = variables  # the whole environment
+        self.shell = shell
+        self.stdout = b""
+        self.stderr = b""
+        self.exit_code = 0
+        self.problem = ""
+
+
+def run_all(runs: Sequence[Run], seconds: float) -> None:
+    """Run all, at most AT_ONCE at a time, and have the last one ended when `seconds` are over."""
+    if hasattr(os, "posix_spawn"):
+        _Stage(seconds).play(runs)
+    else:
+        from onehook.manifest.programs_windows import play
+
+        play(runs, seconds)
+
+
+def too_slow(seconds: float) -> str:
+    return f"took longer than {seconds:g} s"
+
+
+def not_started(error: Exception) -> str:
+    return f"cannot be started: {getattr(error, 'strerror', None) or error}"
+
+
+NO_TIME = "was not started: no time was left"
+
+TOO_MUCH = f"wrote more than {MAX_OUTPUT >> 20} MB"
+
+
+class _Live:
+    """A program that runs, with our ends of its pipes. A closed end is -1."""
+
+    __slots__ = ("deadline", "ends", "exit_known", "pid", "pidfd", "rest", "run", "seconds", "taken")
+
+    def __init__(self, run: Run, pid: int, ends: list[int], seconds: float) -> None:
+        self.run = run
+        self.pid = pid
+        self.ends = ends  # stdin, stdout, stderr
+        self.rest = memoryview(run.stdin)
+        self.taken = [bytearray(), bytearray()]
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds
+        self.exit_known = False
+        self.pidfd = -1
+        try:
+            self.pidfd = os.pidfd_open(pid)  # type: ignore[attr-defined,unused-ignore]
+        except (AttributeError, OSError):
+            pass
+
+    def close(self, which: int) -> None:
+        if self.ends[which] >= 0:
+            os.close(self.ends[which])
+            self.ends[which] = -1
+
+    def close_all(self) -> None:
+        for which in range(3):
+            self.close(which)
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+    def feed(self) -> None:
+        try:
+            self.rest = self.rest[os.write(self.ends[0], self.rest[:_CHUNK]) :]
+        except BlockingIOError:
+            return
+        except OSError:  # it does not read its input, which is its own affair
+            self.rest = self.rest[:0]
+        if not self.rest:
+            self.close(0)
+
+    def drain(self, which: int) -> None:
+        """Take what is there; an end that is at its end is closed."""
+        taken = self.taken[which - 1]
+        while self.ends[which] >= 0 and len(taken) <= MAX_OUTPUT:
+            try:
+                chunk = os.read(self.ends[which], _CHUNK)
+            except BlockingIOError:
+                return
+            except OSError:
+                chunk = b""
+            taken += chunk
+            if not chunk:
+                self.close(which)
+
+    @property
+    def flooded(self) -> bool:
+        return any(len(taken) > MAX_OUTPUT for taken in self.taken)
+
+    def ended(self) -> bool:
+        """Whether the program itself has ended. Children that it left behind are not waited for."""
+        if not self.exit_known:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except OSError:  # somebody else has waited for it
+                pid, status = self.pid, 0
+            if pid == 0:
+                return False
+            self.exit_known = True
+            self.run.exit_code = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        return True
+
+    def kill(self) -> None:
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(self.pid, _signal.SIGKILL)
+                break
+            except OSError:
+                continue
+        if not self.exit_known:
+            try:
+                os.waitpid(self.pid, 0)
+            except OSError:
+                pass
+
+
+class _Stage:
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+
+    def play(self, runs: Sequence[Run]) -> None:
+        waiting = list(runs)
+        live: list[_Live] = []
+        try:
+            while waiting or live:
+                while waiting and len(live) < AT_ONCE:
+                    started = self._start(waiting.pop(0))
+                    if started is not None:
+                        live.append(started)
+                if live:
+                    self._wait(live)
+                    live = [one for one in live if not self._finished(one)]
+        finally:
+            for one in live:
+                one.kill()
+                one.close_all()
+
+    def _start(self, run: Run) -> _Live | None:
+        seconds = min(run.timeout, self.end - time.monotonic())
+        if seconds <= 0:
+            run.problem = NO_TIME
+            return None
+        theirs: list[int] = []
+        ours: list[int] = []
+        try:
+            for name in range(3):
+                read_end, write_end = os.pipe()
+                ours.append(read_end if name else write_end)
+                theirs.append(write_end if name else read_end)
+                os.set_blocking(ours[-1], False)
+            return _Live(run, _spawn(run, theirs), ours, seconds)
+        except (OSError, ValueError) as error:
+            run.problem = not_started(error)
+            for end in ours:
+                os.close(end)
+            return None
+        finally:
+            for end in theirs:
+                os.close(end)
+
+    def _wait(self, live: list[_Live]) -> None:
+        import select  # after the programs have been started: 0.2 ms that they run beside
+
+        poll = select.poll()
+        owners: dict[int, tuple[_Live, int]] = {}
+        for one in live:
+            for which, end in enumerate((*one.ends, one.pidfd)):
+                if end >= 0:
+                    owners[end] = (one, which)
+                    poll.register(end, select.POLLIN if which else select.POLLOUT)
+        left = min(one.deadline for one in live) - time.monotonic()
+        if any(one.pidfd < 0 for one in live):
+            left = min(left, _TICK)
+        for end, _ in poll.poll(max(0, int(left * 1000) + 1)):
+            one, which = owners[end]
+            if which == 0:
+                one.feed()
+            elif which < 3:
+                one.drain(which)
+
+    def _finished(self, one: _Live) -> bool:
+        run = one.run
+        if one.ended():
+            for which in (1, 2):  # what it wrote before it ended is in the pipe
+                one.drain(which)
+        if one.flooded:
+            run.problem = TOO_MUCH
+        elif not one.exit_known and time.monotonic() >= one.deadline:
+            run.problem = too_slow(one.seconds)
+        if not one.exit_known and not run.problem:
+            return False
+        if run.problem:
+            one.kill()
+        run.stdout, run.stderr = bytes(one.taken[0]), bytes(one.taken[1])
+        one.close_all()
+        return True
+
+
+def _spawn(run: Run, ends: list[int]) -> int:
+    words = ["/bin/sh", "-c", *run.arguments] if run.shell else run.arguments
+    actions = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate(ends)]
+    # Python ignores these two; a program is to die of a closed pipe as it would under its own host.
+    signals = [number for name in ("SIGPIPE", "SIGXFSZ") if (number := getattr(_signal, name, None))]
+    spawn = os.posix_spawn if "/" in words[0] else os.posix_spawnp
+    return spawn(words[0], words, run.variables, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=signals)

@@ -1,0 +1,244 @@
+"""From the hooks that are configured for some agents to a manifest that runs them on all, and the originals taken out on request."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onehook.core import EVENTS, EXTENDED_EVENTS
+from onehook.hostkit.config import Found, Machine, Place
+from onehook.hostkit.imports import Borrowed, in_folder
+from onehook.hosts import HOSTS, load, wire_of
+from onehook.setup.command import is_ours
+from onehook.setup.entries import first_state, take_out
+from onehook.setup.files import Change
+from onehook.setup.journal import Journal
+from onehook.setup.plan import Plan, config_of, configurable, places_of
+from onehook.stopguard import state_folder
+from onehook.textedit.documents import ConfigError, Document
+
+HEAD = """\
+# Written by `onehook import`: the hooks of {sources}, for every agent.
+# See docs/bring-your-own.md for what can be said here. Then: onehook install {name}
+"""
+
+
+@dataclass
+class Taken:
+    """One hook with where it came from."""
+
+    host: str
+    place: Place
+    hook: Borrowed
+
+    @property
+    def origin(self) -> str:
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.hook.path).lstrip(".")
+        path = self.place.path
+        inside = self.place.scope != "user" and path.is_relative_to(self.place.root)
+        return f"{path.relative_to(self.place.root) if inside else path} {steps}"
+
+    @property
+    def event(self) -> str:
+        return wire_of(self.host).EVENTS[self.hook.event].event
+
+    @property
+    def event_name(self) -> str:
+        """The unified name, unless the host has several events for it and this is not the first: then the host's own."""
+        events = wire_of(self.host).EVENTS
+        first = next(name for name in events if events[name].event == self.event)
+        if first == self.hook.event:
+            return self.event
+        return f"{self.host}:{self.hook.event}" if self.hook.event in (*EVENTS, *EXTENDED_EVENTS) else self.hook.event
+
+
+@dataclass
+class Import:
+    carried: list[Taken] = field(default_factory=list)
+    refused: list[Taken] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    documents: dict[Path, Document] = field(default_factory=dict)
+
+
+def importable() -> list[str]:
+    return [host for host in HOSTS if importlib.util.find_spec(f"onehook.hosts.{host}.imports")]
+
+
+def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
+    """Every configured hook of these hosts; onehook's own entries are not among them."""
+    found = Import()
+    for host in hosts:
+        config, before = config_of(host), len(found.carried) + len(found.refused)
+        for place in (place for place in read_by(host, scope, machine) if place.path.is_file()):
+            document = Document(place.path, place.format, config.ESCAPE_SLASHES)
+            found.documents[place.path] = document
+            found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
+            for hook in _handlers(host, place, document.data()):
+                hook.run = _placed(host, scope, hook.run)
+                if not is_ours(hook.shown):
+                    (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+        if before == len(found.carried) + len(found.refused):
+            found.notes.append(f"{config.TITLE} has no hooks in its {scope} scope")
+        found.notes += _borrowed_files(host, hosts, scope, machine)
+    found.notes += _absences(found.carried)
+    return found
+
+
+def _handlers(host: str, place: Place, data: Any) -> Iterator[Borrowed]:
+    """The hooks of a file; a host for which it matters in which file they stand says so in its `imports`."""
+    module = load(host, "imports")
+    in_file = getattr(module, "handlers_in", None)
+    found: Iterator[Borrowed] = in_file(place, data) if in_file else module.handlers(data)
+    return found
+
+
+def _placed(host: str, scope: str, run: str | list[str]) -> str | list[str]:
+    """The command, started where its host starts the hooks of this scope, if that is one folder and the command counts on it."""
+    folder = getattr(load(host, "imports"), "FOLDERS", {}).get(scope, "")
+    return in_folder(run, folder) if folder and isinstance(run, str) else run
+
+
+def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
+    """The files of a scope that a host reads hooks from; a host that reads more than install knows of says so in its `imports`."""
+    more = getattr(load(host, "imports"), "places", None)
+    places: list[Place] = more(machine, scope) if more else places_of(host, scope, machine)
+    return places
+
+
+def _borrowed_files(host: str, hosts: Sequence[str], scope: str, machine: Machine) -> list[str]:
+    """Hooks that a host runs though they stand in another host's file: they are imported from there."""
+    elsewhere = getattr(load(host, "imports"), "elsewhere", None)
+    notes: list[str] = []
+    for place, owner in elsewhere(machine, scope) if elsewhere else ():
+        held = place.path.is_file() and any(load(owner, "imports").handlers(Document(place.path, place.format).data()))
+        if held and owner not in hosts:
+            notes.append(f"{config_of(host).TITLE} runs the hooks in {place.path} too; import them with --from {owner}")
+    return notes
+
+
+def _absences(carried: list[Taken]) -> list[str]:
+    """Events that some agents lack: another one stands in for it there, or the hook is carried over and does not fire."""
+    notes: list[str] = []
+    for event, source in dict.fromkeys((taken.event, source) for taken in carried for source in taken.hook.sources or [""]):
+        without: dict[str, list[str]] = {}
+        for host in configurable():
+            config, stand_in = config_of(host), _stand_in(host, event, source)
+            if stand_in or event not in config.EVENTS:
+                without.setdefault(stand_in, []).append(config.TITLE)
+        name = f"{event} ({source})" if source else event
+        for stand_in, titles in without.items():
+            where = ", ".join(titles)
+            fires = f"fires with {stand_in} on {where}: no event of its own there, and a decision is not taken"
+            notes.append(f"{name} {fires}" if stand_in else f"{name} does not fire on {where}: no such event there")
+    return notes
+
+
+def _stand_in(host: str, event: str, source: str) -> str:
+    """The event that tells this moment on a host that has none for it; "" if there is none, or no need of one."""
+    wire = wire_of(host)
+    for name, row in wire.STAND_INS.items():
+        if row.event == event and row.source == source:
+            return f"{wire.EVENTS[name].event} of {row.tool}" if row.tool else wire.EVENTS[name].event
+    return ""
+
+
+# ---- the manifest ----
+
+
+def manifest_text(found: Import, name: str) -> str:
+    sources = ", ".join(dict.fromkeys(config_of(taken.host).TITLE for taken in found.carried))
+    blocks = [HEAD.format(sources=sources, name=name)]
+    blocks += [_block(several) for several in _alike(found.carried)]
+    if found.refused:
+        lines = [f"#   {taken.origin}: {taken.hook.shown}: {taken.hook.refused}" for taken in found.refused]
+        blocks.append("\n".join(["# Not carried over:", *(line.replace("\n", " ") for line in lines), ""]))
+    return "\n".join(blocks)
+
+
+def _alike(carried: list[Taken]) -> list[list[Taken]]:
+    """Hooks that differ in their event alone are one hook."""
+    groups: dict[str, list[Taken]] = {}
+    for taken in carried:
+        groups.setdefault(taken.host + "".join(_settings(taken)), []).append(taken)
+    return list(groups.values())
+
+
+def _settings(taken: Taken) -> list[str]:
+    hook = taken.hook
+    lines = [f"name = {_text(hook.name)}"] if hook.name else []
+    lines += [f"{key} = {_list(value)}" for key in ("tools", "commands", "paths", "sources") if (value := getattr(hook, key))]
+    if isinstance(hook.run, str):
+        lines += [f"run = {_text(hook.run)}", "shell = true"]
+    else:
+        lines.append(f"run = {_list(hook.run)}")
+    return [*lines, f'speaks = "{taken.host}"', f"timeout = {hook.timeout:g}", f'fail = "{"closed" if hook.closed else "open"}"']
+
+
+def _block(several: list[Taken]) -> str:
+    comments = [f"# {taken.origin}" for taken in several]
+    comments += list(dict.fromkeys(f"#   {loss}" for taken in several for loss in taken.hook.losses))
+    events = list(dict.fromkeys(taken.event_name for taken in several))
+    return "\n".join([*comments, "[[hook]]", f"events = {_list(events)}", *_settings(several[0]), ""])
+
+
+def _list(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, values))}]"
+
+
+def _text(value: str) -> str:
+    """A TOML text: literal where that is easier to read."""
+    plain = all(char >= " " and char != "\x7f" for char in value)
+    if plain and "'" not in value and ('"' in value or "\\" in value):
+        return f"'{value}'"
+    out = []
+    for char in value:
+        if char in ('"', "\\"):
+            out.append("\\" + char)
+        elif char < " " or char == "\x7f":
+            out.append({"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char) or f"\\u{ord(char):04x}")
+        else:
+            out.append(char)
+    return f'"{"".join(out)}"'
+
+
+# ---- what is written ----
+
+
+def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) -> Plan:
+    """The manifest, and with take_over the configs without the hooks that it now holds."""
+    from onehook.manifest.load import load_manifest
+
+    if output.exists():
+        raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
+    content = manifest_text(found, output.name).encode("utf-8")
+    load_manifest(str(output), content).check()  # what cannot be run must not be written
+    plan = Plan(changes=[Change(output, None, content)], roots={output: output.parent})
+    for path, document in found.documents.items() if take_over else ():
+        mine = [taken for taken in found.carried if taken.place.path == path]
+        if not mine:
+            continue
+        plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)
+        for taken in reversed(mine):
+            take_out(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None), None)
+        plan.changes.append(Change(path, document.before, document.after))
+        plan.roots[path] = mine[0].place.root
+    return plan
+
+
+def keep_originals(plan: Plan) -> list[tuple[Path, Path]]:
+    """Copies of the configs as they were: (config, copy). They are the way back."""
+    folder = Path(state_folder()) / "taken-over" / time.strftime("%Y%m%d-%H%M%S")
+    kept: list[tuple[Path, Path]] = []
+    for number, change in enumerate(change for change in plan.changes if change.before is not None):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        copy = folder / f"{number}-{change.path.name}"
+        handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(change.before or b"")
+        kept.append((change.path, copy))
+    return kept
