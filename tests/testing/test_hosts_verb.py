@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from onehook.cli import hosts_, main
+from onehook.cli import hosts, main
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.prove import results
 from onehook.setup.plan import configurable
@@ -42,7 +42,7 @@ def test_a_proof_gives_version_and_date(rows):
 
 def test_without_a_proof_recorded_payloads_count_and_else_documentation(monkeypatch, tmp_path):
     monkeypatch.setattr(results, "COMMITTED", tmp_path / "none.json")
-    found = {row.host: row for row in hosts_.known_hosts()}
+    found = {row.host: row for row in hosts.known_hosts()}
     for host in HOSTS:
         captured = getattr(load(host, "config"), "CAPTURED", ()) if host in configurable() else ()
         assert found[host].support == ("captured" if captured else "documented")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from onehook.cli import install_, uninstall_
+from onehook.cli import install, uninstall
 from onehook.hostkit.config import Commands, Found, Machine, Wish
 from onehook.hosts.qwen import config
 
@@ -116,11 +116,11 @@ def test_installing_keeps_comments_and_uninstalling_gives_the_bytes_back(tmp_pat
     settings.parent.mkdir()
     settings.write_text(SETTINGS, encoding="utf-8")
     arguments = ["--hosts", "qwen", "--project", str(tmp_path), "--yes"]
-    assert CliRunner().invoke(install_.command, [str(policy), *arguments]).exit_code == 0
+    assert CliRunner().invoke(install.command, [str(policy), *arguments]).exit_code == 0
     text = settings.read_text(encoding="utf-8")
     assert "// mine" in text
     assert "./policy.py --host qwen --event PreToolUse" in text
-    CliRunner().invoke(install_.command, [str(policy), *arguments])
+    CliRunner().invoke(install.command, [str(policy), *arguments])
     assert settings.read_text(encoding="utf-8") == text
-    assert CliRunner().invoke(uninstall_.command, arguments[:-1]).exit_code == 0
+    assert CliRunner().invoke(uninstall.command, arguments[:-1]).exit_code == 0
     assert settings.read_text(encoding="utf-8") == SETTINGS
