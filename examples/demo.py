@@ -22,7 +22,7 @@ from onehook.testing.effect import effect
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICY = ROOT / "examples" / "policy.py"
-CAPTURES = ROOT / "tests" / "data" / "captures"
+CAPTURES = ROOT / "tests" / "hosts"
 LAUNCHER = Path(onehook.__file__).parent / "launch.py"
 COLUMNS = (("event", 3), ("about", 4), ("the host is told (stdout, exit code)", 9), ("it will", 4), ("lost", 4))
 CONTRACT: list[dict[str, Any]] = [  # the open contract has no agent of its own to capture from; these are its documented shapes
@@ -38,7 +38,7 @@ def captures(host: str) -> list[Capture]:
     if host == "contract":
         return [("documented", "", payload) for payload in CONTRACT]
     seen: dict[str, Capture] = {}
-    for path in sorted(CAPTURES.glob(f"{host}-*.jsonl")):
+    for path in sorted(CAPTURES.glob(f"{host}/captures/*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             kept = json.loads(line)
             name = kept["event"] if "event" in kept else kept["argv"][0]

@@ -1,7 +1,8 @@
-"""Real hook processes for tests: payloads as the hosts send them, and what each host's proven deny looks like."""
+"""Real hook processes for tests: payloads as the hosts send them, and their answers as the hosts read them, both from the hosts' tables."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -10,40 +11,52 @@ import textwrap
 from pathlib import Path
 
 import onehook
+from onehook.core import Options, Response
+from onehook.hostkit.effects import compile_response
+from onehook.hostkit.reverse import sample
+from onehook.hosts import HOSTS, load
 
 PACKAGE = Path(onehook.__file__).resolve().parent
 LAUNCH = str(PACKAGE / "launch.py")
-HOSTS = ("claude", "codex", "cursor", "contract")
 ISOLATIONS = ("process", "thread")
 PATIENCE = 60  # seconds after which a process counts as hung
-
-PRE = {"claude": "PreToolUse", "codex": "PreToolUse", "cursor": "preToolUse", "contract": "preToolUse"}
-POST = {"claude": "PostToolUse", "codex": "PostToolUse", "cursor": "postToolUse", "contract": "postToolUse"}
-STOP = {"claude": "Stop", "codex": "Stop", "cursor": "stop", "contract": "stop"}
-
-_COMMON = {
-    "claude": {"session_id": "s-1", "transcript_path": "/home/dev/.claude/projects/p/s-1.jsonl", "cwd": "/home/dev/p"},
-    "codex": {"session_id": "s-1", "turn_id": "t-1", "transcript_path": "/home/dev/.codex/rollout-1.jsonl", "cwd": "/home/dev/p"},
-    "cursor": {"conversation_id": "s-1", "generation_id": "g-1", "cursor_version": "3.9.0", "workspace_roots": ["/home/dev/p"]},
-}
+_COMMON = {"session_id": "s-1", "cwd": "/home/dev/p"}
 
 
-def tool_payload(host, command="ls", event=None, **tool_input):
+def native(host, unified):
+    """The host's name for an event; before and after a tool, one that a shell command comes as."""
+    return next(name for name, row in load(host).EVENTS.items() if row.event == unified and row.tool in ("", "Bash"))
+
+
+PRE, POST, STOP = ({host: native(host, unified) for host in HOSTS} for unified in ("PreToolUse", "PostToolUse", "Stop"))
+
+
+@functools.cache
+def _tool_event(host, unified, command):
+    wire, name = load(host), native(host, unified)
+    return wire.parse(load(host, "reverse").payload(sample(unified, "Bash", command=command, **_COMMON), name), name)
+
+
+def tool_payload(host, command="ls", unified="PreToolUse", **tool_input):
     """A shell call on its way to this host's hook."""
-    given = {"command": command, **tool_input}
-    if host == "contract":
-        return {"tool_name": "Shell", "tool_input": given}
-    name = "Shell" if host == "cursor" else "Bash"
-    return {**_COMMON[host], "hook_event_name": event or PRE[host], "tool_name": name, "tool_input": given}
+    event = _tool_event(host, unified, command)
+    return load(host, "reverse").payload(event.rewritten(tool_input) if tool_input else event, native(host, unified))
+
+
+def with_tool(host, payload, **changed):
+    """The payload of a tool call with another `name` or `input`, whatever the host calls them."""
+    event = load(host).parse(payload, PRE[host])
+    keys = {
+        "name": next(key for key, value in payload.items() if value == event.native_tool),
+        "input": next(key for key, value in payload.items() if isinstance(value, dict) and "command" in value),
+    }
+    return {**payload, **{keys[part]: value for part, value in changed.items()}}
 
 
 def stop_payload(host, active=False, session="s-1", loop_count=0):
-    if host == "contract":
-        return {"tool_name": "Stop", "tool_input": {"session_id": session, "stop_hook_active": active}}
-    payload = {**_COMMON[host], "hook_event_name": STOP[host]}
-    if host == "cursor":
-        return {**payload, "conversation_id": session, "loop_count": loop_count}
-    return {**payload, "session_id": session, "stop_hook_active": active}
+    event = sample("Stop", stop_hook_active=active, **{**_COMMON, "session_id": session})
+    payload = load(host, "reverse").payload(event, STOP[host])
+    return {**payload, "loop_count": loop_count} if "loop_count" in payload else payload
 
 
 def encoded(payload):
@@ -100,21 +113,25 @@ def policy_text(handler="", event="PreToolUse", options="", top=""):
 
 
 def reason_of(result, host):
-    """The reason of this host's deny of a tool call, in a form that was proven on the real host; fails if it is none."""
-    if host == "codex" and result.exit_code == 2:
-        return result.stderr.removesuffix("\n")  # stdout is ignored there, stderr is the reason, whole
-    if host == "cursor":
-        assert result.exit_code == 0, result
-        assert result.answer["permission"] == "deny", result
-        assert result.answer["agent_message"] == result.answer["user_message"]
-        return result.answer["user_message"]
-    assert result.exit_code == (0 if host == "codex" else 2), result
-    if host == "contract":
-        assert result.answer["decision"] == "deny", result
-        return result.answer["reason"]
-    specific = result.answer["hookSpecificOutput"]
-    assert (specific["hookEventName"], specific["permissionDecision"]) == ("PreToolUse", "deny"), result
-    return specific["permissionDecisionReason"]
+    """The reason of this host's deny of a tool call, read by the rules of the real agent; fails if it is not a deny.
+
+    The answer must be the very form that the host's table has for a deny: with nothing else on stderr, or beside other output.
+    """
+    event = _tool_event(host, "PreToolUse", "ls")
+    read = load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code)
+    assert read.decision == "deny", result
+    answer, drops = compile_response(load(host), event, Response("deny", read.reason), Options())
+    assert not drops, drops
+    forms = [load(host).render(event, answer, chatter) for chatter in (False, True)]
+    assert (result.stdout.strip(), result.exit_code) in [(form.stdout.strip(), form.exit_code) for form in forms], result
+    return read.reason
+
+
+def continues(result, host):
+    """Whether the answer to a stop sends the agent back to work, by the rules of the real agent."""
+    wire = load(host)
+    event = wire.parse(stop_payload(host), STOP[host])
+    return load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code).decision == "deny"
 
 
 def assert_blocked(result, host, *texts):
@@ -134,8 +151,9 @@ def assert_blocked_blindly(result, *texts):
     assert "Traceback" not in result.stderr
 
 
-def assert_error(result, *texts, exit_code=1, stdout=""):
+def assert_error(result, *texts, host=None, exit_code=1, stdout=""):
     """Fail open: no opinion, and the error on stderr."""
+    exit_code = load(host).ERROR_EXIT if host else exit_code
     assert (result.exit_code, result.stdout.strip()) == (exit_code, stdout), result
     assert "[onehook] error:" in result.stderr, result
     for text in texts:
@@ -143,8 +161,6 @@ def assert_error(result, *texts, exit_code=1, stdout=""):
 
 
 def assert_unreadable(result, host, *texts):
-    """Fail open for a payload that cannot be read; the contract wants an allow for it, in its own words."""
-    if host == "contract":
-        assert_error(result, *texts, exit_code=0, stdout='{"decision": "allow"}')
-    else:
-        assert_error(result, *texts)
+    """Fail open for a payload that cannot be read, in the host's own words if it wants some."""
+    stdout, exit_code = load(host).UNREADABLE
+    assert_error(result, *texts, exit_code=exit_code, stdout=stdout)

@@ -19,11 +19,9 @@ from onehook.hostkit.effects import Row
 from onehook.hosts import HOSTS, resolve, wire_of
 from onehook.hosts.cursor.wire import version_of
 from onehook.runner import Job, answer
+from tests.host_folders import payloads
 
-FOLDER = Path(__file__).parent / "hosts"
-PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {
-    host: json.loads((FOLDER / host / "payloads.json").read_text(encoding="utf-8")) for host in HOSTS
-}
+PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {host: payloads(host) for host in HOSTS}
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 scalars = (

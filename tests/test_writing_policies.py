@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.host_folders import transcripts, with_folders
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "writing-policies.md"
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -38,8 +40,8 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
     folder, home = tmp_path / "project", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
-    for transcripts in (Path(__file__).parent / "data" / "transcripts").iterdir():
-        shutil.copytree(transcripts, home, dirs_exist_ok=True, copy_function=shutil.copyfile)  # written just now, as it were
+    for host in with_folders("transcripts"):
+        shutil.copytree(transcripts(host), home, dirs_exist_ok=True, copy_function=shutil.copyfile)  # written just now, as it were
     environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "COLUMNS": "120"}
     environment.pop("PYTEST_ADDOPTS", None)
     run = sum(follow(folder, *block, environment) for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")))

@@ -9,9 +9,9 @@ from pathlib import Path
 from onehook.core import Options, PayloadError, Response
 from onehook.hostkit.effects import compile_response
 from onehook.hosts import HOSTS, wire_of
+from tests.host_folders import payloads
 
 PROGRAMS = Path(__file__).parent / "programs"
-CASES = Path(__file__).parent.parent / "hosts"
 NATIVE = {  # the three guards, each in the words that it was written in
     "contract": ('events = ["PreToolUse"]\ntools = ["Bash"]', '["./contract_guard.sh"]', "rm -rf is blocked by the sh guard"),
     "claude": ('events = ["PreToolUse"]\ntools = ["Bash"]', '["./claude_guard.py"]', "rm -rf is blocked by the Claude hook"),
@@ -38,10 +38,6 @@ def guard(dialect, more=""):
 def sh(script, speaks="onehook", events='["PreToolUse"]', more=""):
     """A hook that is one line of shell."""
     return f"events = {events}\nshell = true\nrun = {json.dumps(script)}\nspeaks = {json.dumps(speaks)}\n{more}"
-
-
-def payloads(host):
-    return json.loads((CASES / host / "payloads.json").read_text(encoding="utf-8"))
 
 
 def shell_calls():

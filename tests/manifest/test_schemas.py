@@ -11,8 +11,8 @@ from harness import fire, tool_payload
 
 from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, RESPONSE_FIELDS, Event, HandlerError, as_response
 from onehook.hosts import detect
+from tests.hosts.test_captures import KNOWN, named_event
 from tests.manifest.kit import manifest_of, sh
-from tests.test_captures import KNOWN, named_event
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs" / "schema"
 EVENT = json.loads((SCHEMAS / "event.json").read_text(encoding="utf-8"))

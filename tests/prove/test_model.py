@@ -12,10 +12,10 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_clients import CLIENTS, TOOL_RESULT, Client, send
 
 from onehook.prove.model import ScriptedModel, serve
 from onehook.prove.model.http import BadBody, decompress
+from tests.prove.model_clients import CLIENTS, TOOL_RESULT, Client, send
 
 each_dialect = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 streamed_or_not = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from harness import HOSTS, fire, policy_text, stop_payload, tool_payload
 
 from onehook.cli.replay import command
-
-DATA = Path(__file__).parent.parent / "data"
+from tests.host_folders import captures, transcripts, with_folders
 
 
 @pytest.fixture
@@ -218,17 +216,7 @@ def test_payloads_of_no_known_host_are_counted_and_can_be_named(write, log):
 
 
 def test_captures_of_real_agents_are_replayed(write):
-    files = [
-        DATA / "captures" / name
-        for name in (
-            "claude-2.1.325.jsonl",
-            "codex-0.166.0-tools.jsonl",
-            "gemini-0.61.0.jsonl",
-            "qwen-0.24.4.jsonl",
-            "copilot-cli-1.0.102-camel.jsonl",
-            "droid-0.225.2-exec.jsonl",
-        )
-    ]
+    files = [path for host in HOSTS for path in captures(host)]
     _, summary = rows(run(*files, write("p.py", "return deny('no')"), "--json"))
     assert summary["unusable"] == {} and summary["effects"]["blocked"] > 10
 
@@ -236,16 +224,16 @@ def test_captures_of_real_agents_are_replayed(write):
 @pytest.fixture
 def home(tmp_path):
     folder = tmp_path / "home"
-    for host in (DATA / "transcripts").iterdir():
-        shutil.copytree(host, folder, dirs_exist_ok=True)
+    for host in with_folders("transcripts"):
+        shutil.copytree(transcripts(host), folder, dirs_exist_ok=True)
     return folder
 
 
 def test_transcripts_say_what_a_policy_would_have_stopped(write, home):
     policy = write("p.py", "return deny('no rm') if 'rm -rf' in event.command else None")
-    result = run("--transcripts", "claude,codex,gemini,qwen,copilot,droid", "--since", "2026-11-01", policy, "--json", home=home)
+    result = run("--transcripts", ",".join(with_folders("transcripts")), "--since", "2026-11-01", policy, "--json", home=home)
     found, summary = rows(result)
-    assert sorted(row["host"] for row in found) == ["claude", "codex", "copilot", "droid", "gemini", "qwen"]
+    assert sorted(row["host"] for row in found) == with_folders("transcripts")
     assert {(row["about"], row["effect"]) for row in found} == {("rm -rf build", "blocked")}
     assert summary["files"] == 14 and summary["unknown"] == {} and summary["unusable"] == {}
     text = run("--transcripts", "all", "--since", "2026-11-01", policy, home=home)

@@ -21,8 +21,8 @@ from onehook.hostkit.patch import changes_of_patch
 from onehook.hostkit.reverse import TOOL_EVENTS, patch_of, sample
 from onehook.hosts import HOSTS, detect, load
 from onehook.runner import Job, _with_chatter, conclude
+from tests.host_folders import captures, folder, lines_of
 
-DATA = Path(__file__).parent / "data"
 CWD = "/home/dev/project"
 COMMON = {"session_id": "s-1", "cwd": CWD}
 EVERY_EVENT = [(host, name) for host in HOSTS for name in load(host).EVENTS]
@@ -202,7 +202,7 @@ def test_a_payload_is_recognised_and_gives_the_event_back(host: str, name: str, 
 
 CODEX_SCHEMAS = {
     schema["properties"]["hook_event_name"]["const"]: schema
-    for path in (DATA / "codex-schemas-0.166.0").glob("*.input.schema.json")
+    for path in (folder("codex") / "schemas-0.166.0").glob("*.input.schema.json")
     for schema in [json.loads(path.read_text(encoding="utf-8"))]
 }
 
@@ -221,12 +221,7 @@ def test_every_codex_event_but_the_two_undocumented_ones_has_a_schema() -> None:
     assert set(load("codex").EVENTS) - set(CODEX_SCHEMAS) == {"PreModelRequest", "PostModelRequest"}
 
 
-CAPTURED = [
-    (host, json.loads(line)["stdin"])
-    for host in HOSTS
-    for path in sorted((DATA / "captures").glob(f"{host}*.jsonl"))
-    for line in path.read_text(encoding="utf-8").splitlines()
-]
+CAPTURED = [(host, line["stdin"]) for host in HOSTS for path in captures(host) for line in lines_of(path)]
 
 
 @pytest.mark.parametrize(("host", "captured"), CAPTURED)

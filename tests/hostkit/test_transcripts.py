@@ -11,9 +11,10 @@ from onehook.core import Change, Mcp, UsageError
 from onehook.hostkit.transcripts import Counts
 from onehook.hosts import load, wire_of
 from onehook.record.sources import Source, as_stamp, hosts_with_transcripts, parse_since, read, transcripts
+from tests.host_folders import transcripts as home
+from tests.host_folders import with_folders
 
-DATA = Path(__file__).parent.parent / "data" / "transcripts"
-HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "droid")
+HOSTS = hosts_with_transcripts()
 P = "/home/dev/project"
 
 
@@ -23,7 +24,7 @@ def events_of(source, counts=None):
 
 
 def sources(host):
-    return sorted(transcripts([host], 0, DATA / host), key=lambda source: source.path)
+    return sorted(transcripts([host], 0, home(host)), key=lambda source: source.path)
 
 
 def files_session(host):
@@ -32,7 +33,7 @@ def files_session(host):
 
 
 def test_every_host_with_a_reader_has_transcripts_here():
-    assert set(hosts_with_transcripts()) == set(HOSTS) == {path.name for path in DATA.iterdir()}
+    assert set(HOSTS) == set(with_folders("transcripts"))
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -147,7 +148,7 @@ def test_files_and_events_before_the_given_time_are_left_out(tmp_path):
     (real,) = files_session("claude")
     assert len(list(read(real, Counts(), "2026-11-15T21:41:10.4"))) < len(list(read(real, Counts())))
     assert list(read(real, Counts(), as_stamp(parse_since("2026-11-16T12:00:00+00:00")))) == []
-    assert transcripts(["claude"], parse_since("0m") + 1000, DATA / "claude") == []
+    assert transcripts(["claude"], parse_since("0m") + 1000, home("claude")) == []
 
 
 @pytest.mark.parametrize("given", ["", "d", "30", "30y", "yesterday", "-3d", "2026-13-01"])
@@ -158,7 +159,7 @@ def test_a_time_span_that_is_none_is_said_so(given):
 
 def test_an_agent_without_a_reader_is_said_so():
     with pytest.raises(UsageError, match="no transcripts of 'cursor'; it reads those of claude"):
-        transcripts(["cursor"], 0, DATA)
+        transcripts(["cursor"], 0, home("cursor"))
 
 
 @pytest.mark.parametrize("host", HOSTS)

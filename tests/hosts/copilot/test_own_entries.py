@@ -10,7 +10,7 @@ from harness import fire
 
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
-from onehook.hosts.copilot import own
+from onehook.hosts.copilot import own_entries as own
 from tests.setup.installing import Place
 
 DENIAL = {"permissionDecision": "deny", "permissionDecisionReason": "rm -rf is blocked"}
@@ -105,5 +105,5 @@ def test_an_entry_that_fails_closed_is_not_silenced_by_one_that_fails_open(place
 
 def test_the_portable_runtime_knows_it_too(place: Place) -> None:
     place.install(["claude", "copilot"], portable=True)
-    assert (place.project / ".onehook/runtime/onehook/hosts/copilot/own.py").is_file()
+    assert (place.project / ".onehook/runtime/onehook/hosts/copilot/own_entries.py").is_file()
     assert not answered(place)

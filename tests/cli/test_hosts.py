@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,8 +11,7 @@ from onehook.cli import hosts, main
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.prove import results
 from onehook.setup.plan import configurable
-
-CAPTURES = Path(__file__).parent.parent / "data" / "captures"
+from tests.host_folders import captures
 
 
 @pytest.fixture
@@ -52,7 +50,7 @@ def test_without_a_proof_recorded_payloads_count_and_else_documentation(monkeypa
 
 @pytest.mark.parametrize("host", configurable())
 def test_a_host_claims_exactly_the_versions_whose_payloads_are_recorded(host):
-    files = {path.stem for path in CAPTURES.glob(f"{host}-*.jsonl")}
+    files = {path.stem for path in captures(host)}
     versions = {next(part for part in stem.split("-") if part[0].isdigit()) for stem in files}
     assert set(getattr(load(host, "config"), "CAPTURED", ())) == versions
 

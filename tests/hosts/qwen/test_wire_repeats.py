@@ -10,7 +10,7 @@ from pathlib import Path
 from onehook.core import Event, Hooks
 from onehook.runner import Job, answer
 
-CAPTURE = Path(__file__).parents[2] / "data" / "captures" / "qwen-0.24.4.jsonl"
+CAPTURE = Path(__file__).parent / "captures" / "qwen-0.24.4.jsonl"
 PAYLOADS = [json.loads(line)["stdin"] for line in CAPTURE.read_text(encoding="utf-8").splitlines()]
 PROMPTS = [payload for payload in PAYLOADS if payload["hook_event_name"] == "UserPromptSubmit"]
 

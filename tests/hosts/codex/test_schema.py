@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from onehook.core import DECISIONS, Hooks, Output
 from onehook.hosts import wire_of
 from onehook.runner import Job, answer
+from tests.host_folders import captures, lines_of, payloads
 
-DATA = Path(__file__).parent / "data"
-SCHEMAS = DATA / "codex-schemas-0.166.0"
-PAYLOADS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "hosts/codex/payloads.json").read_text(encoding="utf-8"))
+SCHEMAS = Path(__file__).parent / "schemas-0.166.0"
+PAYLOADS = payloads("codex")
 # No output schema: these events take no answer.
 MUTE = {"SessionEnd", "PreModelRequest", "PostModelRequest"}
 
@@ -192,9 +192,7 @@ def test_the_schemas_refuse_an_unknown_key() -> None:
 
 
 def captured() -> list[dict[str, Any]]:
-    return [
-        json.loads(line)["stdin"] for path in sorted(DATA.glob("captures/codex-*.jsonl")) for line in path.read_text("utf-8").splitlines()
-    ]
+    return [line["stdin"] for path in captures("codex") for line in lines_of(path)]
 
 
 @pytest.mark.parametrize("payload", [*captured(), *PAYLOADS.values()], ids=lambda payload: payload["hook_event_name"])

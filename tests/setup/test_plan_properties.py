@@ -17,8 +17,8 @@ from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import is_ours
 from onehook.setup.plan import config_of, configurable
 from onehook.textedit.documents import ConfigError, Document
-from tests.setup.documents import VALUES, documents
 from tests.setup.installing import Place
+from tests.textedit.documents import VALUES, documents
 
 HOSTS = configurable()
 COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", 'echo "$HOME" é', "x" * 40])

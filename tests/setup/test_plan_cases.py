@@ -1,4 +1,4 @@
-"""Every case below install/<host>/: the file before, after install, and after uninstall, which is what it was before, to the byte.
+"""Every case of tests/hosts/<id>/install: the file before, after install, and after uninstall, which is what it was before, to the byte.
 
 A case: {"file", "before" (null: there is none), "after" or "refused", and what was asked for: "scope", "options", "variables",
 "platform", "also" (other files that are there)}. PYTHON, LAUNCH and ROOT stand for this machine's paths.
@@ -12,11 +12,15 @@ from typing import Any
 
 import pytest
 
+from onehook.hostkit.config import Machine
+from onehook.hosts import load
 from onehook.setup.files import FilesError
+from onehook.setup.plan import configurable
 from onehook.textedit.documents import ConfigError
+from tests.host_folders import FOLDER
 from tests.setup.installing import Place
 
-CASES = sorted(Path(__file__).with_name("install").rglob("*.json"))
+CASES = sorted(FOLDER.glob("*/install/*.json"))
 
 
 def text_of(lines: list[str] | None) -> bytes | None:
@@ -32,10 +36,10 @@ def prepared(case: dict[str, Any], root: Path) -> tuple[Place, Path]:
     return place, root / case["file"]
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_before_after_install_and_after_uninstall(path: Path, tmp_path: Path) -> None:
     case = json.loads(path.read_text(encoding="utf-8"))
-    host, options = path.parent.name, case.get("options", {"events": ["PreToolUse"]})
+    host, options = path.parts[-3], case.get("options", {"events": ["PreToolUse"]})
     place, file = prepared(case, tmp_path)
     before = place.snapshot()
     if "refused" in case:
@@ -54,5 +58,10 @@ def test_before_after_install_and_after_uninstall(path: Path, tmp_path: Path) ->
     assert place.snapshot() == before
 
 
-def test_every_case_is_used() -> None:
-    assert {path.parent.name for path in CASES} >= {"claude", "cursor", "codex"}
+def edits(host: str, machine: Machine) -> bool:
+    """Whether the agent reads its hooks from a file of the user's; else it is a file of ours alone."""
+    return any(place.format != "own" for place in load(host, "config").places(machine))
+
+
+def test_every_host_whose_config_file_is_edited_has_cases(tmp_path: Path) -> None:
+    assert {path.parts[-3] for path in CASES} == {host for host in configurable() if edits(host, Place(tmp_path).machine)}

@@ -18,28 +18,25 @@ from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Event, Hooks,
 from onehook.hosts import HOSTS, wire_of
 from onehook.runner import Job
 from onehook.runner import answer as answer_event
+from tests.host_folders import folder, payloads, with_folders
 
-FOLDER = Path(__file__).parent / "hosts"
+NOT_CASES = ("payloads.json", "answers.json", "detect.json")
 Case = dict[str, Any]
 
 
 def cases_of(host: str) -> list[Case]:
-    payloads = json.loads((FOLDER / host / "payloads.json").read_text(encoding="utf-8"))
+    known = payloads(host)
     found = []
-    for path in sorted((FOLDER / host).glob("*.json")):
-        if path.name == "payloads.json":
+    for path in sorted(folder(host).glob("*.json")):
+        if path.name in NOT_CASES:
             continue
         for case in json.loads(path.read_text(encoding="utf-8")):
-            payload = case["payload"] if "payload" in case else payloads[case["base"]]
+            payload = case["payload"] if "payload" in case else known[case["base"]]
             found.append({**case, "payload": {**payload, **case.get("set", {})}, "id": f"{host}/{path.stem}: {case['name']}"})
     return found
 
 
-def folders() -> list[str]:
-    return sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
-
-
-EVERY = [case for host in folders() for case in cases_of(host)]
+EVERY = [case for host in with_folders("payloads.json") for case in cases_of(host)]
 
 
 def walk(case: Case) -> tuple[Output, Event | None]:
@@ -101,7 +98,7 @@ def test_case_names_are_unique() -> None:
 
 
 def test_every_host_has_case_files() -> None:
-    assert set(HOSTS) <= set(folders())
+    assert set(HOSTS) <= set(with_folders("payloads.json"))
 
 
 def parsed(case: Case) -> Event | None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onehook.textedit.json_text import Path, append, parse, remove, replace_item, set_value
-from tests.setup.documents import KEYS, VALUES, documents
+from tests.textedit.documents import KEYS, VALUES, documents
 
 pytestmark = pytest.mark.parametrize("jsonc", [False, True])
 OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)

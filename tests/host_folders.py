@@ -1,0 +1,46 @@
+"""Where a host's own test data is: everything below tests/hosts/<id>/. Shared tests look here, and name no host themselves.
+
+*.json            cases for the wire (hosts/test_cases.py); payloads.json has the payloads that they start from
+detect.json       payloads that are known as the host's by what is in them (hosts/test_captures.py)
+answers.json      what the agent makes of a hook's answer (hostkit/test_reverse.py)
+facts.py          what else the shared tests need to know of the host; see facts()
+captures/         payloads that the real agent sent, and what each is read as
+transcripts/      sessions that the real agent left, below the folder that its reader looks in
+install/          its config file before and after an install (setup/test_plan_cases.py)
+test_*.py         what is true of this host alone
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "hosts"
+
+
+def folder(host: str) -> Path:
+    return FOLDER / host
+
+
+def with_folders(name: str) -> list[str]:
+    """The hosts that have such a file or folder."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{name}"))
+
+
+def payloads(host: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads((folder(host) / "payloads.json").read_text(encoding="utf-8"))
+    return found
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def captures(host: str) -> list[Path]:
+    return sorted((folder(host) / "captures").glob("*.jsonl"))
+
+
+def transcripts(host: str) -> Path:
+    """A home folder in which the agent left its sessions."""
+    return folder(host) / "transcripts"

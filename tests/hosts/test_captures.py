@@ -1,0 +1,113 @@
+"""What real agents sent (tests/hosts/<id>/captures): whose it is, told from the payload alone, and what it is about.
+
+Beside each capture, `.events.json` says what every line of it must be read as: a row names the fields of the event that are not
+empty. `detect.json` of a host has payloads that must be known as that host's whatever is missing or elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onehook.core import Event, PayloadError
+from onehook.hosts import HOSTS, detect, resolve, wire_of
+from tests.host_folders import captures, folder, lines_of
+
+OTHERS = Path(__file__).parent.parent / "data" / "captures"  # of agents that onehook does not know
+FACTS = ("tool", "command", "paths", "changes", "source", "prompt", "error", "last_assistant_message", "host_version", "model")
+
+
+def named_event(line: dict[str, Any]) -> str:
+    """The event that the agent's config named for this call, as --event says it."""
+    name: str = line["event"] if "event" in line else line["argv"][0]
+    return name
+
+
+def lines(paths: list[Path], host: str = "") -> list[Any]:
+    return [
+        pytest.param(host, line, id=f"{path.stem}-{number}-{named_event(line)}")
+        for path in paths
+        for number, line in enumerate(lines_of(path), 1)
+    ]
+
+
+KNOWN = [param for host in HOSTS for param in lines(captures(host), host)]
+
+
+@pytest.mark.parametrize(("host", "line"), KNOWN)
+def test_a_payload_is_told_apart_without_being_named(host: str, line: dict[str, Any]) -> None:
+    assert host == detect(line["stdin"]).ID
+
+
+@pytest.mark.parametrize(("host", "line"), lines(sorted(OTHERS.glob("*.jsonl"))))
+def test_a_payload_of_another_agent_is_nobodys(host: str, line: dict[str, Any]) -> None:
+    with pytest.raises(PayloadError, match="--host ID"):
+        detect(line["stdin"])
+
+
+@pytest.mark.parametrize(("host", "line"), KNOWN)
+def test_a_payload_gives_the_session_the_folder_and_the_native_event(host: str, line: dict[str, Any]) -> None:
+    payload = line["stdin"]
+    event = parse(payload, named_event(line))
+    assert event.host == host
+    assert event.native is payload
+    assert event.session_id in (payload.get("session_id"), payload.get("sessionId"), payload.get("conversation_id"))
+    assert event.session_id
+    assert event.cwd == (payload.get("cwd") or payload.get("workspace_roots", [""])[0]) != ""
+    assert event.transcript_path == (payload.get("transcript_path") or payload.get("transcriptPath") or "")
+
+
+def parse(payload: dict[str, Any], event_name: str = "") -> Event:
+    return detect(payload).parse(payload, event_name)
+
+
+@pytest.mark.parametrize(("host", "path"), [pytest.param(host, path, id=path.stem) for host in HOSTS for path in captures(host)])
+def test_a_session_of_the_real_agent_is_read_as_what_it_did(host: str, path: Path) -> None:
+    wanted = json.loads(path.with_suffix(".events.json").read_text(encoding="utf-8"))
+    read = [parse(line["stdin"], named_event(line)) for line in lines_of(path)]
+    assert [event.host for event in read] == [host] * len(wanted)
+    for event, row in zip(map(Event.to_dict, read), wanted, strict=True):
+        assert {name: event[name] for name in ("event", *FACTS) if event[name]} == {
+            name: value for name, value in row.items() if name != "tool_response"
+        }
+        assert "tool_response" not in row or event["tool_response"] == row["tool_response"]
+
+
+@pytest.mark.parametrize(
+    ("host", "payload"),
+    [
+        pytest.param(host, payload, id=f"{host}-{number}")
+        for host in HOSTS
+        if (folder(host) / "detect.json").exists()
+        for number, payload in enumerate(json.loads((folder(host) / "detect.json").read_text(encoding="utf-8")))
+    ],
+)
+def test_detection_survives_relocated_homes_and_missing_transcripts(host: str, payload: dict[str, Any]) -> None:
+    assert host == detect({"session_id": "s", "cwd": "/p", **payload}).ID
+
+
+@pytest.mark.parametrize("name", [None, [], {}, 3, True])
+def test_an_event_name_of_a_wrong_type_is_nobodys(name: object) -> None:
+    with pytest.raises(PayloadError):
+        detect({"session_id": "s", "cwd": "/p", "hook_event_name": name, "conversation_id": "c"})
+
+
+def test_a_payload_that_fits_two_hosts_equally_well_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = HOSTS[0], HOSTS[2]
+    for host in (first, second):
+        monkeypatch.setattr(wire_of(host), "score", lambda payload: 5)
+    with pytest.raises(PayloadError, match=f"could be of {first} or {second}; say which with --host ID"):
+        detect({})
+
+
+@pytest.mark.parametrize("named", HOSTS)
+def test_a_named_host_is_overruled_by_a_host_that_runs_its_config_and_by_no_other(named: str) -> None:
+    borrowers = {borrower for borrower, _ in wire_of(named).BORROWED_BY}
+    for host, line in (param.values for param in KNOWN):
+        wire = resolve([named], line["stdin"])
+        assert wire.ID in {named, *borrowers}
+        if host in {named, *borrowers}:
+            assert wire.parse(line["stdin"], named_event(line)).host == host
