@@ -5,7 +5,6 @@ The installer knows formats only; everything about a host comes from its config 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 from typing import Any, Protocol
 
+from onehook.codec import without_comments
 from onehook.hostkit.imports import grouped_handlers
 
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
-_STRING_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_STRING_OR_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|(,)\s*[}\]]')
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 
 
@@ -173,9 +173,9 @@ def byte_order_mark(title: str, text: str) -> list[str]:
 
 def trailing_commas(text: str, then: str) -> list[str]:
     """For hosts that allow comments, but no comma after a last element; `then` is what the host does about one."""
-    bare = _STRING_OR_COMMENT.sub(lambda match: re.sub(r"[^\r\n]", "_" if match[1] else " ", match[0]), text)
-    comma = re.search(r",\s*[}\]]", bare)
-    return [f"line {text.count(chr(10), 0, comma.start()) + 1}: a comma after the last element; {then}: take it out"] if comma else []
+    commas = (match.start() for match in _STRING_OR_LAST_COMMA.finditer(without_comments(text)) if match[1])
+    lines = (text.count("\n", 0, comma) + 1 for comma in commas)
+    return [f"line {line}: a comma after the last element; {then}: remove it" for line in lines][:1]
 
 
 def grouped(data: Any) -> Iterator[Found]:
@@ -268,16 +268,6 @@ def below_a_second(ours: list[Found]) -> Iterator[tuple[Found, float]]:
         timeout = entry.item.get("timeout", 60000)
         if isinstance(timeout, (int, float)) and timeout < 1000:
             yield entry, timeout
-
-
-def read_jsonc(path: Path) -> dict[str, Any]:
-    """The object in a JSON file that may have comments; empty if there is none."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        data = json.loads(_STRING_OR_COMMENT.sub(lambda match: match[1] or "", text))
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def folder_trust(rules: Mapping[str, Any], folder: Path) -> bool:

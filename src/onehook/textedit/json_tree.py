@@ -1,4 +1,4 @@
-"""A JSON and JSONC parser that remembers where everything stands in the source text."""
+"""Parse JSON and JSONC text into a tree that knows where every value stands in the text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from onehook.codec import comment_spans, without_comments
 from onehook.textedit.error import TextError, line_and_column
 
 MAX_DEPTH = 200
 BOM = "\ufeff"
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_LINE_COMMENT = re.compile(r"//[^\r\n]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"[A-Za-z0-9_$+\-.]+")
@@ -81,30 +81,12 @@ def first_token(text: str, *, jsonc: bool) -> int:
 
 def comments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of the comments between two tokens."""
-    found: list[tuple[int, int]] = []
-    position = start
-    while (position := text.find("/", position, end)) >= 0:
-        stop = _comment_end(text, position)
-        found.append((position, stop))
-        position = stop
-    return found
-
-
-def _comment_end(text: str, start: int) -> int:
-    match = _LINE_COMMENT.match(text, start)
-    if match:
-        return match.end()
-    if text.startswith("/*", start):
-        close = text.find("*/", start + 2)
-        if close < 0:
-            raise TextError.at(text, start, "this comment is never closed: add */")
-        return close + 2
-    raise TextError.at(text, start, "unexpected character '/'")
+    return [span for span in comment_spans(text) if start <= span[0] < end]
 
 
 class _Parser:
     def __init__(self, text: str, jsonc: bool) -> None:
-        self.text = text
+        self.text = without_comments(text) if jsonc else text
         self.jsonc = jsonc
 
     def fail(self, position: int, message: str) -> TextError:
@@ -112,15 +94,15 @@ class _Parser:
 
     def skip(self, position: int) -> int:
         """The position of the next token."""
-        while True:
-            match = _SPACE.match(self.text, position)
-            position = match.end() if match else position
-            if not self.text.startswith("/", position):
-                return position
-            end = _comment_end(self.text, position)
-            if not self.jsonc:
-                raise self.fail(position, "comments are not allowed in plain JSON: remove this one")
-            position = end
+        match = _SPACE.match(self.text, position)
+        position = match.end() if match else position
+        if self.text.startswith("/*", position) and "*/" not in self.text[position + 2 :]:
+            raise self.fail(position, "this comment is never closed: add */")
+        if self.text.startswith(("//", "/*"), position):
+            raise self.fail(position, "comments are not allowed in plain JSON: remove this one")
+        if self.text.startswith("/", position):
+            raise self.fail(position, "unexpected character '/'")
+        return position
 
     def read_value(self, position: int, depth: int) -> Node:
         if depth > MAX_DEPTH:

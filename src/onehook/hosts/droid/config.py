@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_jsonc
 from onehook.hostkit.config import (
     Commands,
     Finding,
@@ -27,7 +28,6 @@ from onehook.hostkit.config import (
     grouped_slot,
     matcher_fault,
     native_tools,
-    read_jsonc,
     table_at,
     trailing_commas,
 )

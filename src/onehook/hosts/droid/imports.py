@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.codec import read_jsonc
 from onehook.core import TOOLS as UNIFIED
 from onehook.core import wildcard
-from onehook.hostkit.config import TOOL_EVENTS, Place, read_jsonc, table_at
+from onehook.hostkit.config import TOOL_EVENTS, Place, table_at
 from onehook.hostkit.imports import (
     Borrowed,
     command_patterns,

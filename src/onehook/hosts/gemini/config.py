@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_jsonc
 from onehook.hostkit.config import (
     Commands,
     Finding,
@@ -22,7 +23,6 @@ from onehook.hostkit.config import (
     grouped_slot,
     hook_faults,
     native_tools,
-    read_jsonc,
     table_at,
     trailing_commas,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from onehook.codec import loads, text_of
+from onehook.codec import loads, read_jsonc, text_of
 from onehook.core import PayloadError
 
 TYPE_CHECKING = False
@@ -72,22 +72,8 @@ def _share(cwd: object) -> float:
     user = os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~")
     folders = [folder for folder in (cwd, user) if isinstance(folder, str)]
     for path in (system, *(os.path.join(folder, ".gemini", "settings.json") for folder in folders)):
-        model = _settings(path).get("model")
+        model = read_jsonc(path).get("model")
         share = model.get("compressionThreshold") if isinstance(model, dict) else None
         if isinstance(share, (int, float)) and share > 0:
             return float(share)
     return SHARE
-
-
-def _settings(path: str) -> dict[str, Any]:
-    """A settings file, which may have comments. (The installer's reader is not in a repository's own copy of the runtime.)"""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except (OSError, ValueError):
-        return {}
-    if b"//" in data or b"/*" in data:
-        import re
-
-        data = re.sub(rb'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or b"", data, flags=re.DOTALL)
-    return _object(data)
