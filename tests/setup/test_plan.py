@@ -10,7 +10,7 @@ import pytest
 
 from onehook.setup import command
 from onehook.setup.files import ScopeError
-from onehook.textedit.documents import ConfigError
+from onehook.textedit.document import ConfigError
 from tests.setup.installing import Place
 
 HOSTS = ["claude", "cursor", "codex"]

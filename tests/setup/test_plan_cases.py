@@ -16,7 +16,7 @@ from onehook.hostkit.config import Machine
 from onehook.hosts import load
 from onehook.setup.files import FilesError
 from onehook.setup.plan import configurable
-from onehook.textedit.documents import ConfigError
+from onehook.textedit.document import ConfigError
 from tests.host_folders import FOLDER
 from tests.setup.installing import Place
 

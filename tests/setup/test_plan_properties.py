@@ -16,7 +16,7 @@ from onehook.hostkit.config import Machine, text_problems
 from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import is_ours
 from onehook.setup.plan import config_of, configurable
-from onehook.textedit.documents import ConfigError, Document
+from onehook.textedit.document import ConfigError, Document
 from tests.setup.installing import Place
 from tests.textedit.documents import VALUES, documents
 

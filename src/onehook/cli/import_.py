@@ -13,7 +13,7 @@ from onehook.core import OnehookError
 from onehook.hosts import HOSTS, wire_of
 from onehook.setup.files import FilesError, LockError
 from onehook.setup.imports import importable
-from onehook.textedit.documents import ConfigError
+from onehook.textedit.document import ConfigError
 
 if TYPE_CHECKING:
     from onehook.setup.imports import Import, Taken

@@ -15,7 +15,7 @@ from onehook.manifest.load import stand_ins_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
 from onehook.setup.files import FilesError, LockError
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
-from onehook.textedit.documents import ConfigError
+from onehook.textedit.document import ConfigError
 
 
 @click.command("install")
@@ -166,7 +166,7 @@ def _temporary(launcher: str) -> bool:
 def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     """What a person still has to do before the host runs the hooks, each thing once."""
     from onehook.setup.entries import ours_in
-    from onehook.textedit.documents import Document
+    from onehook.textedit.document import Document
 
     config, place = config_of(host), place_of(host, request.scope, machine)
     if place is None or place.format == "own" or not place.path.exists():

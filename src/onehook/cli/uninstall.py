@@ -9,7 +9,7 @@ from onehook.hostkit.config import SCOPES
 from onehook.setup.command import PORTABLE_FOLDER
 from onehook.setup.files import FilesError, LockError
 from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
-from onehook.textedit.documents import ConfigError
+from onehook.textedit.document import ConfigError
 
 
 @click.command("uninstall")

@@ -7,7 +7,8 @@ from typing import Any
 from onehook.hostkit.config import Config, Found, Place
 from onehook.setup.command import is_ours
 from onehook.setup.journal import Journal, Memory
-from onehook.textedit.documents import ConfigError, Document, value_at
+from onehook.textedit.document import ConfigError, Document
+from onehook.textedit.text import value_at
 
 
 def ours_in(config: Config, data: Any) -> list[Found]:

@@ -20,7 +20,7 @@ from onehook.setup.files import Change
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
 from onehook.stopguard import state_folder
-from onehook.textedit.documents import ConfigError, Document
+from onehook.textedit.document import ConfigError, Document
 
 HEAD = """\
 # Written by `onehook import`: the hooks of {sources}, for every agent.

@@ -14,7 +14,8 @@ from onehook.setup.command import commands, is_ours, names_policy, orphan_of, re
 from onehook.setup.entries import first_state, ours_in, take_out, without
 from onehook.setup.files import Change
 from onehook.setup.journal import Journal
-from onehook.textedit.documents import ConfigError, Document, value_at
+from onehook.textedit.document import ConfigError, Document
+from onehook.textedit.text import value_at
 
 
 @dataclass

@@ -12,7 +12,7 @@ from onehook.setup.command import PORTABLE_FOLDER, is_ours, read
 from onehook.setup.entries import ours_in
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.portable import installed_version
-from onehook.textedit.documents import ConfigError, Document
+from onehook.textedit.document import ConfigError, Document
 from onehook.version import VERSION
 
 

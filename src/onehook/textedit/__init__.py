@@ -1,1 +1,1 @@
-"""Edits to JSON and TOML files that keep every byte they do not mean to change."""
+"""Edit JSON and TOML text without changing any byte outside the edit."""

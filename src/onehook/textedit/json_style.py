@@ -1,4 +1,4 @@
-"""How a JSON document is written: its indentation, line ends and separators, and new values in that style."""
+"""The style of a JSON text (indentation, line ends, separators), and how new values are written in that style."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from onehook.textedit.json_tree import BOM, Entry, Node
+from onehook.textedit.json_tree import Entry, Node
+from onehook.textedit.text import BOM, newline_of
 
 _BLANKS = re.compile(r"[ \t]*")
 _LOOKS_LIKE_COMMENT = re.compile(r"(?<=[/*])/|(?<=/)\*")
@@ -36,11 +37,6 @@ class Layout:
     multiline: bool
     indent: str
     gap: str
-
-
-def newline_of(text: str) -> str:
-    first = text.find("\n")
-    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
 def style_of(text: str, root: Node, escape_slashes: bool) -> Style:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onehook.codec import comment_spans, without_comments
-from onehook.textedit.error import TextError, line_and_column
+from onehook.textedit.text import BOM, TextError, line_and_column
 
 MAX_DEPTH = 200
-BOM = "\ufeff"
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')

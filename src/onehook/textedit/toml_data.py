@@ -1,49 +1,31 @@
-"""Plain TOML data: looking up and changing values by path, and writing them as text."""
+"""Plain TOML data: change values by path, compare them, and write them as text."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from onehook.textedit.error import Path
+from onehook.textedit.text import Steps
 
 MISSING = object()
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def lookup(data: Any, path: Path) -> Any:
-    for step in path:
-        if isinstance(data, dict) and isinstance(step, str):
-            data = data.get(step, MISSING)
-        elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
-            data = data[step]
-        else:
-            return MISSING
-    return data
-
-
-def first_missing(data: Any, path: Path) -> Path | None:
-    for size in range(1, len(path) + 1):
-        if lookup(data, path[:size]) is MISSING:
-            return path[:size]
-    return None
-
-
-def _holder(data: Any, path: Path) -> Any:
+def _holder(data: Any, path: Steps) -> Any:
     for step in path:
         data = data.setdefault(step, {}) if isinstance(data, dict) else data[step]
     return data
 
 
-def do_append(data: Any, path: Path, item: Any) -> None:
+def do_append(data: Any, path: Steps, item: Any) -> None:
     _holder(data, path[:-1]).setdefault(path[-1], []).append(item)
 
 
-def do_assign(data: Any, path: Path, value: Any) -> None:
+def do_assign(data: Any, path: Steps, value: Any) -> None:
     _holder(data, path[:-1])[path[-1]] = value
 
 
-def do_delete(data: Any, path: Path) -> None:
+def do_delete(data: Any, path: Steps) -> None:
     del _holder(data, path[:-1])[path[-1]]
 
 
@@ -66,7 +48,7 @@ def without_empty(value: Any) -> Any:
     return [without_empty(inner) for inner in value] if isinstance(value, list) else value
 
 
-def key_text(path: Path) -> str:
+def key_text(path: Steps) -> str:
     names = [step for step in path if isinstance(step, str)]
     return ".".join(name if _BARE_KEY.fullmatch(name) else value_text(name) for name in names)
 
@@ -85,7 +67,7 @@ def value_text(value: Any) -> str:
     return str(tomlkit.item(value).as_string())
 
 
-def table_lines(path: Path, table: dict[str, Any], *, array: bool) -> list[str]:
+def table_lines(path: Steps, table: dict[str, Any], *, array: bool) -> list[str]:
     """The lines of a table: its own keys first, then the tables inside it."""
     lines = [f"[[{key_text(path)}]]" if array else f"[{key_text(path)}]"]
     inner: list[str] = []
@@ -98,7 +80,3 @@ def table_lines(path: Path, table: dict[str, Any], *, array: bool) -> list[str]:
         else:
             lines.append(f"{key_text((key,))} = {value_text(value)}")
     return lines + inner
-
-
-def newline_of(text: str) -> str:
-    return "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"

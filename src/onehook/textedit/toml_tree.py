@@ -1,4 +1,4 @@
-"""Where the tables, keys and inline values of a valid TOML text stand in it."""
+"""Parse TOML text: its data, and where its tables, keys and inline values stand in the text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from onehook.textedit.error import Path, TextError
-
-BOM = "\ufeff"
+from onehook.textedit.text import BOM, Steps, TextError
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _BLANK = re.compile(r"[ \t]*")
@@ -30,7 +28,7 @@ class Value:
     start: int
     end: int
     kind: str = "scalar"
-    parts: list[tuple[Path, Value]] = field(default_factory=list)
+    parts: list[tuple[Steps, Value]] = field(default_factory=list)
     commas: list[int] = field(default_factory=list)
 
 
@@ -38,7 +36,7 @@ class Value:
 class Statement:
     """A key and its value, from the start of its line to the start of the next line."""
 
-    path: Path
+    path: Steps
     start: int
     end: int
     value: Value
@@ -48,7 +46,7 @@ class Statement:
 class Section:
     """A table header with its statements; the first section is the top of the file and has no header."""
 
-    path: Path
+    path: Steps
     start: int
     header_end: int
     statements: list[Statement] = field(default_factory=list)
@@ -59,7 +57,7 @@ class Section:
         return self.statements[-1].end if self.statements else self.header_end
 
 
-def read(text: str) -> Any:
+def parse(text: str) -> Any:
     """The plain data of a text; a text that is not TOML is an error with its position."""
     import tomlkit
     from tomlkit.exceptions import ParseError, TOMLKitError
@@ -73,9 +71,9 @@ def read(text: str) -> Any:
 
 
 def scan(text: str) -> list[Section]:
-    """The sections of a text that read accepts, with absolute paths (array elements by index)."""
+    """The sections of a text that parse accepts, with absolute paths (array elements by index)."""
     sections = [Section((), 1 if text.startswith(BOM) else 0, 1 if text.startswith(BOM) else 0)]
-    counts: dict[Path, int] = {}
+    counts: dict[Steps, int] = {}
     position = _skip(text, sections[0].start)
     while position < len(text):
         start = _line_start(text, position)
@@ -92,8 +90,8 @@ def scan(text: str) -> list[Section]:
     return sections
 
 
-def _absolute(keys: Path, is_array: bool, counts: dict[Path, int]) -> Path:
-    path: Path = ()
+def _absolute(keys: Steps, is_array: bool, counts: dict[Steps, int]) -> Steps:
+    path: Steps = ()
     for depth, key in enumerate(keys):
         path = (*path, key)
         if depth == len(keys) - 1 and is_array:
@@ -103,13 +101,13 @@ def _absolute(keys: Path, is_array: bool, counts: dict[Path, int]) -> Path:
     return path
 
 
-def _statement(text: str, start: int, position: int, table: Path) -> Statement:
+def _statement(text: str, start: int, position: int, table: Steps) -> Statement:
     keys, position = _keys(text, position)
     value = _value(text, _skip_blank(text, position + 1))
     return Statement((*table, *keys), start, _line_end(text, value.end), value)
 
 
-def _keys(text: str, position: int) -> tuple[Path, int]:
+def _keys(text: str, position: int) -> tuple[Steps, int]:
     """A dotted key, and the position of what follows it."""
     keys: list[str] = []
     while True:
@@ -126,7 +124,7 @@ def _keys(text: str, position: int) -> tuple[Path, int]:
 def _plain_key(shown: str) -> str:
     if shown[0] not in "\"'":
         return shown
-    return str(next(iter(read(f"{shown} = 1"))))
+    return str(next(iter(parse(f"{shown} = 1"))))
 
 
 def _value(text: str, start: int) -> Value:
@@ -148,7 +146,7 @@ def _container(text: str, start: int, kind: str, closer: str) -> Value:
     node = Value(start, start, kind)
     position = _skip(text, start + 1)
     while not text.startswith(closer, position):
-        keys: Path = (len(node.parts),)
+        keys: Steps = (len(node.parts),)
         if kind == "table":
             keys, position = _keys(text, position)
             position = _skip_blank(text, position + 1)

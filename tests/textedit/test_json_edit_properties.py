@@ -11,15 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.textedit.json_text import Path, append, parse, remove, replace_item, set_value
+from onehook.textedit.json_edit import append, remove, replace_item, set_value
+from onehook.textedit.json_tree import parse
+from onehook.textedit.text import Steps
 from tests.textedit.documents import KEYS, VALUES, documents
 
 pytestmark = pytest.mark.parametrize("jsonc", [False, True])
 OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
-def paths_of(value: Any, kind: type, path: Path = ()) -> list[Path]:
-    found: list[Path] = [path] if isinstance(value, kind) else []
+def paths_of(value: Any, kind: type, path: Steps = ()) -> list[Steps]:
+    found: list[Steps] = [path] if isinstance(value, kind) else []
     if isinstance(value, (dict, list)):
         steps = value.items() if isinstance(value, dict) else enumerate(value)
         for step, inner in steps:
@@ -27,7 +29,7 @@ def paths_of(value: Any, kind: type, path: Path = ()) -> list[Path]:
     return found
 
 
-def at(value: Any, path: Path) -> Any:
+def at(value: Any, path: Steps) -> Any:
     for step in path:
         value = value[step]
     return value
@@ -60,9 +62,7 @@ def test_appending_and_removing_items_gives_back_the_exact_text(jsonc: bool, dat
     size = len(at(value, path))
     edited, expected = text, copy.deepcopy(value)
     for item in items:
-        edit = append(edited, path, item, jsonc=jsonc, escape_slashes=data.draw(st.booleans()))
-        assert edit.created is None
-        edited = edit.text
+        edited = append(edited, path, item, jsonc=jsonc, escape_slashes=data.draw(st.booleans()))
         at(expected, path).append(item)
         assert same(parse(edited, jsonc=jsonc).value, expected)
         assert is_subsequence(text, edited)
@@ -80,17 +80,16 @@ def test_removing_the_created_container_gives_back_the_exact_text(jsonc: bool, d
     path = (*base, fresh, *data.draw(st.lists(KEYS, max_size=2)))
     item = data.draw(VALUES)
     if data.draw(st.booleans()):
-        edit, held = append(text, path, item, jsonc=jsonc), [item]
+        edited, held = append(text, path, item, jsonc=jsonc), [item]
     else:
-        edit, held = set_value(text, path, item, jsonc=jsonc), item
-    assert edit.created is not None and edit.created == (*base, fresh)
-    result = parse(edit.text, jsonc=jsonc).value
+        edited, held = set_value(text, path, item, jsonc=jsonc), item
+    result = parse(edited, jsonc=jsonc).value
     assert same(at(result, path), held)
     assert list(at(result, base))[-1] == fresh
     del at(result, base)[fresh]
     assert same(result, value)
-    assert is_subsequence(text, edit.text)
-    assert remove(edit.text, edit.created, jsonc=jsonc) == text
+    assert is_subsequence(text, edited)
+    assert remove(edited, (*base, fresh), jsonc=jsonc) == text
 
 
 @given(st.data())
@@ -121,7 +120,7 @@ def test_replacing_changes_one_span_only(jsonc: bool, data: st.DataObject) -> No
         assert entry is not None
         node = entry.node
     assert result.startswith(text[: node.start]) and result.endswith(text[node.end :])
-    assert set_value(text, path, new, jsonc=jsonc).text == result
+    assert set_value(text, path, new, jsonc=jsonc) == result
     assert replace_item(text, path, at(value, path), jsonc=jsonc) == text
 
 
@@ -131,16 +130,15 @@ def test_an_empty_document_comes_back_after_removing_the_root(jsonc: bool, data:
     space = data.draw(st.text(" \t\r\n", max_size=4))
     note = data.draw(st.sampled_from(["", "// c", "// c\n", "/* c */", "/* c */\r\n "])) if jsonc else ""
     text = data.draw(st.sampled_from(["", "\ufeff"])) + space + note
-    edit = append(text, ("hooks", "Stop"), {"a": 1}, jsonc=jsonc)
-    assert edit.created == ()
-    assert parse(edit.text, jsonc=jsonc).value == {"hooks": {"Stop": [{"a": 1}]}}
-    assert remove(edit.text, (), jsonc=jsonc) == text
+    edited = append(text, ("hooks", "Stop"), {"a": 1}, jsonc=jsonc)
+    assert parse(edited, jsonc=jsonc).value == {"hooks": {"Stop": [{"a": 1}]}}
+    assert remove(edited, (), jsonc=jsonc) == text
 
 
 @given(item=VALUES)
 @settings(max_examples=150, deadline=None)
 def test_escaped_slashes_leave_nothing_that_looks_like_a_comment(jsonc: bool, item: Any) -> None:
-    result = append("{}", ("hooks",), item, jsonc=jsonc, escape_slashes=True).text
+    result = append("{}", ("hooks",), item, jsonc=jsonc, escape_slashes=True)
     assert not re.search(r"//|/\*|\*/", result)
     assert same(json.loads(result), {"hooks": [item]})
     result.encode("utf-8")

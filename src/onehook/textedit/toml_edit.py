@@ -1,4 +1,4 @@
-"""Surgical edits of TOML text: every byte that is not the edit itself stays.
+"""Edit TOML text: append, set, replace and remove values, and leave every other byte as it is.
 
 tomlkit reads and renders values here, but does not edit: the edits of 0.15.2 are not byte-exact. An added
 table gets LF in a CRLF file, and removing the last [[a.b]] leaves `a.b = []` at the top of the file. So new
@@ -13,37 +13,26 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from onehook.textedit.error import Edit, Path, TextError, line_and_column, show_path
+from onehook.textedit.text import BOM, Steps, TextError, line_and_column, newline_of, show_path, value_at
 from onehook.textedit.toml_data import (
     MISSING,
     do_append,
     do_assign,
     do_delete,
-    first_missing,
     key_text,
-    lookup,
-    newline_of,
     same,
     table_lines,
     value_text,
     without_empty,
 )
-from onehook.textedit.toml_tree import BOM, Section, Statement, Value, read, scan
-
-__all__ = ["Edit", "Path", "TextError", "append", "parse", "remove", "replace_item", "set_value"]
+from onehook.textedit.toml_tree import Section, Statement, Value, parse, scan
 
 _ENDS_LINE = re.compile(r"[ \t]*(?:[\r\n]|$)")
 
 
-def parse(text: str) -> Any:
-    """The plain data of a text."""
-    return read(text)
-
-
-def append(text: str, path: Path, item: Any) -> Edit:
+def append(text: str, path: Steps, item: Any) -> str:
     """Add an item as the last element of the array at path; a missing array becomes [[path]] tables."""
-    data = read(text)
-    found = lookup(data, path)
+    found = value_at(parse(text), path, MISSING)
     if found is not MISSING and not isinstance(found, list):
         raise TextError(f"{show_path(path)} must be an array", *_where(text, path))
     sections = scan(text)
@@ -56,14 +45,13 @@ def append(text: str, path: Path, item: Any) -> Edit:
         _refuse_inline_parent(text, sections, path)
         result = _add_block(text, _end_of_element(text, sections, path), table_lines(path, item, array=True))
     _check(text, result, lambda fresh: do_append(fresh, path, item))
-    return Edit(result, first_missing(data, path))
+    return result
 
 
-def set_value(text: str, path: Path, value: Any) -> Edit:
+def set_value(text: str, path: Steps, value: Any) -> str:
     """Give the key at path a value, creating the key and its table when they are missing."""
-    data = read(text)
-    if lookup(data, path) is not MISSING:
-        return Edit(replace_item(text, path, value), None)
+    if value_at(parse(text), path, MISSING) is not MISSING:
+        return replace_item(text, path, value)
     sections = scan(text)
     _refuse_inline_parent(text, sections, path)
     table, line = path[:-1], f"{key_text(path[-1:])} = {value_text(value)}"
@@ -74,13 +62,12 @@ def set_value(text: str, path: Path, value: Any) -> Edit:
         block = [f"[{key_text(table)}]", line]
         result = _add_block(text, _end_of_element(text, sections, table), block)
     _check(text, result, lambda fresh: do_assign(fresh, path, value))
-    return Edit(result, first_missing(data, path))
+    return result
 
 
-def replace_item(text: str, path: Path, value: Any) -> str:
+def replace_item(text: str, path: Steps, value: Any) -> str:
     """Give the existing element or key at path new data; equal data leaves the text as it is."""
-    data = read(text)
-    old = lookup(data, path)
+    old = value_at(parse(text), path, MISSING)
     if old is MISSING:
         raise TextError(f"there is no {show_path(path)}", 1, 1)
     if same(old, value):
@@ -95,9 +82,9 @@ def replace_item(text: str, path: Path, value: Any) -> str:
     return result
 
 
-def remove(text: str, path: Path) -> str:
+def remove(text: str, path: Steps) -> str:
     """Take out an array element, a table or a key, with the blank line before a table and nothing else."""
-    if not path or lookup(read(text), path) is MISSING:
+    if not path or value_at(parse(text), path, MISSING) is MISSING:
         raise TextError(f"there is no {show_path(path)}", 1, 1)
     sections = scan(text)
     array = _inline(sections, path[:-1])
@@ -113,10 +100,10 @@ def remove(text: str, path: Path) -> str:
 
 
 def _check(before: str, after: str, change: Callable[[Any], None]) -> None:
-    expected = copy.deepcopy(read(before))
+    expected = copy.deepcopy(parse(before))
     change(expected)
     try:
-        actual = read(after)
+        actual = parse(after)
     except TextError as error:
         message = f"this file cannot be edited safely ({error.message})"
         raise TextError(message, error.line, error.column) from None
@@ -127,7 +114,7 @@ def _check(before: str, after: str, change: Callable[[Any], None]) -> None:
 # ---- finding
 
 
-def _where(text: str, path: Path) -> tuple[int, int]:
+def _where(text: str, path: Steps) -> tuple[int, int]:
     for section in scan(text):
         places: list[Section | Statement] = [section, *section.statements]
         for place in places:
@@ -136,7 +123,7 @@ def _where(text: str, path: Path) -> tuple[int, int]:
     return 1, 1
 
 
-def _inline(sections: list[Section], path: Path) -> Value | None:
+def _inline(sections: list[Section], path: Steps) -> Value | None:
     """The inline value at path, also deep inside other inline values."""
     for section in sections:
         for statement in section.statements:
@@ -146,7 +133,7 @@ def _inline(sections: list[Section], path: Path) -> Value | None:
     return None
 
 
-def _inside(value: Value, path: Path) -> Value | None:
+def _inside(value: Value, path: Steps) -> Value | None:
     if not path:
         return value
     for keys, part in value.parts:
@@ -155,7 +142,7 @@ def _inside(value: Value, path: Path) -> Value | None:
     return None
 
 
-def _refuse_inline_parent(text: str, sections: list[Section], path: Path) -> None:
+def _refuse_inline_parent(text: str, sections: list[Section], path: Steps) -> None:
     for section in sections:
         for statement in section.statements:
             if statement.path == path[: len(statement.path)]:
@@ -164,7 +151,7 @@ def _refuse_inline_parent(text: str, sections: list[Section], path: Path) -> Non
                 raise TextError(f"{shown} is an inline value: write it as a [{shown}] table", line, column)
 
 
-def _end_of_element(text: str, sections: list[Section], path: Path) -> int:
+def _end_of_element(text: str, sections: list[Section], path: Steps) -> int:
     """Where a new table goes: after the array element that it belongs to, else at the end of the text."""
     depth = max((i + 1 for i, step in enumerate(path) if isinstance(step, int)), default=0)
     if not depth:
@@ -198,7 +185,7 @@ def _add_line(text: str, home: Section, line: str) -> str:
     return text[:place] + line + newline + text[place:]
 
 
-def _replace_block(text: str, sections: list[Section], path: Path, value: Any) -> str:
+def _replace_block(text: str, sections: list[Section], path: Steps, value: Any) -> str:
     own = [i for i, section in enumerate(sections) if section.path[: len(path)] == path]
     contiguous = own and own == list(range(own[0], own[-1] + 1)) and sections[own[0]].path == path
     if not contiguous or not isinstance(value, dict):
@@ -230,7 +217,7 @@ def _insert_inline(text: str, array: Value, shown: str) -> str:
 # ---- removing
 
 
-def _element_spans(text: str, array: Value, path: Path) -> list[tuple[int, int]]:
+def _element_spans(text: str, array: Value, path: Steps) -> list[tuple[int, int]]:
     if array.kind != "array":
         message = f"{show_path(path)} is inside an inline table: remove it by hand"
         raise TextError(message, *_where(text, path[:1]))
@@ -250,7 +237,7 @@ def _element_spans(text: str, array: Value, path: Path) -> list[tuple[int, int]]
     return spans
 
 
-def _table_spans(text: str, sections: list[Section], path: Path) -> list[tuple[int, int]]:
+def _table_spans(text: str, sections: list[Section], path: Steps) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     joins = False
     for section in sections:
@@ -273,7 +260,7 @@ def _block_start(text: str, start: int, end: int) -> int:
     return len(head)
 
 
-def _line_spans(text: str, sections: list[Section], path: Path) -> list[tuple[int, int]]:
+def _line_spans(text: str, sections: list[Section], path: Steps) -> list[tuple[int, int]]:
     """The lines of the keys at or under path, outside the tables that go as a whole."""
     spans: list[tuple[int, int]] = []
     for place, section in enumerate(sections):

@@ -1,17 +1,19 @@
-"""The error that every text editor of this package raises, and the paths that it names."""
+"""What the JSON and TOML editors share: paths to values, positions in a text, line ends, and the error that names a position."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any
 
-Path = tuple[str | int, ...]
+Steps = tuple[str | int, ...]  # the way to a value: keys and indexes, from the root
+
+BOM = "\ufeff"
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class TextError(ValueError):
-    """A config text cannot be read or edited safely; line and column count from 1."""
+    """A text cannot be parsed or edited safely; line and column count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
@@ -25,24 +27,34 @@ class TextError(ValueError):
         return cls(message, line, column)
 
 
-class Edit(NamedTuple):
-    """A changed text, and the path of the top-most container that the change had to create."""
-
-    text: str
-    created: Path | None
-
-
 def line_and_column(text: str, position: int) -> tuple[int, int]:
     """The 1-based line and column of a position; a byte order mark takes no column."""
-    line, start = 1, 1 if text.startswith("\ufeff") else 0
+    line, start = 1, 1 if text.startswith(BOM) else 0
     for match in _LINE_END.finditer(text, 0, position):
         line, start = line + 1, match.end()
     return line, max(position - start, 0) + 1
 
 
-def show_path(path: Path) -> str:
+def show_path(path: Steps) -> str:
     """A path as a person would write it: hooks.PreToolUse[0]."""
     shown = ""
     for step in path:
         shown += f"[{step}]" if isinstance(step, int) else f"{'.' if shown else ''}{step}"
     return shown or "the document"
+
+
+def value_at(data: Any, path: Steps, missing: Any = None) -> Any:
+    """The value at path in plain data; `missing` if there is none."""
+    for step in path:
+        if isinstance(data, dict) and isinstance(step, str):
+            data = data.get(step, missing)
+        elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
+            data = data[step]
+        else:
+            return missing
+    return data
+
+
+def newline_of(text: str) -> str:
+    """The line end that a text uses first."""
+    return "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"

@@ -1,23 +1,24 @@
-"""One way to edit a config, whatever its format: append an entry, take entries out, read it."""
+"""Document: read and edit one config file the same way, whether it is JSON, JSONC or TOML."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from onehook.textedit import json_text, toml_text
-from onehook.textedit.error import Path as Steps
-from onehook.textedit.error import TextError
+from onehook.textedit import json_edit, toml_edit
 from onehook.textedit.json_tree import parse as parse_json
+from onehook.textedit.text import Steps, TextError
+from onehook.textedit.toml_tree import parse as parse_toml
 
 
 class ConfigError(RuntimeError):
-    """A config cannot be read or must not be touched; nothing was changed."""
+    """A config file cannot be read or must not be changed. Nothing was changed."""
 
 
 class Document:
-    """The text of one config file, edited surgically: what is not ours stays as it is, byte for byte."""
+    """The text of one config file. An edit changes what it means to change; every other byte stays as it is."""
 
     def __init__(self, path: Path, format: str, escape_slashes: bool = False) -> None:
         self.path = path
@@ -28,7 +29,7 @@ class Document:
     def _take(self, content: bytes | None) -> None:
         self.before = content
         self.text = _decoded(self.path, content)
-        self.data()  # refuse now what cannot be read
+        self.data()  # raises now if the file cannot be read
 
     def with_bytes(self, content: bytes | None) -> Document:
         """The same file with other content."""
@@ -37,7 +38,7 @@ class Document:
         return other
 
     def copy(self) -> Document:
-        """For edits that this one shall not see."""
+        """A document to edit without changing this one."""
         return copy.copy(self)
 
     @property
@@ -48,46 +49,34 @@ class Document:
         """The plain data; an empty file counts as empty."""
         try:
             if self.format == "toml":
-                return toml_text.parse(self.text)
+                return parse_toml(self.text)
             if not self.text.strip("\ufeff \t\r\n"):
                 return {}
-            return parse_json(self.text, jsonc=self._jsonc).value
+            return parse_json(self.text, jsonc=self.format == "jsonc").value
         except TextError as error:
             raise ConfigError(f"{self.path}: {error}; nothing was changed") from None
 
-    @property
-    def _jsonc(self) -> bool:
-        return self.format == "jsonc"
-
     def append(self, path: Steps, item: Any) -> None:
-        self._edit(lambda: self._append(path, item))
-
-    def _append(self, path: Steps, item: Any) -> str:
-        if self.format == "toml":
-            return toml_text.append(self.text, path, item).text
-        return json_text.append(self.text, path, item, jsonc=self._jsonc, escape_slashes=self.escape_slashes).text
+        """Add an item as the last element of the array at path, creating what is missing on the way."""
+        self._edit(toml_edit.append, json_edit.append, path, item, escape_slashes=self.escape_slashes)
 
     def set_value(self, path: Steps, value: Any) -> None:
-        if self.format == "toml":
-            self._edit(lambda: toml_text.set_value(self.text, path, value).text)
-        else:
-            self._edit(lambda: json_text.set_value(self.text, path, value, jsonc=self._jsonc, escape_slashes=self.escape_slashes).text)
+        """Set the value at path, creating what is missing on the way."""
+        self._edit(toml_edit.set_value, json_edit.set_value, path, value, escape_slashes=self.escape_slashes)
 
     def replace(self, path: Steps, item: Any) -> None:
-        if self.format == "toml":
-            self._edit(lambda: toml_text.replace_item(self.text, path, item))
-        else:
-            self._edit(lambda: json_text.replace_item(self.text, path, item, jsonc=self._jsonc, escape_slashes=self.escape_slashes))
+        """Replace the existing value at path."""
+        self._edit(toml_edit.replace_item, json_edit.replace_item, path, item, escape_slashes=self.escape_slashes)
 
     def remove(self, path: Steps) -> None:
-        if self.format == "toml":
-            self._edit(lambda: toml_text.remove(self.text, path))
-        else:
-            self._edit(lambda: json_text.remove(self.text, path, jsonc=self._jsonc))
+        self._edit(toml_edit.remove, json_edit.remove, path)
 
-    def _edit(self, edited: Any) -> None:
+    def _edit(self, in_toml: Callable[..., str], in_json: Callable[..., str], *arguments: Any, **only_json: bool) -> None:
         try:
-            self.text = edited()
+            if self.format == "toml":
+                self.text = in_toml(self.text, *arguments)
+            else:
+                self.text = in_json(self.text, *arguments, jsonc=self.format == "jsonc", **only_json)
         except TextError as error:
             raise ConfigError(f"{self.path}: {error}; nothing was changed") from None
 
@@ -106,12 +95,3 @@ def _decoded(path: Path, content: bytes | None) -> str:
         return (content or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start}); nothing was changed") from None
-
-
-def value_at(data: Any, path: Steps) -> Any:
-    for step in path:
-        try:
-            data = data[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.textedit.toml_text import TextError, append, parse, remove, replace_item, set_value
+from onehook.textedit.text import TextError, value_at
+from onehook.textedit.toml_edit import append, remove, replace_item, set_value
+from onehook.textedit.toml_tree import parse
 
 GROUP = {"matcher": "Bash", "hooks": [{"type": "command", "command": 'sh -c "x" # \\', "timeout": 5}]}
 PATH = ("hooks", "PreToolUse")
@@ -48,7 +50,7 @@ def test_appended_tables_are_the_last_and_removing_them_gives_back_the_exact_tex
     size = len(before.get("hooks", {}).get("PreToolUse", []))
     edited = text
     for _ in range(2):
-        edited = append(edited, PATH, GROUP).text
+        edited = append(edited, PATH, GROUP)
         assert edited.startswith(text)
     assert parse(edited)["hooks"]["PreToolUse"][size:] == [GROUP, GROUP]
     assert remove(remove(edited, (*PATH, size)), (*PATH, size)) == text
@@ -56,20 +58,22 @@ def test_appended_tables_are_the_last_and_removing_them_gives_back_the_exact_tex
 
 
 def test_the_block_reads_like_a_hand_written_one() -> None:
-    assert append("a = 1\n", PATH, GROUP).text == "a = 1\n\n" + BLOCK
-    assert append("a = 1\r\n", PATH, GROUP).text == ("a = 1\n\n" + BLOCK).replace("\n", "\r\n")
+    assert append("a = 1\n", PATH, GROUP) == "a = 1\n\n" + BLOCK
+    assert append("a = 1\r\n", PATH, GROUP) == ("a = 1\n\n" + BLOCK).replace("\n", "\r\n")
 
 
-def test_the_created_path_is_the_topmost_missing_one() -> None:
-    assert append("", PATH, GROUP).created == ("hooks",)
-    assert append("[hooks]\n", PATH, GROUP).created == PATH
-    edited = append("[hooks]\n", PATH, GROUP)
-    assert append(edited.text, PATH, GROUP).created is None
-    assert remove(edited.text, PATH) == "[hooks]\n"
+def added_by(text: str, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The first part of a path that a text does not have."""
+    missing = (path[:size] for size in range(1, len(path) + 1) if value_at(parse(text), path[:size]) is None)
+    return next(missing, None)
+
+
+def test_a_new_array_can_be_removed_as_a_whole() -> None:
+    assert remove(append("[hooks]\n", PATH, GROUP), PATH) == "[hooks]\n"
 
 
 def test_tables_written_behind_ours_stay_when_ours_go() -> None:
-    edited = append("a = 1\n", PATH, GROUP).text + '\n# theirs\n[hooks.state."x"]\ntrusted = true\n'
+    edited = append("a = 1\n", PATH, GROUP) + '\n# theirs\n[hooks.state."x"]\ntrusted = true\n'
     assert remove(edited, (*PATH, 0)) == 'a = 1\n\n# theirs\n[hooks.state."x"]\ntrusted = true\n'
 
 
@@ -77,8 +81,8 @@ def test_a_nested_array_of_an_earlier_element_is_extended_in_place() -> None:
     text = "[[hooks.PreToolUse]]\nmatcher = 'a'\n# c\n\n[[hooks.PreToolUse]]\nmatcher = 'b'\n"
     path = (*PATH, 0, "hooks")
     edited = append(text, path, {"type": "command"})
-    assert parse(edited.text)["hooks"]["PreToolUse"][0] == {"matcher": "a", "hooks": [{"type": "command"}]}
-    assert remove(edited.text, (*path, 0)) == text
+    assert parse(edited)["hooks"]["PreToolUse"][0] == {"matcher": "a", "hooks": [{"type": "command"}]}
+    assert remove(edited, (*path, 0)) == text
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_inline_arrays_are_extended_inline_and_restored(head: str, array: str) -
         pytest.skip("a line break inside an inline table is not TOML 1.0")
     edited = text
     for _ in range(2):
-        edited = append(edited, PATH, GROUP).text
+        edited = append(edited, PATH, GROUP)
     assert parse(edited)["hooks"]["PreToolUse"] == [*before, GROUP, GROUP]
     for index in (len(before) + 1, len(before)):
         edited = remove(edited, (*PATH, index))
@@ -114,7 +118,7 @@ def test_inline_arrays_are_extended_inline_and_restored(head: str, array: str) -
 
 def test_an_only_item_of_an_inline_array_goes_without_a_trace() -> None:
     for text in ("[hooks]\nPreToolUse = []\n", "[hooks]\nPreToolUse = [\n  # none\n]\n"):
-        assert remove(append(text, PATH, GROUP).text, (*PATH, 0)) == text
+        assert remove(append(text, PATH, GROUP), (*PATH, 0)) == text
 
 
 SETTINGS = {
@@ -131,26 +135,25 @@ SETTINGS = {
 @pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS.keys())
 @pytest.mark.parametrize("path", [("features", "hooks"), ("top",)])
 def test_a_new_key_and_its_table_can_be_removed_to_the_byte(text: str, path: tuple[str, ...]) -> None:
-    edit = set_value(text, path, True)
+    edited = set_value(text, path, True)
     expected = copy.deepcopy(parse(text))
     table = expected
     for step in path[:-1]:
         table = table.setdefault(step, {})
     table[path[-1]] = True
-    assert parse(edit.text) == expected
-    assert edit.created is not None
-    assert remove(edit.text, edit.created) == text
+    assert parse(edited) == expected
+    assert remove(edited, added_by(text, path) or ()) == text
 
 
 def test_an_existing_value_is_replaced_in_its_place() -> None:
     text = "[features]\r\nhooks  =  false # why\r\nx = { deep = [1, {y = 2}] }\r\n"
-    assert set_value(text, ("features", "hooks"), True).text == text.replace("false", "true")
+    assert set_value(text, ("features", "hooks"), True) == text.replace("false", "true")
     assert replace_item(text, ("features", "x", "deep", 1, "y"), "é") == text.replace("y = 2", 'y = "é"')
     assert replace_item(text, ("features", "hooks"), False) == text
 
 
 def test_a_table_element_is_replaced_as_one_block() -> None:
-    text = append("a = 1\n", PATH, {"matcher": "old"}).text + "\n# theirs\n[z]\n"
+    text = append("a = 1\n", PATH, {"matcher": "old"}) + "\n# theirs\n[z]\n"
     assert replace_item(text, (*PATH, 0), GROUP) == "a = 1\n\n" + BLOCK + "\n# theirs\n[z]\n"
 
 
@@ -231,9 +234,9 @@ def test_any_text_comes_back_exactly_after_append_and_remove(text: str, item: di
     except TextError:
         return
     size = len(before.get("hooks", {}).get("PreToolUse", []))
-    edit = append(text, PATH, item)
-    assert edit.text.startswith(text)
-    assert parse(edit.text)["hooks"]["PreToolUse"][size] == item
-    assert remove(edit.text, (*PATH, size)) == text
-    if edit.created:
-        assert remove(edit.text, edit.created) == text
+    edited = append(text, PATH, item)
+    assert edited.startswith(text)
+    assert parse(edited)["hooks"]["PreToolUse"][size] == item
+    assert remove(edited, (*PATH, size)) == text
+    if added := added_by(text, PATH):
+        assert remove(edited, added) == text

@@ -1,4 +1,4 @@
-"""Surgical edits of JSON and JSONC text: every byte that is not the edit itself stays.
+"""Edit JSON and JSONC text: append, set, replace and remove values, and leave every other byte as it is.
 
 The promise behind the odd-looking whitespace rules: removing what append or set_value added gives back the
 exact text from before. The inserted whitespace is therefore always recognisable from the result alone.
@@ -10,61 +10,55 @@ import json
 import re
 from typing import Any
 
-from onehook.textedit.error import Edit, Path, TextError, show_path
 from onehook.textedit.json_style import (
     Layout,
     Style,
     is_broken,
     layout_in,
     line_indent,
-    newline_of,
     render,
     style_of,
 )
 from onehook.textedit.json_tree import Entry, Node, comments, first_token, parse
-
-__all__ = ["Edit", "Node", "Path", "TextError", "append", "parse", "remove", "replace_item", "set_value"]
+from onehook.textedit.text import Steps, TextError, newline_of, show_path
 
 _ONE_BREAK = re.compile(r"(?:\r\n|\n)([ \t]*)")
 _ENDS_LINE = re.compile(r"[ \t]*(?:[\r\n]|$)")
 _KIND_NAMES = {"object": "an object", "array": "an array"}
 
 
-def append(text: str, path: Path, item: Any, *, jsonc: bool, escape_slashes: bool = False) -> Edit:
+def append(text: str, path: Steps, item: Any, *, jsonc: bool, escape_slashes: bool = False) -> str:
     """Add an item as the last element of the array at path, creating what is missing on the way."""
     opened = _with_root(text, jsonc)
     root = parse(opened, jsonc=jsonc)
     style = style_of(opened, root, escape_slashes)
     chain = _existing(opened, root, path)
     if len(chain) <= len(path):
-        edit = _create(opened, chain, path, [item], style)
-    elif chain[-1].kind != "array":
+        return _create(opened, chain, path, [item], style)
+    if chain[-1].kind != "array":
         message = f"{show_path(path)} must be an array, but it is {_kind(chain[-1])}"
         raise TextError.at(opened, chain[-1].start, message)
-    else:
-        edit = Edit(_insert(opened, chain, None, item, style), None)
-    return Edit(edit.text, ()) if opened != text else edit
+    return _insert(opened, chain, None, item, style)
 
 
-def set_value(text: str, path: Path, value: Any, *, jsonc: bool, escape_slashes: bool = False) -> Edit:
+def set_value(text: str, path: Steps, value: Any, *, jsonc: bool, escape_slashes: bool = False) -> str:
     """Give the value at path new data, creating the key and the objects around it when they are missing."""
     opened = _with_root(text, jsonc)
     root = parse(opened, jsonc=jsonc)
     style = style_of(opened, root, escape_slashes)
     chain = _existing(opened, root, path)
     missing = len(chain) <= len(path)
-    edit = _create(opened, chain, path, value, style) if missing else Edit(_replace(opened, chain, value, style), None)
-    return Edit(edit.text, ()) if opened != text else edit
+    return _create(opened, chain, path, value, style) if missing else _replace(opened, chain, value, style)
 
 
-def replace_item(text: str, path: Path, value: Any, *, jsonc: bool, escape_slashes: bool = False) -> str:
+def replace_item(text: str, path: Steps, value: Any, *, jsonc: bool, escape_slashes: bool = False) -> str:
     """Give the existing element or key at path new data; equal data leaves the text as it is."""
     root = parse(text, jsonc=jsonc)
     chain = _chain_to(text, root, path)
     return _replace(text, chain, value, style_of(text, root, escape_slashes))
 
 
-def remove(text: str, path: Path, *, jsonc: bool) -> str:
+def remove(text: str, path: Steps, *, jsonc: bool) -> str:
     """Take out an array element or an object key with its separator and its own whitespace, nothing else."""
     root = parse(text, jsonc=jsonc)
     chain = _chain_to(text, root, path)
@@ -86,7 +80,7 @@ def remove(text: str, path: Path, *, jsonc: bool) -> str:
 # ---- finding
 
 
-def _existing(text: str, root: Node, path: Path) -> list[Node]:
+def _existing(text: str, root: Node, path: Steps) -> list[Node]:
     """The nodes from the root along path, as far as they exist; a path that can never exist is an error."""
     chain = [root]
     for depth, step in enumerate(path):
@@ -104,7 +98,7 @@ def _existing(text: str, root: Node, path: Path) -> list[Node]:
     return chain
 
 
-def _chain_to(text: str, root: Node, path: Path) -> list[Node]:
+def _chain_to(text: str, root: Node, path: Steps) -> list[Node]:
     chain = _existing(text, root, path)
     if len(chain) <= len(path):
         raise TextError.at(text, chain[-1].start, f"there is no {show_path(path[: len(chain)])}")
@@ -139,14 +133,14 @@ def _without_root(text: str, root: Node) -> str:
 # ---- inserting and replacing
 
 
-def _create(text: str, chain: list[Node], path: Path, value: Any, style: Style) -> Edit:
+def _create(text: str, chain: list[Node], path: Steps, value: Any, style: Style) -> str:
     """Add the first missing key of path, holding the rest of the path and the value."""
     depth = len(chain) - 1
     for step in reversed(path[depth + 1 :]):
         if isinstance(step, int):
             raise TextError.at(text, chain[-1].start, f"{show_path(path)} does not exist")
         value = {step: value}
-    return Edit(_insert(text, chain, str(path[depth]), value, style), path[: depth + 1])
+    return _insert(text, chain, str(path[depth]), value, style)
 
 
 def _insert(text: str, chain: list[Node], key: str | None, value: Any, style: Style) -> str:
