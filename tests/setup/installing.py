@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.config import DEFAULT_EVENTS, Machine, Wish
-from onehook.setup.carry_out import carry_out
+from onehook.setup.apply import apply
 from onehook.setup.command import LAUNCHER
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, Request, plan_install, plan_uninstall
@@ -70,12 +70,12 @@ class Place:
 
     def install(self, hosts: list[str], scope: str = "project", **options: Any) -> Plan:
         plan = plan_install(hosts, self.request(scope, **options), self.machine, self.journal)
-        carry_out(plan, self.journal)
+        apply(plan, self.journal)
         return plan
 
     def uninstall(self, hosts: list[str], policy: Path | None = None, scopes: tuple[str, ...] = ALL_SCOPES) -> Plan:
         plan = plan_uninstall(hosts, scopes, policy, self.machine, self.journal)
-        carry_out(plan, self.journal)
+        apply(plan, self.journal)
         return plan
 
     def snapshot(self) -> dict[str, bytes | None]:

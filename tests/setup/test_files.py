@@ -1,4 +1,4 @@
-"""Applying planned changes: checks, symlinks, modes, owners, folders."""
+"""Writing planned edits: checks, symlinks, modes, owners, folders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onehook.setup.files import TEMP_PREFIX, Applied, Change, FilesError, ScopeError, StaleError, apply
+from onehook.setup.files import TEMP_PREFIX, FileEdit, FilesError, ScopeError, StaleError, write
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX modes and symlinks")
 
@@ -21,8 +21,8 @@ def scope(tmp_path: Path) -> Path:
     return folder
 
 
-def run(scope: Path, *changes: Change) -> Applied:
-    return apply(changes, scope_root=scope, lock_folder=scope.parent / "locks", wait=5)
+def run(scope: Path, *edits: FileEdit) -> None:
+    write(edits, roots={edit.path: scope for edit in edits}, ready=lambda: None)
 
 
 def everything_below(folder: Path) -> set[str]:
@@ -32,22 +32,20 @@ def everything_below(folder: Path) -> set[str]:
 def test_a_change_a_new_file_and_a_deletion_are_written(scope: Path) -> None:
     (scope / "a.json").write_bytes(b"{}")
     (scope / "gone").write_bytes(b"x")
-    changes = [
-        Change(scope / "a.json", b"{}", b"{ }"),
-        Change(scope / "b/c/new.json", None, b"[]"),
-        Change(scope / "gone", b"x", None),
+    edits = [
+        FileEdit(scope / "a.json", b"{}", b"{ }"),
+        FileEdit(scope / "b/c/new.json", None, b"[]"),
+        FileEdit(scope / "gone", b"x", None),
     ]
-    applied = run(scope, *changes)
+    run(scope, *edits)
     assert (scope / "a.json").read_bytes() == b"{ }"
     assert (scope / "b/c/new.json").read_bytes() == b"[]"
     assert everything_below(scope) == {"a.json", "b", "b/c", "b/c/new.json"}
-    assert applied.created_folders == [scope / "b", scope / "b/c"]
-    assert applied.written == changes
 
 
 def test_line_ends_and_byte_order_mark_reach_the_disk_unchanged(scope: Path) -> None:
     content = b'\xef\xbb\xbf{\r\n\t"a": 1\r\n}\x1a\n'
-    run(scope, Change(scope / "a.json", None, content))
+    run(scope, FileEdit(scope / "a.json", None, content))
     assert (scope / "a.json").read_bytes() == content
 
 
@@ -55,41 +53,40 @@ def test_line_ends_and_byte_order_mark_reach_the_disk_unchanged(scope: Path) -> 
 def test_a_file_that_changed_after_the_plan_stops_everything(scope: Path, planned: bytes | None) -> None:
     (scope / "a").write_bytes(b"theirs")
     with pytest.raises(StaleError, match="run this again"):
-        run(scope, Change(scope / "first/b", None, b"x"), Change(scope / "a", planned, b"ours"))
+        run(scope, FileEdit(scope / "first/b", None, b"x"), FileEdit(scope / "a", planned, b"ours"))
     assert (scope / "a").read_bytes() == b"theirs"
     assert everything_below(scope) == {"a"}
 
 
 def test_a_file_that_was_removed_after_the_plan_stops_everything(scope: Path) -> None:
     with pytest.raises(StaleError, match="removed"):
-        run(scope, Change(scope / "b", None, b"x"), Change(scope / "a", b"old", b"new"))
+        run(scope, FileEdit(scope / "b", None, b"x"), FileEdit(scope / "a", b"old", b"new"))
     assert everything_below(scope) == set()
 
 
 def test_an_unchanged_file_is_not_written_again(scope: Path) -> None:
     (scope / "a").write_bytes(b"same")
     before = (scope / "a").stat()
-    applied = run(scope, Change(scope / "a", b"same", b"same"))
-    assert applied.written == []
+    run(scope, FileEdit(scope / "a", b"same", b"same"))
     assert (scope / "a").stat().st_ino == before.st_ino
 
 
 def test_two_changes_of_one_file_are_refused(scope: Path) -> None:
-    with pytest.raises(FilesError, match="one change"):
-        run(scope, Change(scope / "a", None, b"1"), Change(scope / "x/../a", None, b"2"))
+    with pytest.raises(FilesError, match="one edit"):
+        run(scope, FileEdit(scope / "a", None, b"1"), FileEdit(scope / "x/../a", None, b"2"))
     assert everything_below(scope) == set()
 
 
 def test_a_folder_in_the_place_of_the_file_is_refused(scope: Path) -> None:
     (scope / "a").mkdir()
     with pytest.raises(FilesError, match="not a regular file"):
-        run(scope, Change(scope / "a", None, b"1"))
+        run(scope, FileEdit(scope / "a", None, b"1"))
 
 
 def test_a_path_outside_the_scope_is_refused(scope: Path) -> None:
     for path in (scope.parent / "other", scope / "../other", scope):
         with pytest.raises(ScopeError):
-            run(scope, Change(path, None, b"x"))
+            run(scope, FileEdit(path, None, b"x"))
     assert not (scope.parent / "other").exists()
 
 
@@ -99,7 +96,7 @@ def test_a_symlinked_file_inside_the_scope_is_written_at_its_target(scope: Path)
     (scope / "real/settings.json").write_bytes(b"old")
     (scope / "link.json").symlink_to("real/settings.json")
     (scope / "folder").symlink_to(scope / "real")
-    run(scope, Change(scope / "link.json", b"old", b"new"), Change(scope / "folder/fresh", None, b"1"))
+    run(scope, FileEdit(scope / "link.json", b"old", b"new"), FileEdit(scope / "folder/fresh", None, b"1"))
     assert (scope / "link.json").is_symlink() and (scope / "folder").is_symlink()
     assert (scope / "real/settings.json").read_bytes() == b"new"
     assert (scope / "real/fresh").read_bytes() == b"1"
@@ -122,7 +119,7 @@ def test_a_symlink_that_leads_out_is_refused_with_both_ends_named(scope: Path, l
         path.symlink_to(outside / "missing.json")
         before = None
     with pytest.raises(ScopeError) as caught:
-        run(scope, Change(path, before, b"new"))
+        run(scope, FileEdit(path, before, b"new"))
     assert str(path) in str(caught.value) and str(outside.resolve()) in str(caught.value)
     assert everything_below(outside) == {"settings.json"}
     assert (outside / "settings.json").read_bytes() == b"old"
@@ -133,14 +130,14 @@ def test_a_symlink_loop_is_refused(scope: Path) -> None:
     (scope / "a").symlink_to("b")
     (scope / "b").symlink_to("a")
     with pytest.raises(ScopeError, match="itself"):
-        run(scope, Change(scope / "a", None, b"x"))
+        run(scope, FileEdit(scope / "a", None, b"x"))
 
 
 @posix
 def test_a_scope_that_is_itself_reached_through_a_symlink_works(scope: Path) -> None:
     alias = scope.parent / "alias"
     alias.symlink_to(scope)
-    run(alias, Change(alias / "a", None, b"1"))
+    run(alias, FileEdit(alias / "a", None, b"1"))
     assert (scope / "a").read_bytes() == b"1"
 
 
@@ -149,24 +146,15 @@ def test_a_scope_that_is_itself_reached_through_a_symlink_works(scope: Path) -> 
 def test_the_mode_of_a_changed_file_is_kept(scope: Path, mode: int) -> None:
     (scope / "a").write_bytes(b"old")
     (scope / "a").chmod(mode)
-    run(scope, Change(scope / "a", b"old", b"new"))
+    run(scope, FileEdit(scope / "a", b"old", b"new"))
     assert stat.S_IMODE((scope / "a").stat().st_mode) == mode
-
-
-@posix
-def test_a_planned_mode_is_set_even_when_the_bytes_stay(scope: Path) -> None:
-    (scope / "a").write_bytes(b"same")
-    (scope / "a").chmod(0o644)
-    run(scope, Change(scope / "a", b"same", b"same", mode=0o755), Change(scope / "b", None, b"x", mode=0o700))
-    assert stat.S_IMODE((scope / "a").stat().st_mode) == 0o755
-    assert stat.S_IMODE((scope / "b").stat().st_mode) == 0o700
 
 
 @posix
 def test_a_new_file_gets_the_mode_of_the_umask(scope: Path) -> None:
     old = os.umask(0o027)
     try:
-        run(scope, Change(scope / "a", None, b"x"))
+        run(scope, FileEdit(scope / "a", None, b"x"))
     finally:
         os.umask(old)
     assert stat.S_IMODE((scope / "a").stat().st_mode) == 0o640
@@ -177,7 +165,7 @@ def test_a_new_file_gets_the_mode_of_the_umask(scope: Path) -> None:
 def test_root_keeps_the_owner_of_a_changed_file(scope: Path) -> None:
     (scope / "a").write_bytes(b"old")
     os.chown(scope / "a", 12345, 23456)
-    run(scope, Change(scope / "a", b"old", b"new"))
+    run(scope, FileEdit(scope / "a", b"old", b"new"))
     status = (scope / "a").stat()
     assert (status.st_uid, status.st_gid) == (12345, 23456)
 
@@ -185,22 +173,25 @@ def test_root_keeps_the_owner_of_a_changed_file(scope: Path) -> None:
 def test_leftovers_of_a_killed_run_are_swept_and_other_files_are_not(scope: Path) -> None:
     (scope / f"{TEMP_PREFIX}abc").write_bytes(b"half")
     (scope / ".other-tmp").write_bytes(b"theirs")
-    run(scope, Change(scope / "a", None, b"1"))
+    run(scope, FileEdit(scope / "a", None, b"1"))
     assert everything_below(scope) == {"a", ".other-tmp"}
 
 
-def test_a_failing_write_leaves_no_temp_file_and_no_folder(scope: Path) -> None:
-    def fail(step: str, path: Path) -> None:
-        if step == "sync":
+def test_a_failing_write_leaves_no_temp_file_and_no_folder(scope: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int) -> None:
+        if stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError("disk full")
 
-    changes = [Change(scope / "new/a", None, b"1")]
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(FilesError, match="disk full; changed so far: no file"):
-        apply(changes, scope_root=scope, lock_folder=scope.parent / "locks", on_write=fail)
+        run(scope, FileEdit(scope / "new/a", None, b"1"))
     assert everything_below(scope) == set()
 
 
-def test_no_lock_file_is_left_in_the_project(scope: Path) -> None:
-    run(scope, Change(scope / "a", None, b"1"))
-    assert everything_below(scope) == {"a"}
-    assert everything_below(scope.parent / "locks") == {"setup.lock"}
+def test_nothing_is_written_before_ready_was_called(scope: Path) -> None:
+    def refuse() -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        write([FileEdit(scope / "new/a", None, b"1")], roots={scope / "new/a": scope}, ready=refuse)
+    assert everything_below(scope) == set()

@@ -2,56 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from onehook.setup.files import TEMP_PREFIX, Change, LockError, apply
-from onehook.setup.lock import held
+from onehook.setup.files import TEMP_PREFIX, FileEdit, write
+from onehook.setup.lock import LockError, held
+from tests.setup.killing import killed_at
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 BIG = b"x" * 150_000
 OLD: dict[str, bytes | None] = {"a.json": b"old", "new/deep/b.json": None, "c.json": b"old", "big": b"old"}
 NEW: dict[str, bytes | None] = {"a.json": b"new", "new/deep/b.json": b"new b", "c.json": None, "big": BIG}
 
-KILLED_AT_STEP = """
-import os, signal, sys
-from pathlib import Path
-from onehook.setup.files import Change, apply
-from tests.setup.test_files_crash import plan
-scope, step = Path(sys.argv[1]), int(sys.argv[2])
-seen = []
-def die(name, path):
-    seen.append(name)
-    if len(seen) == step:
-        os.kill(os.getpid(), signal.SIGKILL)
-apply(plan(scope), scope_root=scope, lock_folder=scope.parent / "locks", on_write=die)
-"""
-
 COUNTS_UP = """
-import sys, time
+import sys
 from pathlib import Path
-from onehook.setup.files import Change, StaleError, apply
+from onehook.setup.files import FileEdit, StaleError
+from onehook.setup.lock import held
+from tests.setup.test_files_crash import written
 scope = Path(sys.argv[1])
 done = 0
 while done < 25:
     before = (scope / "n").read_bytes()
     after = str(int(before) + 1).encode()
     try:
-        changes = [Change(scope / "n", before, after), Change(scope / "m", before, after)]
-        apply(changes, scope_root=scope, lock_folder=scope.parent / "locks", wait=30)
+        with held(scope.parent / "locks", wait=30):
+            written(scope, [FileEdit(scope / "n", before, after), FileEdit(scope / "m", before, after)])
         done += 1
     except StaleError:
         pass
 """
 
 
-def plan(scope: Path) -> list[Change]:
-    return [Change(scope / name, OLD[name], NEW[name]) for name in OLD]
+def written(scope: Path, edits: list[FileEdit]) -> None:
+    write(edits, roots={edit.path: scope for edit in edits}, ready=lambda: None)
 
 
 def child(code: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -72,22 +61,20 @@ def content_of(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@pytest.mark.skipif(sys.platform == "win32", reason="fork and SIGKILL")
 def test_killed_at_every_step_each_file_is_old_or_new_and_the_next_run_finishes(tmp_path: Path) -> None:
     step = 0
     while True:
         step += 1
         scope = fresh_scope(tmp_path / str(step))
-        status = child(KILLED_AT_STEP, str(scope), str(step)).wait(60)
+        killed = killed_at(step, functools.partial(written, scope, [FileEdit(scope / name, OLD[name], NEW[name]) for name in OLD]))
         now = {name: content_of(scope / name) for name in OLD}
-        if status == 0:
+        if not killed:
             assert now == NEW
             break
-        assert status == -signal.SIGKILL
         for name, content in now.items():
             assert content in (OLD[name], NEW[name]), f"{name} is torn after step {step}"
-        changes = [Change(scope / name, now[name], NEW[name]) for name in OLD]
-        apply(changes, scope_root=scope, lock_folder=scope.parent / "locks", wait=5)
+        written(scope, [FileEdit(scope / name, now[name], NEW[name]) for name in OLD])
         assert {name: content_of(scope / name) for name in OLD} == NEW
         assert not list(scope.rglob(f"{TEMP_PREFIX}*"))
     assert step > 15
@@ -108,9 +95,10 @@ def test_the_waiting_process_names_the_holder(tmp_path: Path) -> None:
         code = """
 import sys
 from pathlib import Path
-from onehook.setup.files import LockError, apply
+from onehook.setup.lock import LockError, held
 try:
-    apply([], scope_root=Path(sys.argv[1]), lock_folder=Path(sys.argv[1]) / "locks", wait=0.1)
+    with held(Path(sys.argv[1]) / "locks", wait=0.1):
+        pass
 except LockError as error:
     sys.exit(0 if f"pid {sys.argv[2]}" in str(error) else 3)
 """

@@ -84,7 +84,7 @@ def test_an_upgrade_of_onehook_changes_no_byte(place: Place, monkeypatch: pytest
     place.install(HOSTS)
     for module in ("onehook.version", "onehook.setup.survey", "onehook.setup.doctor"):
         monkeypatch.setattr(f"{module}.VERSION", "99.0.0")
-    assert not place.install(HOSTS).changes
+    assert not place.install(HOSTS).edits
 
 
 def test_fewer_events_take_the_other_entries_of_this_policy_out(place: Place) -> None:
@@ -200,7 +200,7 @@ def test_codex_entries_in_config_toml_are_found_after_a_hooks_json_appeared(plac
     before = toml.read_bytes()
     place.install(["codex"])
     (toml.parent / "hooks.json").write_text("{}")
-    assert not place.install(["codex"]).changes
+    assert not place.install(["codex"]).edits
     place.uninstall(["codex"])
     assert toml.read_bytes() == before and (toml.parent / "hooks.json").read_text() == "{}"
 

@@ -52,7 +52,7 @@ def test_before_after_install_and_after_uninstall(path: Path, tmp_path: Path) ->
     place.install([host], case.get("scope", "project"), **options)
     assert place.plain(file.read_bytes().decode()) == (text_of(case["after"]) or b"").decode()
     written = place.snapshot()
-    assert not place.install([host], case.get("scope", "project"), **options).changes
+    assert not place.install([host], case.get("scope", "project"), **options).edits
     assert place.snapshot() == written
     place.uninstall([host])
     assert place.snapshot() == before

@@ -105,7 +105,7 @@ def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.Dat
         start = place.snapshot()
         first, second = data.draw(REQUESTS, "first"), data.draw(REQUESTS, "second")
         place.install([host], **first)
-        assert not place.install([host], **first).changes
+        assert not place.install([host], **first).edits
         if before is not None and spot.format != "own":
             now = Document(spot.path, spot.format).data()
             assert without_ours(host, now) == without_ours(host, before)

@@ -73,7 +73,7 @@ def test_status_says_when_the_runtime_is_old_and_an_install_renews_it(tmp_path: 
     version.write_text('VERSION = "0.0.1"\n')
     (row,) = rows(place.machine)
     assert f"is 0.0.1, this is {VERSION}" in row.note
-    assert place.install(["claude"], portable=True).changes
+    assert place.install(["claude"], portable=True).edits
     (row,) = rows(place.machine)
     assert row.note == "" and row.portable
 

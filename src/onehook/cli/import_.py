@@ -11,8 +11,9 @@ import click
 from onehook.cli.choices import machine_of
 from onehook.core import OnehookError
 from onehook.hosts import HOSTS, wire_of
-from onehook.setup.files import FilesError, LockError
+from onehook.setup.files import FilesError
 from onehook.setup.imports import importable
+from onehook.setup.lock import LockError
 from onehook.textedit.document import ConfigError
 
 if TYPE_CHECKING:
@@ -57,13 +58,13 @@ def command(sources: str, scope: str, output: str, take_over: bool, project: str
         if not found.carried and not as_json:
             raise click.ClickException("there is no hook that could be carried over; nothing was written")
         plan = plan_import(found, target, journal, take_over) if found.carried else None
-        kept = _carry_out(plan, journal) if plan and not dry_run else []
+        kept = _apply(plan, journal) if plan and not dry_run else []
         if as_json:
-            click.echo(_as_json(found, [str(change.path) for change in plan.changes] if plan else [], kept, dry_run))
+            click.echo(_as_json(found, [str(edit.path) for edit in plan.edits] if plan else [], kept, dry_run))
         elif plan and dry_run:
             from onehook.setup.preview import unified_diff
 
-            click.echo(unified_diff(plan.changes, colour=False), nl=False)
+            click.echo(unified_diff(plan.edits, colour=False), nl=False)
         else:
             _say(found, kept, target, take_over)
     except (ConfigError, FilesError, LockError, OnehookError) as error:
@@ -92,13 +93,13 @@ def _report(found: Import) -> None:
         click.echo(f"note              {note}", err=True)
 
 
-def _carry_out(plan: Plan, journal: Journal) -> list[tuple[Path, Path]]:
+def _apply(plan: Plan, journal: Journal) -> list[tuple[Path, Path]]:
     """Write the plan; (config, its copy) of what hooks were taken out of."""
-    from onehook.setup.carry_out import carry_out
+    from onehook.setup.apply import apply
     from onehook.setup.imports import keep_originals
 
     kept = keep_originals(plan)
-    carry_out(plan, journal)
+    apply(plan, journal)
     return kept
 
 

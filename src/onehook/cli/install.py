@@ -13,7 +13,8 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
 from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
 from onehook.manifest.load import stand_ins_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
-from onehook.setup.files import FilesError, LockError
+from onehook.setup.files import FilesError
+from onehook.setup.lock import LockError
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
 from onehook.textedit.document import ConfigError
 
@@ -77,7 +78,7 @@ def _run_options(timeout: float | None) -> tuple[str, ...]:
 
 
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool) -> None:
-    from onehook.setup.carry_out import carry_out, until_fresh
+    from onehook.setup.apply import apply, until_fresh
     from onehook.setup.journal import Journal
 
     journal = Journal()
@@ -92,11 +93,11 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
     def carried() -> Plan:
         nonlocal asked
         plan = planned()
-        if plan.changes and not asked:
+        if plan.edits and not asked:
             _list(plan)
             click.confirm("Write?", default=True, abort=True)
             asked = True
-        carry_out(plan, journal)
+        apply(plan, journal)
         return plan
 
     try:
@@ -115,11 +116,11 @@ def show_diff(plan: Plan) -> None:
     """The diff of each file. On a terminal the files of the runtime, which are many and onehook's own, are only counted."""
     from onehook.setup.preview import unified_diff
 
-    runtime = [change for change in plan.changes if change.kind == "runtime"] if sys.stdout.isatty() else []
-    click.echo(unified_diff([change for change in plan.changes if change not in runtime], colour=_colour()), nl=False)
+    runtime = [edit for edit in plan.edits if edit.kind == "runtime"] if sys.stdout.isatty() else []
+    click.echo(unified_diff([edit for edit in plan.edits if edit not in runtime], colour=_colour()), nl=False)
     if runtime:
         click.echo(f"and {len(runtime)} files of the runtime in {PORTABLE_FOLDER}/ (whole when piped)")
-    click.echo(f"{_count(plan)} would change; nothing was written." if plan.changes else "Nothing would change.", err=True)
+    click.echo(f"{_count(plan)} would change; nothing was written." if plan.edits else "Nothing would change.", err=True)
 
 
 def _colour() -> bool:
@@ -129,19 +130,19 @@ def _colour() -> bool:
 
 
 def _count(plan: Plan) -> str:
-    return f"{len(plan.changes)} file{'s' if len(plan.changes) != 1 else ''}"
+    return f"{len(plan.edits)} file{'s' if len(plan.edits) != 1 else ''}"
 
 
 def _list(plan: Plan) -> None:
-    for change in plan.changes:
-        if change.kind != "runtime":
-            click.echo(f"  {'new ' if change.before is None else 'edit'} {change.path}")
-    if any(change.kind == "runtime" for change in plan.changes):
-        click.echo(f"       {PORTABLE_FOLDER}/ (the runtime, {sum(change.kind == 'runtime' for change in plan.changes)} files)")
+    for edit in plan.edits:
+        if edit.kind != "runtime":
+            click.echo(f"  {'new ' if edit.before is None else 'edit'} {edit.path}")
+    if any(edit.kind == "runtime" for edit in plan.edits):
+        click.echo(f"       {PORTABLE_FOLDER}/ (the runtime, {sum(edit.kind == 'runtime' for edit in plan.edits)} files)")
 
 
 def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine) -> None:
-    written = {change.path for change in plan.changes}
+    written = {edit.path for edit in plan.edits}
     for host in hosts:
         place = place_of(host, request.scope, machine)
         if place is None:

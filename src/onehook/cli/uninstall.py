@@ -7,7 +7,8 @@ import click
 from onehook.cli.choices import SCOPE_CHOICE, machine_of
 from onehook.hostkit.config import SCOPES
 from onehook.setup.command import PORTABLE_FOLDER
-from onehook.setup.files import FilesError, LockError
+from onehook.setup.files import FilesError
+from onehook.setup.lock import LockError
 from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
 from onehook.textedit.document import ConfigError
 
@@ -27,7 +28,7 @@ def command(policy: str | None, hosts: str, scope: str | None, project: str | No
     """
     from onehook.cli.choices import chosen_hosts
     from onehook.cli.install import show_diff
-    from onehook.setup.carry_out import carry_out, until_fresh
+    from onehook.setup.apply import apply, until_fresh
     from onehook.setup.journal import Journal
 
     machine = machine_of(project)
@@ -40,7 +41,7 @@ def command(policy: str | None, hosts: str, scope: str | None, project: str | No
 
     def carried() -> Plan:
         plan = planned()
-        carry_out(plan, journal)
+        apply(plan, journal)
         return plan
 
     try:
@@ -54,10 +55,10 @@ def command(policy: str | None, hosts: str, scope: str | None, project: str | No
 
 
 def _report(plan: Plan, policy: str | None) -> None:
-    for change in plan.changes:
-        if change.kind != "runtime":
-            click.echo(f"{'removed ' if change.after is None else 'restored'} {change.path}")
-    if any(change.kind == "runtime" for change in plan.changes):
+    for edit in plan.edits:
+        if edit.kind != "runtime":
+            click.echo(f"{'removed ' if edit.after is None else 'restored'} {edit.path}")
+    if any(edit.kind == "runtime" for edit in plan.edits):
         click.echo(f"removed  the runtime in {PORTABLE_FOLDER}/")
-    if not plan.changes:
+    if not plan.edits:
         click.echo(f"{policy or 'Nothing of onehook'} is {'not ' if policy else ''}installed there.")

@@ -1,4 +1,4 @@
-"""Write planned file changes: checked first, each file old or new at every moment, nothing out of scope."""
+"""FileEdit, and how a list of them is written: checked first, each file old or new at every moment, nothing out of scope."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onehook.setup.lock import LockError, held
-
-__all__ = ["TEMP_PREFIX", "Applied", "Change", "FilesError", "LockError", "ScopeError", "StaleError", "apply", "sweep", "write"]
-
 TEMP_PREFIX = ".onehook-tmp-"
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
-_PERMISSIONS = 0o7777
-
-OnWrite = Callable[[str, Path], None]
 
 
 class FilesError(RuntimeError):
-    """A planned change cannot be written."""
+    """A planned edit cannot be written."""
 
 
 class StaleError(FilesError):
@@ -36,131 +29,94 @@ class ScopeError(FilesError):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One file's bytes before and after; None stands for no file, and mode None keeps the mode."""
+class FileEdit:
+    """One file's bytes before and after; None means that there is no file."""
 
     path: Path
     before: bytes | None
     after: bytes | None
-    mode: int | None = None
-    kind: str = "config"
+    kind: str = "config"  # or runtime: a file of the portable copy
 
 
 @dataclass(slots=True)
-class Applied:
-    """What apply did: the changes it wrote, and the folders it had to create, outermost first."""
+class _Progress:
+    """The edits written so far, and the folders created for them, outermost first."""
 
-    written: list[Change] = field(default_factory=list)
+    written: list[FileEdit] = field(default_factory=list)
     created_folders: list[Path] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Target:
-    change: Change
+    edit: FileEdit
     real: Path
     status: os.stat_result | None
     staged: Path | None = None
 
-    @property
-    def idle(self) -> bool:
-        """Whether the file already is what it should become."""
-        mode = self.change.mode
-        same_mode = mode is None or (self.status is not None and stat.S_IMODE(self.status.st_mode) == mode)
-        return self.change.before == self.change.after and (self.change.after is None or same_mode)
 
+def write(edits: Sequence[FileEdit], *, roots: Mapping[Path, Path], ready: Callable[[], None]) -> None:
+    """Write all edits, or raise before the first file is changed. The caller holds the lock.
 
-def apply(
-    changes: Sequence[Change],
-    *,
-    scope_root: Path | Mapping[Path, Path],
-    lock_folder: Path,
-    wait: float = 10.0,
-    on_write: OnWrite | None = None,
-) -> Applied:
-    """Write all changes under the lock, or raise before the first file is touched."""
-    with held(lock_folder, wait=wait):
-        return write(changes, scope_root=scope_root, on_write=on_write)
-
-
-def write(
-    changes: Sequence[Change],
-    *,
-    scope_root: Path | Mapping[Path, Path],
-    ready: Callable[[], None] | None = None,
-    on_write: OnWrite | None = None,
-) -> Applied:
-    """Write all changes, or raise before the first file is touched. The caller holds the lock.
-
-    scope_root is the folder that nothing may be written outside of: one for all, or one for each path.
-    ready is called when every check has passed and nothing has been touched yet.
-    on_write is told each finished step: folder, open, write, sync, replace, delete, and done for a file.
+    `roots` names, for each path, the folder that nothing may be written outside of.
+    `ready` is called when every check has passed and nothing has been changed yet.
     """
-    report = on_write or _silent
-    targets = _checked(changes, scope_root)
-    if ready is not None:
-        ready()
+    targets = [target for target in _checked(edits, roots) if target.edit.before != target.edit.after]
+    ready()
     sweep({target.real.parent for target in targets})
-    active = [target for target in targets if not target.idle]
-    applied = Applied()
-    with _discarding_leftovers(active, applied):
-        for target in active:
-            _stage(target, applied, report)
-        for target in active:
-            _commit(target, applied, report)
-    return applied
-
-
-def _silent(step: str, path: Path) -> None:
-    """Nobody is listening."""
+    progress = _Progress()
+    with _discarding_leftovers(targets, progress):
+        for target in targets:
+            _stage(target, progress)
+        for target in targets:
+            _commit(target, progress)
 
 
 # ---- checks before the first write
 
 
-def _checked(changes: Sequence[Change], scope_root: Path | Mapping[Path, Path]) -> list[_Target]:
+def _checked(edits: Sequence[FileEdit], roots: Mapping[Path, Path]) -> list[_Target]:
     targets: list[_Target] = []
     seen: dict[Path, Path] = {}
-    for change in changes:
-        root = scope_root if isinstance(scope_root, Path) else scope_root[change.path]
-        real = _inside_scope(change.path, root)
+    for edit in edits:
+        real = _inside_scope(edit.path, roots[edit.path])
         if real in seen:
-            raise FilesError(f"{change.path} and {seen[real]} are one file, {real}: plan one change")
-        seen[real] = change.path
-        targets.append(_Target(change, real, _fresh_status(change, real)))
+            raise FilesError(f"{edit.path} and {seen[real]} are the same file, {real}: plan one edit")
+        seen[real] = edit.path
+        targets.append(_Target(edit, real, _fresh_status(edit, real)))
     return targets
 
 
-def _inside_scope(path: Path, scope_root: Path) -> Path:
-    """The real place of a path, after following the symlinks that stay inside the scope."""
-    scope = Path(os.path.realpath(scope_root))
+def _inside_scope(path: Path, root: Path) -> Path:
+    """The real path, after following the symlinks that stay inside the scope."""
+    scope = Path(os.path.realpath(root))
     lexical = Path(os.path.abspath(path))
-    if not (lexical.is_relative_to(os.path.abspath(scope_root)) or lexical.is_relative_to(scope)):
-        raise ScopeError(f"{path} is outside {scope_root}, the folder that may be changed")
+    if not (lexical.is_relative_to(os.path.abspath(root)) or lexical.is_relative_to(scope)):
+        raise ScopeError(f"{path} is outside {root}, the folder that may be changed")
     real = Path(os.path.realpath(lexical))
     if not real.is_relative_to(scope) or real == scope:
         raise ScopeError(
             f"{path} leads through a symlink to {real}, outside {scope}: "
-            f"replace the symlink by a real file or folder, or install there directly"
+            f"replace the symlink with a real file or folder, or install there directly"
         )
     if real.is_symlink():
         raise ScopeError(f"{path} is a symlink that leads back to itself at {real}: remove it")
     return real
 
 
-def _fresh_status(change: Change, real: Path) -> os.stat_result | None:
+def _fresh_status(edit: FileEdit, real: Path) -> os.stat_result | None:
     """The status of a file that still holds the bytes of the plan; None for a file still to be created."""
     try:
         status = real.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        if change.before is not None:
-            raise StaleError(f"{change.path} was removed after the plan was made: run this again") from None
+        if edit.before is not None:
+            raise StaleError(f"{edit.path} was removed after the plan was made: run this again") from None
         return None
     if not stat.S_ISREG(status.st_mode):
-        raise FilesError(f"{change.path} is not a regular file: move it away first")
-    if change.before is None:
-        raise StaleError(f"{change.path} appeared after the plan was made: run this again")
-    if real.read_bytes() != change.before:
-        raise StaleError(f"{change.path} was changed by someone else after the plan was made: run this again")
+        raise FilesError(f"{edit.path} is not a regular file: move it away first")
+    if edit.before is None:
+        raise StaleError(f"{edit.path} appeared after the plan was made: run this again")
+    if real.read_bytes() != edit.before:
+        raise StaleError(f"{edit.path} was changed by someone else after the plan was made: run this again")
     return status
 
 
@@ -168,7 +124,7 @@ def _fresh_status(change: Change, real: Path) -> os.stat_result | None:
 
 
 def sweep(folders: set[Path]) -> None:
-    """Remove what a killed run left; only onehook writes this prefix, and the lock keeps other runs out."""
+    """Remove what a killed run left behind: only onehook uses this prefix, and the lock keeps other runs out."""
     for folder in folders:
         if not folder.is_dir():
             continue
@@ -178,94 +134,76 @@ def sweep(folders: set[Path]) -> None:
 
 
 @contextlib.contextmanager
-def _discarding_leftovers(targets: list[_Target], applied: Applied) -> Iterator[None]:
-    """When a write fails, take back temp files and empty new folders, and name the files already written."""
+def _discarding_leftovers(targets: list[_Target], progress: _Progress) -> Iterator[None]:
+    """When a write fails, remove temporary files and empty new folders, and name the files that were already written."""
     try:
         yield
     except BaseException as error:
         for target in targets:
             if target.staged is not None:
                 target.staged.unlink(missing_ok=True)
-        for folder in reversed(applied.created_folders):
+        for folder in reversed(progress.created_folders):
             with contextlib.suppress(OSError):
                 folder.rmdir()
         if isinstance(error, OSError):
-            done = ", ".join(str(change.path) for change in applied.written) or "no file"
+            done = ", ".join(str(edit.path) for edit in progress.written) or "no file"
             raise FilesError(f"writing failed: {error}; changed so far: {done}") from error
         raise
 
 
-def _stage(target: _Target, applied: Applied, report: OnWrite) -> None:
-    """Write the new bytes to a temp file beside the target, complete and on disk."""
-    if target.change.after is None:
+def _stage(target: _Target, progress: _Progress) -> None:
+    """Write the new bytes to a temporary file beside the target, complete and on disk."""
+    if target.edit.after is None:
         return
-    _make_folders(target.real.parent, applied, report)
+    _make_folders(target.real.parent, progress)
     temp = target.real.parent / f"{TEMP_PREFIX}{uuid.uuid4().hex}"
-    mode_is_known = target.status is not None or target.change.mode is not None
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY
-    handle = os.open(temp, flags, 0o600 if mode_is_known else 0o666)
+    handle = os.open(temp, flags, 0o666 if target.status is None else 0o600)
     target.staged = temp
     try:
-        report("open", temp)
-        rest = memoryview(target.change.after)
+        rest = memoryview(target.edit.after)
         while rest:
             rest = rest[os.write(handle, rest[: 1 << 16]) :]
-            report("write", temp)
-        _keep_owner_and_mode(handle, temp, target)
+        if target.status is not None:
+            _keep_owner_and_mode(handle, temp, target.status)
         os.fsync(handle)
     finally:
         os.close(handle)
-    report("sync", temp)
 
 
-def _make_folders(folder: Path, applied: Applied, report: OnWrite) -> None:
+def _make_folders(folder: Path, progress: _Progress) -> None:
     missing: list[Path] = []
     while not folder.is_dir():
         missing.append(folder)
         folder = folder.parent
     for new in reversed(missing):
         new.mkdir()
-        applied.created_folders.append(new)
+        progress.created_folders.append(new)
         _sync_folder(new.parent)
-        report("folder", new)
 
 
-def _keep_owner_and_mode(handle: int, temp: Path, target: _Target) -> None:
-    status, mode = target.status, target.change.mode
-    if sys.platform != "win32" and status is not None:
-        _keep_owner(handle, status)
-    if mode is None and status is not None:
-        mode = stat.S_IMODE(status.st_mode)
-    if mode is None:
-        return
+def _keep_owner_and_mode(handle: int, temp: Path, status: os.stat_result) -> None:
+    mode = stat.S_IMODE(status.st_mode)
     if sys.platform == "win32":
-        os.chmod(temp, mode & _PERMISSIONS)
-    else:
-        os.fchmod(handle, mode & _PERMISSIONS)
-
-
-def _keep_owner(handle: int, status: os.stat_result) -> None:
-    if sys.platform == "win32":
+        os.chmod(temp, mode)
         return
     own = os.fstat(handle)
     if os.geteuid() == 0:
         os.fchown(handle, status.st_uid, status.st_gid)
     elif own.st_gid != status.st_gid:
-        # Only root may give a file away; the group can be kept by its members.
+        # Only root may change the owner of a file; a member of the group can keep the group.
         with contextlib.suppress(PermissionError):
             os.fchown(handle, -1, status.st_gid)
+    os.fchmod(handle, mode)
 
 
-def _commit(target: _Target, applied: Applied, report: OnWrite) -> None:
+def _commit(target: _Target, progress: _Progress) -> None:
     if target.staged is None:
         target.real.unlink()
-        report("delete", target.real)
     else:
         os.replace(target.staged, target.real)
-        report("replace", target.real)
     _sync_folder(target.real.parent)
-    applied.written.append(target.change)
-    report("done", target.real)
+    progress.written.append(target.edit)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -16,7 +16,7 @@ from onehook.hostkit.imports import Borrowed, in_folder
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.setup.command import is_ours
 from onehook.setup.entries import first_state, take_out
-from onehook.setup.files import Change
+from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
 from onehook.stopguard import state_folder
@@ -217,7 +217,7 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
         raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
     content = manifest_text(found, output.name).encode("utf-8")
     load_manifest(str(output), content).check()  # what cannot be run must not be written
-    plan = Plan(changes=[Change(output, None, content)], roots={output: output.parent})
+    plan = Plan(edits=[FileEdit(output, None, content)], roots={output: output.parent})
     for path, document in found.documents.items() if take_over else ():
         mine = [taken for taken in found.carried if taken.place.path == path]
         if not mine:
@@ -225,7 +225,7 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
         plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)
         for taken in reversed(mine):
             take_out(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None), None)
-        plan.changes.append(Change(path, document.before, document.after))
+        plan.edits.append(FileEdit(path, document.before, document.after))
         plan.roots[path] = mine[0].place.root
     return plan
 
@@ -234,11 +234,11 @@ def keep_originals(plan: Plan) -> list[tuple[Path, Path]]:
     """Copies of the configs as they were: (config, copy). They are the way back."""
     folder = Path(state_folder()) / "taken-over" / time.strftime("%Y%m%d-%H%M%S")
     kept: list[tuple[Path, Path]] = []
-    for number, change in enumerate(change for change in plan.changes if change.before is not None):
+    for number, edit in enumerate(edit for edit in plan.edits if edit.before is not None):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        copy = folder / f"{number}-{change.path.name}"
+        copy = folder / f"{number}-{edit.path.name}"
         handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
-            file.write(change.before or b"")
-        kept.append((change.path, copy))
+            file.write(edit.before or b"")
+        kept.append((edit.path, copy))
     return kept

@@ -1,4 +1,4 @@
-"""What install found: the bytes of each file before onehook first touched it, so that uninstall can give exactly those back."""
+"""The journal of installs: the bytes of each file before onehook first changed it, so that uninstall can restore exactly those."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from onehook.setup.files import Change
+from onehook.setup.files import FileEdit
 from onehook.stopguard import state_folder
 
 
 @dataclass(frozen=True)
 class Memory:
-    """One file: what it was before the first install, the states that onehook gave it, and the folders that were made for it."""
+    """One file: its bytes before the first install, the hashes of what onehook wrote since, and the folders created for it."""
 
     before: bytes | None
     states: tuple[str, ...]
@@ -32,7 +32,7 @@ class Journal:
         return self.folder / (hashlib.sha256(name).hexdigest()[:32] + ".json")
 
     def origin(self, path: Path) -> Memory | None:
-        """What is remembered of a file, whatever happened to it since."""
+        """What the journal knows about a file, whatever happened to it since."""
         try:
             kept = json.loads(self._file(path).read_text(encoding="utf-8"))
             before = None if kept["before"] is None else base64.b64decode(kept["before"])
@@ -41,34 +41,32 @@ class Journal:
             return None
 
     def recall(self, path: Path) -> Memory | None:
-        """What is remembered of a file that is still as onehook left it; None if somebody else has written since."""
+        """What the journal knows about a file that is still as onehook left it; None if somebody else has changed it since."""
         memory = self.origin(path)
         try:
             return memory if memory and _digest(path.read_bytes()) in memory.states else None
         except OSError:
             return None
 
-    def promise(self, changes: Iterable[Change], first_states: Mapping[Path, bytes | None], wrote: Callable[[str, Path], None]) -> None:
-        """Before the first write, so that a killed run forgets nothing: the states that the files are about to have."""
-        for change in changes:
-            if change.path in first_states and change.after is not None:
-                known = self.recall(change.path)
-                states = (*(known.states if known else ()), _digest(change.after))
-                self._keep(change.path, Memory(first_states[change.path], states, self._folders(change.path)))
-                wrote("journal", self._file(change.path))
+    def promise(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None]) -> None:
+        """Record the states that the files are about to have; called before the first write, so that a killed run loses nothing."""
+        for edit in edits:
+            if edit.path in first_states and edit.after is not None:
+                known = self.recall(edit.path)
+                states = (*(known.states if known else ()), _digest(edit.after))
+                self._keep(edit.path, Memory(first_states[edit.path], states, self._folders(edit.path)))
 
-    def settle(self, changes: Iterable[Change], first_states: Mapping[Path, bytes | None], wrote: Callable[[str, Path], None]) -> None:
-        """After the last write: the states that the files have now. A file without entries of ours is forgotten."""
-        for change in changes:
-            memory = self.origin(change.path)
-            if change.path not in first_states or change.after is None:
-                self.forget(change.path)
+    def settle(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None]) -> None:
+        """Record the states that the files have after the last write. A file without entries of ours is forgotten."""
+        for edit in edits:
+            memory = self.origin(edit.path)
+            if edit.path not in first_states or edit.after is None:
+                self.forget(edit.path)
             elif memory is not None:
-                self._keep(change.path, Memory(memory.before, (_digest(change.after),), memory.folders))
-            wrote("journal", self._file(change.path))
+                self._keep(edit.path, Memory(memory.before, (_digest(edit.after),), memory.folders))
 
     def _folders(self, path: Path) -> tuple[Path, ...]:
-        """The folders that were made for a file, with those that are about to be."""
+        """The folders that were created for a file, and those that are about to be."""
         memory = self.origin(path)
         missing = [folder for folder in path.parents if not folder.exists()]
         return tuple(dict.fromkeys([*(memory.folders if memory else ()), *missing]))

@@ -12,7 +12,7 @@ from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Config, Found, Mach
 from onehook.hosts import HOSTS, load
 from onehook.setup.command import commands, is_ours, names_policy, orphan_of, relative_to
 from onehook.setup.entries import first_state, ours_in, take_out, without
-from onehook.setup.files import Change
+from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
@@ -20,7 +20,7 @@ from onehook.textedit.text import value_at
 
 @dataclass
 class Plan:
-    changes: list[Change] = field(default_factory=list)
+    edits: list[FileEdit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall will give back, for files that keep entries
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
@@ -116,7 +116,7 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
         _put_entry(document, config, event, request, place, machine)
     _drop_others(plan, document, config, wanted, request, machine)
     _refuse(document, config, place, "This would not be accepted; nothing was changed")
-    _add(plan, Change(place.path, document.before, document.after), place, before_ours)
+    _add(plan, FileEdit(place.path, document.before, document.after), place, before_ours)
 
 
 def _wanted(plan: Plan, host: str, request: Request) -> list[str]:
@@ -217,7 +217,7 @@ def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machin
     lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
     content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
     memory = journal.recall(place.path)
-    _add(plan, Change(place.path, before, content), place, memory.before if memory else None)
+    _add(plan, FileEdit(place.path, before, content), place, memory.before if memory else None)
 
 
 def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
@@ -232,11 +232,11 @@ def _refuse_foreign(config: Config, before: bytes | None, place: Place, request:
         raise ConfigError(f"{config.TITLE} runs another policy already, and can run one: {fix}. Nothing was changed")
 
 
-def _add(plan: Plan, change: Change, place: Place, first_state: bytes | None) -> None:
-    if change.before != change.after:
-        plan.changes.append(change)
-        plan.first_states[change.path] = first_state
-        plan.roots[change.path] = place.root
+def _add(plan: Plan, edit: FileEdit, place: Place, first_state: bytes | None) -> None:
+    if edit.before != edit.after:
+        plan.edits.append(edit)
+        plan.first_states[edit.path] = first_state
+        plan.roots[edit.path] = place.root
 
 
 # ---- uninstall
@@ -265,7 +265,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     memory = journal.recall(place.path)
     if place.format == "own":
         if _removable(config, place.path.read_text(encoding="utf-8", errors="replace"), policy, machine):
-            _add_removal(plan, Change(place.path, place.path.read_bytes(), memory.before if memory else None), place)
+            _add_removal(plan, FileEdit(place.path, place.path.read_bytes(), memory.before if memory else None), place)
         return
     document = Document(place.path, place.format, config.ESCAPE_SLASHES)
     ours = ours_in(config, document.data())
@@ -275,28 +275,28 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     if len(mine) == len(ours):
         # If nobody has written since, exactly the bytes that install found.
         after = memory.before if memory else without(document, mine, config, journal.origin(place.path))
-        _add_removal(plan, Change(place.path, document.before, after), place)
+        _add_removal(plan, FileEdit(place.path, document.before, after), place)
         return
     before_ours = first_state(document, config, place, journal)
     after = without(document, mine, config, journal.origin(place.path))
-    _add(plan, Change(place.path, document.before, after), place, before_ours)
+    _add(plan, FileEdit(place.path, document.before, after), place, before_ours)
 
 
 def _removable(config: Config, data: Any, policy: Path | None, machine: Machine) -> list[Found]:
     return [found for found in ours_in(config, data) if policy is None or names_policy(found.command, policy, machine.project)]
 
 
-def _add_removal(plan: Plan, change: Change, place: Place) -> None:
-    if change.before != change.after:
-        plan.changes.append(change)
-        plan.roots[change.path] = place.root
+def _add_removal(plan: Plan, edit: FileEdit, place: Place) -> None:
+    if edit.before != edit.after:
+        plan.edits.append(edit)
+        plan.roots[edit.path] = place.root
 
 
 def _plan_runtime_removal(plan: Plan, machine: Machine) -> None:
     """The portable runtime goes when nothing that stays in this project starts it."""
     from onehook.setup.portable import plan_runtime_removal
 
-    removed = {change.path: change.after for change in plan.changes}
+    removed = {edit.path: edit.after for edit in plan.edits}
     for place in (place for host in configurable() for place in config_of(host).places(machine)):
         content = removed[place.path] if place.path in removed else (place.path.read_bytes() if place.path.is_file() else None)
         if content and place.scope in ("project", "local") and b".onehook/runtime" in content.replace(b"\\/", b"/"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onehook.hosts import HOSTS
 from onehook.setup.command import PORTABLE_FOLDER
-from onehook.setup.files import Change
+from onehook.setup.files import FileEdit
 
 if TYPE_CHECKING:
     from onehook.setup.plan import Plan
@@ -41,7 +41,7 @@ def plan_runtime(plan: Plan, project: Path) -> None:
         path = project / PORTABLE_FOLDER / name
         before = _read(path)
         if before != content:
-            plan.changes.append(Change(path, before, content, kind="runtime"))
+            plan.edits.append(FileEdit(path, before, content, kind="runtime"))
             plan.roots[path] = project
 
 
@@ -55,7 +55,7 @@ def plan_runtime_removal(plan: Plan, project: Path) -> None:
     texts = [folder / name for name, content in TEXTS.items() if package.is_dir() or _read(folder / name) == content]
     for path in sorted([*written, *texts]):
         if path.is_file():
-            plan.changes.append(Change(path, path.read_bytes(), None, kind="runtime"))
+            plan.edits.append(FileEdit(path, path.read_bytes(), None, kind="runtime"))
             plan.roots[path] = project
     plan.own_folders += [folder, folder / "runtime", package, *(path for path in package.rglob("*") if path.is_dir())]
 

@@ -1,4 +1,4 @@
-"""Planned changes as a unified diff, for a person who wants to look before anything is written."""
+"""Planned edits as a unified diff, for `--dry-run`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 
-from onehook.setup.files import Change
+from onehook.setup.files import FileEdit
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
@@ -14,19 +14,19 @@ _BOLD, _RESET = "\x1b[1m", "\x1b[0m"
 _NO_FINAL_NEWLINE = "\\ No newline at end of file"
 
 
-def unified_diff(changes: Iterable[Change], *, colour: bool) -> str:
-    """All changes as one diff; control characters show as numbers, so no file can drive the terminal."""
+def unified_diff(edits: Iterable[FileEdit], *, colour: bool) -> str:
+    """All edits as one diff; control characters show as numbers, so that no file can control the terminal."""
     lines: list[str] = []
-    for change in changes:
-        lines += _file_diff(change, colour)
+    for edit in edits:
+        lines += _file_diff(edit, colour)
     return "".join(line + "\n" for line in lines)
 
 
-def _file_diff(change: Change, colour: bool) -> Iterator[str]:
-    body = list(_body(change))
-    if not body and change.mode is None:
+def _file_diff(edit: FileEdit, colour: bool) -> Iterator[str]:
+    body = list(_body(edit))
+    if not body:
         return
-    for header in _headers(change):
+    for header in _headers(edit):
         shown = _visible(header)
         yield f"{_BOLD}{shown}{_RESET}" if colour else shown
     for line in body:
@@ -35,19 +35,17 @@ def _file_diff(change: Change, colour: bool) -> Iterator[str]:
         yield f"{start}{shown}{_RESET}" if start else shown
 
 
-def _headers(change: Change) -> Iterator[str]:
-    yield f"--- {change.path if change.before is not None else '/dev/null'}"
-    yield f"+++ {change.path if change.after is not None else '/dev/null'}"
-    if change.mode is not None and change.after is not None:
-        yield f"mode {change.mode:o}"
+def _headers(edit: FileEdit) -> Iterator[str]:
+    yield f"--- {edit.path if edit.before is not None else '/dev/null'}"
+    yield f"+++ {edit.path if edit.after is not None else '/dev/null'}"
 
 
-def _body(change: Change) -> Iterator[str]:
+def _body(edit: FileEdit) -> Iterator[str]:
     try:
-        before, after = _lines(change.before), _lines(change.after)
+        before, after = _lines(edit.before), _lines(edit.after)
     except UnicodeDecodeError:
-        if change.before != change.after:
-            yield "the bytes differ, and are not UTF-8 text"
+        if edit.before != edit.after:
+            yield "the bytes differ (not UTF-8 text)"
         return
     diff = difflib.unified_diff(before, after)
     for line in list(diff)[2:]:
@@ -57,7 +55,7 @@ def _body(change: Change) -> Iterator[str]:
 
 
 def _lines(content: bytes | None) -> list[str]:
-    """Lines with their ends; unlike splitlines, only a line feed ends one."""
+    """Lines with their line ends; unlike with splitlines, only a line feed ends one."""
     parts = (content or b"").decode("utf-8").split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 

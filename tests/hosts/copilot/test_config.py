@@ -10,7 +10,7 @@ import pytest
 from onehook.hostkit.config import Commands, Machine, Place, Wish
 from onehook.hosts import detect, resolve
 from onehook.hosts.copilot import config
-from onehook.setup.carry_out import carry_out
+from onehook.setup.apply import apply
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Request, plan_install, plan_uninstall
 
@@ -31,7 +31,7 @@ def place_of(machine: Machine, scope: str = "project") -> Place:
 
 def install(machine: Machine, journal: Journal, **wish: object) -> dict[str, list[dict[str, object]]]:
     request = Request(machine.project / "policy.py", wish=Wish(**wish))  # type: ignore[arg-type]
-    carry_out(plan_install(["copilot"], request, machine, journal), journal)
+    apply(plan_install(["copilot"], request, machine, journal), journal)
     hooks: dict[str, list[dict[str, object]]] = json.loads(place_of(machine).path.read_text())["hooks"]
     return hooks
 
@@ -55,8 +55,8 @@ def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(machin
     journal = Journal(tmp_path / "journal")
     install(machine, journal)
     again = plan_install(["copilot"], Request(machine.project / "policy.py"), machine, journal)
-    assert again.changes == []
-    carry_out(plan_uninstall(["copilot"], ["project"], None, machine, journal), journal)
+    assert again.edits == []
+    apply(plan_uninstall(["copilot"], ["project"], None, machine, journal), journal)
     assert not (machine.project / ".github").exists()
 
 
@@ -65,8 +65,8 @@ def test_a_second_policy_stands_beside_the_first(machine: Machine, tmp_path: Pat
     install(machine, journal)
     other = machine.project / "other.py"
     other.write_text("from onehook import Hooks\nhooks = Hooks()\n")
-    carry_out(plan_install(["copilot"], Request(other), machine, journal), journal)
-    carry_out(plan_uninstall(["copilot"], ["project"], machine.project / "policy.py", machine, journal), journal)
+    apply(plan_install(["copilot"], Request(other), machine, journal), journal)
+    apply(plan_uninstall(["copilot"], ["project"], machine.project / "policy.py", machine, journal), journal)
     left = list(config.found(json.loads(place_of(machine).path.read_text())))
     assert {entry.event for entry in left} == {"sessionStart", "preToolUse", "postToolUse", "userPromptSubmitted", "agentStop"}
     assert all("other.py" in entry.command for entry in left)

@@ -5,49 +5,22 @@ from __future__ import annotations
 import functools
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onehook.setup.carry_out import carry_out, until_fresh
+from onehook.setup.apply import apply, until_fresh
 from onehook.setup.files import TEMP_PREFIX
 from onehook.setup.plan import Plan, plan_install, plan_uninstall
 from tests.setup.installing import ALL_SCOPES, Place
+from tests.setup.killing import forked, killed_at
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and SIGKILL")
 
 HOSTS = ["claude", "cursor", "codex"]
 Files = dict[str, "bytes | None"]
-
-
-def forked(work: Callable[[], None]) -> int:
-    """The work in a process of its own; returns the process."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return child
-
-
-def killed_at(step: int, work: Callable[[Callable[[str, Path], None]], None]) -> bool:
-    """Run the work and kill it at its nth write; False if it was finished before that."""
-    seen: list[str] = []
-
-    def die(name: str, path: Path) -> None:
-        seen.append(name)
-        if len(seen) == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    _, status = os.waitpid(forked(lambda: work(die)), 0)
-    assert os.WIFSIGNALED(status) or status == 0
-    return os.WIFSIGNALED(status)
 
 
 def fresh(folder: Path) -> Place:
@@ -68,8 +41,12 @@ def assert_old_or_new(now: Files, old: Files, new: Files) -> None:
     assert {name for name in old if name in new} <= set(now)
 
 
-def install(place: Place, options: dict[str, Any], on_write: Callable[[str, Path], None]) -> None:
-    carry_out(plan_install(HOSTS, place.request(**options), place.machine, place.journal), place.journal, on_write)
+def install(place: Place, options: dict[str, Any]) -> None:
+    apply(plan_install(HOSTS, place.request(**options), place.machine, place.journal), place.journal)
+
+
+def uninstall(place: Place) -> None:
+    apply(plan_uninstall(HOSTS, ALL_SCOPES, None, place.machine, place.journal), place.journal)
 
 
 @pytest.mark.parametrize("options", [{}, {"portable": True, "events": ["Stop"]}], ids=["plain", "portable"])
@@ -83,7 +60,7 @@ def test_an_install_killed_at_every_write(tmp_path: Path, options: dict[str, Any
         for then in ("install", "uninstall") if not options else (("install", "uninstall")[step % 2],):
             place = fresh(tmp_path / f"{step}-{then}")
             start = place.snapshot()
-            finished = not killed_at(step, lambda die, place=place: install(place, options, die))  # type: ignore[misc]
+            finished = not killed_at(step, functools.partial(install, place, options))
             old_root, new_root = str(reference.root).encode(), str(place.root).encode()
             new = {name: (content or b"").replace(old_root, new_root) for name, content in files_of(reference).items()}
             assert_old_or_new(files_of(place), {name: c for name, c in start.items() if c is not None}, new)
@@ -104,10 +81,7 @@ def test_an_uninstall_killed_at_every_write(tmp_path: Path) -> None:
         place.install(HOSTS)
         new = files_of(place)
 
-        def uninstall(die: Callable[[str, Path], None], place: Place = place) -> None:
-            carry_out(plan_uninstall(HOSTS, ALL_SCOPES, None, place.machine, place.journal), place.journal, die)
-
-        finished = not killed_at(step, uninstall)
+        finished = not killed_at(step, functools.partial(uninstall, place))
         assert_old_or_new(files_of(place), {name: c for name, c in start.items() if c is not None}, new)
         place.uninstall(HOSTS)
         assert place.snapshot() == start
@@ -121,7 +95,7 @@ def test_a_second_install_killed_at_every_write_still_gives_the_first_bytes_back
         place = fresh(tmp_path / str(step))
         start = place.snapshot()
         place.install(HOSTS)
-        finished = not killed_at(step, lambda die, place=place: install(place, {"timeout": 3}, die))  # type: ignore[misc]
+        finished = not killed_at(step, functools.partial(install, place, {"timeout": 3}))
         place.uninstall(HOSTS)
         assert place.snapshot() == start
     assert step > 15
@@ -151,9 +125,9 @@ def _install_when_open(place: Place, policy: Path, gate: int, opener: int) -> No
     os.close(opener)
     os.read(gate, 1)  # returns when the parent and all the others have closed their ends: they start together
 
-    def plan_and_carry_out() -> Plan:
+    def plan_and_apply() -> Plan:
         plan = plan_install(HOSTS, place.request(policy=policy), place.machine, place.journal)
-        carry_out(plan, place.journal)
+        apply(plan, place.journal)
         return plan
 
-    until_fresh(plan_and_carry_out)
+    until_fresh(plan_and_apply)
