@@ -176,7 +176,7 @@ def _answers_itself(job: Job, host: str) -> bool:
     """Whether the host that runs this entry of another host has one of its own for the same event and policy."""
     own = optional(host, "own_entries")
     assert job.event is not None
-    return own is not None and bool(own.answers(job.event.event, job.policy, job.given.get("fail") == "closed"))
+    return own is not None and own.answers(job.event.event, job.policy, job.given.get("fail") == "closed")
 
 
 def conclude(job: Job, response: Response, noise: str = "") -> Output:

@@ -42,7 +42,7 @@ def test_without_a_proof_recorded_payloads_count_and_else_documentation(monkeypa
     monkeypatch.setattr(results, "COMMITTED", tmp_path / "none.json")
     found = {row.host: row for row in hosts.known_hosts()}
     for host in HOSTS:
-        captured = getattr(load(host, "config"), "CAPTURED", ()) if host in configurable() else ()
+        captured = load(host, "config").TRAITS.captured if host in configurable() else ()
         assert found[host].support == ("captured" if captured else "documented")
         assert found[host].versions == captured
         assert found[host].date == ""
@@ -52,7 +52,7 @@ def test_without_a_proof_recorded_payloads_count_and_else_documentation(monkeypa
 def test_a_host_claims_exactly_the_versions_whose_payloads_are_recorded(host):
     files = {path.stem for path in captures(host)}
     versions = {next(part for part in stem.split("-") if part[0].isdigit()) for stem in files}
-    assert set(getattr(load(host, "config"), "CAPTURED", ())) == versions
+    assert set(load(host, "config").TRAITS.captured) == versions
 
 
 def test_the_table_names_every_host_and_says_what_the_words_mean():

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from onehook.hostkit.config import Machine, text_problems
+from onehook.hostkit.config import Machine
 from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import is_ours
 from onehook.setup.plan import config_of, configurable
@@ -39,7 +39,7 @@ def slots_of(host: str) -> list[str]:
 def user_configs(draw: st.DrawFn, host: str) -> dict[str, Any]:
     """A config that the host accepts: its own shape of entries, written by hand, beside other settings."""
     config = config_of(host)
-    data: dict[str, Any] = dict(config.SKELETON)
+    data: dict[str, Any] = dict(config.TRAITS.skeleton)
     if host not in ("codex", "cursor", "copilot"):
         data.update(draw(st.dictionaries(st.sampled_from(["model", "env", "permissions", "x-y"]), VALUES, max_size=3)))
     hooks: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def without_ours(host: str, data: Any) -> Any:
             del around[event]
     if not around:
         rest.pop("hooks", None)
-    return {key: value for key, value in rest.items() if key not in config_of(host).SKELETON}
+    return {key: value for key, value in rest.items() if key not in config_of(host).TRAITS.skeleton}
 
 
 def order_of_foreign(host: str, data: Any) -> dict[str, list[Any]]:
@@ -111,7 +111,7 @@ def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.Dat
             assert without_ours(host, now) == without_ours(host, before)
             for event, entries in hooks_in(host, before).items():
                 assert hooks_in(host, now)[event][: len(entries)] == entries, "foreign entries keep their places"
-            assert not text_problems(config_of(host), spot, spot.path.read_text(encoding="utf-8"), now)
+            assert not config_of(host).text_problems(spot, spot.path.read_text(encoding="utf-8"), now)
             assert not config_of(host).problems(now)
         place.install([host], **second)
         place.uninstall([host])
@@ -131,7 +131,7 @@ def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:
         read = Document(spot.path, spot.format).data()
     except ConfigError:
         assume(False)
-    assume(not text_problems(config_of(host), spot, text, read) and not config_of(host).problems(read))
+    assume(not config_of(host).text_problems(spot, text, read) and not config_of(host).problems(read))
     return value
 
 

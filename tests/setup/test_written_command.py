@@ -13,7 +13,6 @@ import pytest
 from harness import clean_environment
 
 from onehook.core import Response
-from onehook.hostkit.config import text_problems
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.setup.entries import ours_in
@@ -33,7 +32,7 @@ def guard(event):
         return deny("blocked by " + onehook.__file__)
 """
 SHELLS = {"sh": [["/bin/sh", "-c"]], "login": [[shell, "-lc"] for shell in ("/bin/bash", "/bin/sh") if os.path.exists(shell)]}
-HOSTS = [host for host in configurable() if config_of(host).SHELL in SHELLS]
+HOSTS = [host for host in configurable() if config_of(host).TRAITS.shell in SHELLS]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
 
@@ -41,7 +40,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
 def command_of(host: str, scope: str, place: Place) -> str:
     """What stands in the file, read as the host reads it."""
     spot = next(spot for spot in survey(place.machine, [host]) if spot.place.scope == scope and spot.ours)
-    assert spot.place.format == "own" or not text_problems(spot.config, spot.place, spot.place.path.read_text("utf-8"), spot.data)
+    assert spot.place.format == "own" or not spot.config.text_problems(spot.place, spot.place.path.read_text("utf-8"), spot.data)
     native = spot.config.EVENTS["PreToolUse"]
     return next(found.command for found in spot.ours if found.event == native)
 
@@ -69,7 +68,7 @@ def answered(host: str, line: str, shell: list[str], cwd: Path, project: Path, h
 def takes_variable(host: str) -> bool:
     """Whether the host says where the project is. One without command hooks has a plugin of ours that knows it."""
     config = config_of(host)
-    return "CLAUDE_PROJECT_DIR" in config.PROJECT or hasattr(config, "own_content")
+    return "CLAUDE_PROJECT_DIR" in config.PROJECT or config.TRAITS.own_content is not None
 
 
 def nasty_place(tmp_path: Path) -> Place:
@@ -85,7 +84,7 @@ def test_it_denies_and_allows_from_another_folder(host: str, scope: str, tmp_pat
     place.install([host], scope, events=["PreToolUse"])
     line = command_of(host, scope, place)
     elsewhere = place.project if config_of(host).PROJECT == "." and scope == "project" else tmp_path
-    for shell in SHELLS[config_of(host).SHELL]:
+    for shell in SHELLS[config_of(host).TRAITS.shell]:
         denied = answered(host, line, shell, elsewhere, place.project, place.home, "rm -rf /", os.defpath)
         assert denied.decision == "deny" and "blocked by" in str(denied.reason or denied.user_message), (shell, line)
         assert answered(host, line, shell, elsewhere, place.project, place.home, "ls", os.defpath).decision != "deny"

@@ -39,16 +39,16 @@ def known_hosts() -> list[Known]:
 
 def _known(host: str, document: dict[str, Any]) -> Known:
     from onehook.hostkit.reverse import unified_events
-    from onehook.hosts import optional, wire_of
+    from onehook.hosts import load, optional, wire_of
 
     config = optional(host, "config")
     verdicts = [row["verdict"] for row in document["results"] if row["host"] == host]
     counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
-    captured: tuple[str, ...] = getattr(config, "CAPTURED", ())
+    captured = config.TRAITS.captured if config else ()
     support = PROVEN if counts.get(PROVEN) else CAPTURED if captured else DOCUMENTED
     return Known(
         host,
-        config.TITLE if config else host,
+        config.TITLE if config else f"({load(host, 'reverse').LABEL})",
         support,
         (document["agents"][host],) if support == PROVEN else captured,
         document["date"] if support == PROVEN else "",
@@ -80,7 +80,7 @@ def command(as_json: bool) -> None:
         support = Text(row.support, style=style)
         support.append("".join(f" {detail}" for detail in (*row.versions, row.date) if detail), style="")
         proofs = ", ".join(f"{count} {verdict}" for verdict, count in row.results.items())
-        table.add_row(row.host, row.title if row.installable else "(the open contract)", support, proofs, str(len(row.events)))
+        table.add_row(row.host, row.title, support, proofs, str(len(row.events)))
     console = Console()
     console.print(table)
     for level in dict.fromkeys(row.support for row in found):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onehook.core import Event
 from onehook.hostkit.config import Machine
-from onehook.hosts import optional, wire_of
+from onehook.hosts import load, optional, wire_of
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Config
 
 EFFECTS = ("approve", "allow", "deny", "ask", "reason", "note", "user_message", "modified_input", "additional_context")
 HOME, PROJECT = Path("/HOME"), Path("/PROJECT")
@@ -39,7 +42,8 @@ def _without_see(text: str) -> str:
 
 def title(host: str) -> str:
     config = optional(host, "config")
-    return str(config.TITLE) if config is not None else "The open contract"
+    label = load(host, "reverse").LABEL
+    return config.TITLE if config is not None else label[0].upper() + label[1:]
 
 
 def _event(host: str, native: str) -> Event:
@@ -95,15 +99,14 @@ def _why(cap: Any) -> str:
 
 
 def _tools(host: str) -> str:
-    tools: dict[str, Any] = getattr(wire_of(host), "TOOLS", {})
     lines = ["| tool | unified (a handler for any of these gets it) | input keys that differ |", "|---|---|---|"]
-    for native, tool in tools.items():
+    for native, tool in wire_of(host).TOOLS.items():
         keys = ", ".join(f"{unified} = {key}" for unified, key in tool.keys.items())
         lines.append(f"| {native} | {', '.join(tool.names)} | {keys or ('a patch in ' + tool.patch if tool.patch else '')} |")
     return "\n".join(lines)
 
 
-def _places(config: Any) -> str:
+def _places(config: Config) -> str:
     lines = ["| scope | Linux | macOS | Windows |", "|---|---|---|---|"]
     by_platform = {name: config.places(Machine(HOME, PROJECT, {}, name)) for name in ("linux", "darwin", "win32")}
     for index, place in enumerate(by_platform["linux"]):

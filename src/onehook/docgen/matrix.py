@@ -69,7 +69,8 @@ def capabilities(host: str, document: dict[str, Any]) -> str:
     for native, row in wire.EVENTS.items():
         event = Event(row.event, host)
         event.native_event = native
-        event.host_version = getattr(optional(host, "live"), "REPORTED_VERSION", "")
+        live = optional(host, "live")
+        event.host_version = live.TRAITS.reported_version if live else ""
         caps = wire.caps(event)
         marks = [_mark(caps, effect, (row.event, effect) in proven) for effect in EFFECTS]
         lines.append(f"| {native} | {row.event} | {' | '.join(marks)} |")

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
-from typing import Any, Protocol
+from typing import Any
 
 from onehook.codec import without_comments
 from onehook.hostkit.imports import grouped_handlers
@@ -125,46 +125,44 @@ class Finding:
     fix: str = ""
 
 
-class Config(Protocol):
-    """What hosts/<id>/config.py offers."""
-
-    @property
-    def TITLE(self) -> str: ...
-    @property
-    def BINARIES(self) -> tuple[str, ...]: ...
-    @property
-    def FOLDERS(self) -> tuple[str, ...]: ...  # a folder of this name in the project or the home says that the host is used
-    @property
-    def EVENTS(self) -> Mapping[str, str]: ...  # unified event -> the native one that is installed for it
-    @property
-    def HOST_IDS(self) -> tuple[str, ...]: ...  # who may start this entry: written as --host
-    @property
-    def PROJECT(self) -> str: ...  # the project's folder in the host's shell; "." if hooks start there, "" if it cannot be said
-    @property
-    def SKELETON(self) -> Mapping[str, Any]: ...  # what a new file needs beside hooks
-    @property
-    def ESCAPE_SLASHES(self) -> bool: ...
-    @property
-    def SHELL(self) -> str: ...  # sh, or login: the user's shell as a login shell
-
-    def places(self, machine: Machine) -> list[Place]: ...  # of one scope the first is written to, the others are read too
-    # A host whose files are not all of one shape offers slot_in(place, path) too: the path in that file.
-    def slot(self, event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]: ...
-    def found(self, data: Any) -> Iterator[Found]: ...
-    def problems(self, data: Any) -> list[str]: ...
-    def checks(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]: ...
+Slot = tuple[str, ...]
 
 
-def text_problems(config: Config, place: Place, text: str, data: Any) -> list[str]:
-    """What makes the host reject a file that its data alone does not show.
+def _same_slot(place: Place, slot: Slot) -> Slot:
+    return slot
 
-    A host that has more to say, or less, than the byte order mark offers text_problems(place, text, data) itself.
-    """
-    own = getattr(config, "text_problems", None)
-    if own is not None:
-        wrong: list[str] = own(place, text, data)
-        return wrong
-    return byte_order_mark(config.TITLE, text)
+
+def _nothing_elsewhere(machine: Machine, scope: str) -> list[tuple[Place, str]]:
+    return []
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What differs from most hosts: the optional members of a host's config, with their defaults."""
+
+    captured: tuple[str, ...] = ()  # versions of the agent whose payloads were recorded
+    skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs beside hooks
+    escape_slashes: bool = False  # the agent takes "//" inside a string for a comment
+    shell: str = "sh"  # what runs a command: sh, or login for the user's own shell as a login shell
+    same_command_runs_once: bool = False  # even if it is in several files
+    # For an agent whose files are not all of one shape: where an entry goes in this file.
+    slot_in: Callable[[Place, Slot], Slot] = _same_slot
+    # For an agent that has no file for command hooks: the content of a file that is onehook's alone, from the command for each event.
+    own_content: Callable[[Place, Mapping[str, Commands], Wish, Machine], bytes] | None = None
+    # For `onehook import`: the files of a scope that the agent reads hooks from, if they are not just the config's places.
+    read_from: Callable[[Machine, str], list[Place]] | None = None
+    # Files of another host that the agent runs hooks from as well, each with that host.
+    borrowed_from: Callable[[Machine, str], list[tuple[Place, str]]] = _nothing_elsewhere
+
+
+def no_slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[Slot, Any]:
+    """`slot` of a host that has Traits.own_content."""
+    raise LookupError(f"there is no entry for {event}: onehook writes the whole file")
+
+
+def no_text_problems(place: Place, text: str, data: Any) -> list[str]:
+    """`text_problems` of a host for which the data of a file shows everything."""
+    return []
 
 
 def byte_order_mark(title: str, text: str) -> list[str]:

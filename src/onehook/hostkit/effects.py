@@ -24,15 +24,19 @@ if TYPE_CHECKING:
 
 
 class Row:
-    """What a native event is: the unified event, the tool that it implies, the answer's shape, and whether a deny prevents something."""
+    """What a native event is: the unified event, the tool that it implies, the answer's shape, and whether a deny prevents something.
 
-    __slots__ = ("event", "gates", "shape", "tool")
+    `confirmed`: the agent also sends it when nothing happens, and the host's confirm.py tells which.
+    """
 
-    def __init__(self, event: str, shape: str, gates: bool = False, tool: str = "") -> None:
+    __slots__ = ("confirmed", "event", "gates", "shape", "tool")
+
+    def __init__(self, event: str, shape: str, gates: bool = False, tool: str = "", confirmed: bool = False) -> None:
         self.event = event
         self.shape = shape
         self.gates = gates
         self.tool = tool
+        self.confirmed = confirmed
 
 
 class StandIn:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 Step = dict[str, Any]
 
@@ -20,6 +20,8 @@ class Sandbox:
     model_url: str
     prompt: str
     binary: Path
+    strict: bool = False  # no tool is allowed beforehand, so only the allow of a hook lets one run (Traits.can: "strict")
+    steps: tuple[Step, ...] = ()  # the model's script, for an agent that no model on loopback can drive (Traits.report)
 
 
 @dataclass(frozen=True)
@@ -32,38 +34,39 @@ class Launch:
     home: Path
 
 
-class Live(Protocol):
-    """How one host is started for a proof. A host's module `live` is the implementation.
+class Package(NamedTuple):
+    """Where the agent is installed from for a proof: an npm package at a fixed version."""
 
-    A step function gives one step of a script, or None where the host has no such tool. The steps between
-    subagent() and subagent_end() are the subagent's own; give each a "when" with a word of its prompt.
-    MCP servers are registered before prepare(), which may have to name them on the command line.
-    """
+    package: str
+    version: str
+    binary: str  # below node_modules
+    disk_mb: int
 
-    @property
-    def MODES(self) -> tuple[str, ...]: ...
 
-    def prepare(self, sandbox: Sandbox, mode: str = ...) -> Launch: ...
+class Report(NamedTuple):
+    """What an agent's own output says about a session."""
 
-    def mcp_server(self, sandbox: Sandbox, name: str, argv: Sequence[str]) -> None: ...
+    turns: int
+    told: tuple[str, ...]  # what the model's side was given
+    shown: str  # what a person saw
 
-    def shell(self, command: str, mode: str = ...) -> Step | None: ...
 
-    def write(self, path: str, content: str, mode: str = ...) -> Step | None: ...
+def _same_launch(launch: Launch) -> Launch:
+    return launch
 
-    def read(self, path: str, mode: str = ...) -> Step | None: ...
 
-    def edit(self, path: str, old: str, new: str, mode: str = ...) -> Step | None: ...
+@dataclass(frozen=True)
+class Traits:
+    """What differs from most hosts: the optional members of a host's live module, with their defaults."""
 
-    def mcp(self, server: str, tool: str, args: Mapping[str, Any], mode: str = ...) -> Step | None: ...
-
-    def subagent(self, prompt: str, mode: str = ...) -> Step | None: ...
-
-    def subagent_end(self, text: str, mode: str = ...) -> Step | None: ...
-
-    def compaction(self, mode: str = ...) -> list[Step]:
-        """Steps after which the host compacts the session, once."""
-        ...
+    package: Package | None = None  # None: only an agent on PATH can be proven
+    can: tuple[str, ...] = ()  # needs of scenarios that not every agent meets: strict, shows_user
+    lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # mode -> need -> why the agent does not honour it in that mode
+    failing: str = "shell"  # the tool that a scenario makes fail; edit where a command that exits with an error has not failed
+    reported_version: str = ""  # what the agent tells hooks, if that is not its own version
+    compactable: Callable[[Launch], Launch] = _same_launch  # for a compaction that needs more than one prompt
+    disable: Callable[[Sandbox, Launch], Launch] | None = None  # switches the installed hooks off, as a user's setting can
+    report: Callable[[str], Report] | None = None  # for an agent that no model on loopback can drive: reads its stdout
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from onehook.codec import dumps, loads
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Change, Event, HandlerError, PayloadError, UsageError
 from onehook.hostkit.patch import changes_of_patch
 from onehook.hostkit.tools import Tool, take_tool
-from onehook.hosts import load
+from onehook.hosts import wire_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ def unified_keys(tool: Tool, native_input: Mapping[str, Any]) -> dict[str, Any]:
 
 def _own_tool(event: Event) -> Tool | None:
     """The entry of the event's tool in the table of the host that it came from."""
-    tools: Mapping[str, Tool] = getattr(load(event.host), "TOOLS", {}) if event.host else {}
-    return tools.get(event.native_tool)
+    return wire_of(event.host).TOOLS.get(event.native_tool) if event.host else None
 
 
 def call_of(event: Event) -> tuple[str, dict[str, Any]]:
@@ -339,6 +338,16 @@ def set_in(body: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
 def part_of(body: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     """An answer's fields of these names, those that are set."""
     return {key: body[key] for key in set_in(body, keys)}
+
+
+def no_losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
+    """`losses` of a host whose answers say nothing that a Response cannot."""
+    return []
+
+
+def no_variables(event: Event, project: str) -> dict[str, str]:
+    """`variables` of a host that sets none for its hooks."""
+    return {}
 
 
 def kept_for(host: str, event: Event, beyond: dict[str, Any]) -> dict[str, Any] | None:

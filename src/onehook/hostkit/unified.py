@@ -12,7 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-ID = "onehook"
+LABEL = "onehook"
+losses = reverse.no_losses
+variables = reverse.no_variables
 
 
 def parts(event: Event) -> list[Event]:

@@ -1,4 +1,4 @@
-"""The hosts. Each is a folder with wire (parse and render, pure), config (where and how it is installed) and live (how to start it).
+"""The hosts: one folder for each agent, with one module for each part. interface.py declares the parts and all their members.
 
 To add a host: a folder here, case files under tests/hosts/<id>/, and its name in HOSTS. Nothing else lists hosts.
 """
@@ -9,34 +9,12 @@ from onehook.core import PayloadError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol
+    from collections.abc import Sequence
+    from typing import Any
 
-    from onehook.core import Event, Output, Response
-    from onehook.hostkit.effects import Caps, Row, StandIn
-
-    class Wire(Protocol):
-        """What hosts/<id>/wire.py offers. A module is the implementation."""
-
-        @property
-        def ID(self) -> str: ...  # the host's name, which is also its folder's
-        @property
-        def EVENTS(self) -> Mapping[str, Row]: ...  # native event name -> what it is
-        @property
-        def STAND_INS(self) -> Mapping[str, StandIn]: ...  # native event name -> the moment of other hosts that it tells here
-        @property
-        def BORROWED_BY(
-            self,
-        ) -> tuple[tuple[str, str], ...]: ...  # hosts that also run this host's config, and the key that gives them away
-        @property
-        def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, under fail open
-        @property
-        def ERROR_EXIT(self) -> int: ...  # exit code for every other error under fail open: one on which the host goes on
-
-        def score(self, payload: dict[str, Any]) -> int: ...  # how surely a payload is this host's; 0 = it is not
-        def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...
-        def caps(self, event: Event) -> Caps: ...  # what takes effect for this event on this version
-        def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else must go to stderr too
+    from onehook.core import Event
+    from onehook.hosts.interface import Load, LoadOptional
+    from onehook.hosts.interface import Wire as Wire
 
 
 HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "contract")
@@ -47,28 +25,38 @@ def _check(name: str) -> None:
         raise UsageError(f"unknown host {name!r}; the hosts are {', '.join(HOSTS)}")
 
 
-def load(name: str, part: str = "wire") -> Any:
+def _load(name: str, part: str = "wire") -> Any:
     """The named part of a host."""
     _check(name)
     return __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
 
 
-def optional(name: str, part: str) -> Any:
-    """The named part of a host, or None if this host has no such part."""
+def _optional(name: str, part: str) -> Any:
+    """The named part of a host, or None if it has no such module. A part that is there and cannot be imported is an error."""
     try:
-        return load(name, part)
-    except ImportError:
+        return _load(name, part)
+    except ModuleNotFoundError as error:
+        if error.name != f"onehook.hosts.{name}.{part}":
+            raise
         return None
 
 
+load: Load = _load
+optional: LoadOptional = _optional
+
+
+def having(part: str) -> list[str]:
+    """The hosts that have the named part."""
+    return [name for name in HOSTS if _optional(name, part) is not None]
+
+
 def wire_of(name: str) -> Wire:
-    module: Wire = load(name)
-    return module
+    return load(name)
 
 
 def happens(wire: Wire, event: Event) -> bool:
-    """Whether an event tells of anything. Some hosts send one (wire.CONFIRMED) without; then their confirm.py looks outside the payload."""
-    return event.native_event not in getattr(wire, "CONFIRMED", ()) or bool(load(wire.ID, "confirm").happens(event.native))
+    """Whether there is anything behind an event. Some agents send one when nothing happens; then confirm.py looks outside the payload."""
+    return not wire.EVENTS[event.native_event].confirmed or load(wire.ID, "confirm").happens(event.native)
 
 
 def detect(payload: dict[str, Any]) -> Wire:

@@ -13,9 +13,7 @@ from onehook.manifest.programs import Run, run_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
+    from onehook.hosts.interface import Reverse
     from onehook.manifest.load import Program
 
 OWN_DIALECT = "onehook"
@@ -30,7 +28,7 @@ class _Part:
 
     __slots__ = ("dialect", "event", "heard_on", "problem", "program", "run")
 
-    def __init__(self, program: Program, dialect: Any, event: Event, heard_on: Event) -> None:
+    def __init__(self, program: Program, dialect: Reverse, event: Event, heard_on: Event) -> None:
         self.program = program
         self.dialect = dialect
         self.event = event
@@ -78,8 +76,8 @@ class _Part:
 
     def _say_losses(self, stdout: str) -> None:
         """What the program's own host would have done beside the answer, and no other can."""
-        losses = getattr(self.dialect, "losses", None)
-        lost = losses(self.event, stdout, self.run.exit_code, self.program.native_event) if losses and self.run is not None else ()
+        assert self.run is not None
+        lost = self.dialect.losses(self.event, stdout, self.run.exit_code, self.program.native_event)
         if lost:
             text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} itself can act on; that is lost"
             sys.stderr.write(f"[onehook] warning: the hook {self.program.__name__!r}: {text}\n")
@@ -109,7 +107,7 @@ def _joined(parts: list[_Part]) -> Response | None:
     return merged
 
 
-def dialect_of(name: str) -> Any:
+def dialect_of(name: str) -> Reverse:
     if name == OWN_DIALECT:
         from onehook.hostkit import unified
 
@@ -164,13 +162,12 @@ def _grants(program: Program, event: Event) -> bool:
     return False
 
 
-def _environment(dialect: Any, event: Event, project: str) -> dict[str, str]:
+def _environment(dialect: Reverse, event: Event, project: str) -> dict[str, str]:
     """Ours, and what the dialect's programs expect. What is set already stays, unless it is about another project."""
     variables = dict(os.environ)
     variables["ONEHOOK_HOST"] = event.host
     variables["ONEHOOK_PROJECT_DIR"] = project
-    expected: Mapping[str, str] = dialect.variables(event, project) if hasattr(dialect, "variables") else {}
-    for name, value in expected.items():
+    for name, value in dialect.variables(event, project).items():
         known = variables.get(name)
         if known is None or (name.endswith("_PROJECT_DIR") and event.cwd and not _inside(event.cwd, known)):
             variables[name] = value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onehook.hostkit.config import Machine
-from onehook.hosts import HOSTS
+from onehook.hosts import having
 from onehook.prove.stage import Agent, live_of
 from onehook.setup.plan import config_of
 
-PINS = Path(__file__).with_name("agents.json")
 INSTALL_SECONDS = 1500
 
 
@@ -44,8 +42,8 @@ class Pin:
 
 
 def pins() -> dict[str, Pin]:
-    given = json.loads(PINS.read_text(encoding="utf-8"))
-    return {host: Pin(host, **facts) for host, facts in given.items() if host in HOSTS}
+    packages = {host: live_of(host).TRAITS.package for host in having("live")}
+    return {host: Pin(host, *package) for host, package in packages.items() if package}
 
 
 def cache_folder() -> Path:
@@ -94,7 +92,7 @@ def agents_on_path(hosts: Iterable[str], machine: Machine) -> list[Agent]:
     found: list[Agent] = []
     for host in hosts:
         live = live_of(host)
-        if hasattr(live, "told"):
+        if live.TRAITS.report:
             continue
         binary = next((path for name in config_of(host).BINARIES if (path := machine.which(name))), None)
         if binary:

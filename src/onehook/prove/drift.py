@@ -1,7 +1,7 @@
 """Which fields an agent sends, against those that it was seen to send before.
 
-`fields.json` holds, for each host, event and tool, the top-level fields of the captured payloads; `python -m onehook.prove.drift CAPTURES`
-makes it from capture files. `onehook prove --diff` records the fields of the agents that it runs, with a policy that does nothing else.
+A host's `fields.json` holds the top-level fields of captured payloads, for each event and tool. `python -m onehook.prove.drift CAPTURES`
+writes these files. `onehook prove --diff` records the fields that the agents send now, with a policy that does nothing else.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from onehook import hosts
 from onehook.core import PayloadError
-from onehook.hostkit.live import Live, Step
-from onehook.hosts import detect
+from onehook.hostkit.live import Step
+from onehook.hosts import HOSTS, detect
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent, play
 
-FIELDS = Path(__file__).with_name("fields.json")
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Live
+
 Table = dict[str, dict[str, list[str]]]  # host -> "Event tool" -> fields
 
 RECORDER = """
@@ -98,10 +101,14 @@ def _captured(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 continue
 
 
+def _fields_file(host: str) -> Path:
+    return Path(hosts.__file__).with_name(host) / "fields.json"
+
+
 def known_fields() -> Table:
-    table: Table = json.loads(FIELDS.read_text(encoding="utf-8"))
-    return table
+    return {host: json.loads(_fields_file(host).read_text(encoding="utf-8")) for host in HOSTS if _fields_file(host).is_file()}
 
 
 if __name__ == "__main__":
-    FIELDS.write_text(json.dumps(fields_of(_captured(Path(sys.argv[1]))), indent=1) + "\n", encoding="utf-8")
+    for host, fields in fields_of(_captured(Path(sys.argv[1]))).items():
+        _fields_file(host).write_text(json.dumps(fields, indent=1) + "\n", encoding="utf-8")

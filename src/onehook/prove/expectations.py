@@ -16,7 +16,8 @@ def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str
     wire = wire_of(host)
     if not any(row.event == scenario.event for row in wire.EVENTS.values()):
         return NO_EVENT, f"{host} has no {scenario.event}"
-    lacks = getattr(load(host, "live"), "LACKS", {}).get(mode, {})  # need -> why the host does nothing about it when it is started so
+    traits = load(host, "live").TRAITS
+    lacks = traits.lacks.get(mode, {})
     lacking = next((need for need in scenario.needs if need in lacks), "")
     if lacking:
         return NOT_HONOURED, lacks[lacking]
@@ -26,7 +27,7 @@ def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str
     fields = {"server": "proof", "tool": "note"} if tool == "MCP" else _FACTS.get(tool, {})
     payload = load(host, "reverse").payload(sample(scenario.event, tool, **fields))
     event = wire.parse(payload, "")
-    event.host_version = getattr(load(host, "live"), "REPORTED_VERSION", event.host_version)
+    event.host_version = traits.reported_version or event.host_version
     if scenario.effect == "approve":
         return (
             (WORKS, "")

@@ -14,15 +14,18 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import Machine
-from onehook.hostkit.live import Live, Step
+from onehook.hostkit.live import Step
 from onehook.prove.evidence import Evidence
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent, play
 from onehook.setup.command import PORTABLE_FOLDER
 from onehook.setup.plan import config_of, configurable
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Live
 
 MOST_BYTES = 50 * 1024 * 1024
 _MCP_FILES = (".mcp.json", "mcp.json")

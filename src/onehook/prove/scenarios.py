@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onehook.core import Response
-from onehook.hostkit.live import Live, Step
+from onehook.hostkit.live import Step
 from onehook.prove import compactions, guests, imports
 from onehook.prove.evidence import Evidence
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Live
 
 REASON = "the-policy-said-no-7461"
 CONTEXT = "the-policy-added-context-2893"
@@ -23,7 +26,7 @@ SECRET = "the-secret-text-9034"
 PROMPT = "Please do the task."
 LIMIT = 2  # the stop limit of the guard's scenario, low so that the proof is quick
 
-Script = Callable[[Live, str, str], "list[Step | None]"]  # the host, its mode, the project's folder
+Script = Callable[["Live", str, str], "list[Step | None]"]  # the host, its mode, the project's folder
 
 
 def _ends(steps: Sequence[Step | None]) -> list[Step | None]:
@@ -39,7 +42,7 @@ def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    if getattr(live, "FAILING", "") == "edit":  # to some agents a command that exits with an error has not failed
+    if live.TRAITS.failing == "edit":  # to some agents a command that exits with an error has not failed
         return _ends([live.edit(f"{project}/a.txt", "not in the file", "x", mode)])
     return _ends([live.shell("ls no-such-file-here", mode)])
 

@@ -9,15 +9,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from onehook.hostkit.live import Live, Sandbox, Step
+from onehook.hostkit.live import Launch, Sandbox, Step
 from onehook.hosts import load
 from onehook.prove import mcp_server
 from onehook.prove.evidence import NOTES, Evidence
 from onehook.prove.model import ScriptedModel
 from onehook.prove.process import Outcome, run_agent
 from onehook.prove.scenarios import PROMPT, Scenario
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Live
 
 SECONDS = 90.0
 
@@ -41,14 +44,13 @@ class CannotPlay(Exception):
 
 
 def live_of(host: str) -> Live:
-    live: Live = load(host, "live")
-    return live
+    return load(host, "live")
 
 
 def abilities(live: Live) -> frozenset[str]:
     """What a host's live module can do beyond the interface."""
-    able = {"broken_later", "compacts", "prompts", *getattr(live, "CAN", ())}
-    return frozenset(able | {"disable"} if hasattr(live, "disable") else able)
+    able = {"broken_later", "compacts", "prompts", *live.TRAITS.can}
+    return frozenset(able | {"disable"} if live.TRAITS.disable else able)
 
 
 def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")) -> list[Step]:
@@ -89,15 +91,16 @@ def _play_once(
     subprocess.run(["git", "init", "-q"], cwd=project, check=False, env={"PATH": os.environ["PATH"], "HOME": str(home)})
     live = live_of(agent.host)
     steps = script_of(agent, scenario, project)
-    with ScriptedModel([] if hasattr(live, "told") else steps) as model:
-        sandbox = Sandbox(home, project, model.url, PROMPT, agent.binary)
+    with ScriptedModel([] if live.TRAITS.report else steps) as model:
+        sandbox = Sandbox(home, project, model.url, PROMPT, agent.binary, "strict" in scenario.needs, tuple(steps))
         if scenario.mcp:
             live.mcp_server(sandbox, "proof", [sys.executable, "-I", mcp_server.__file__, str(home / NOTES)])
-        launch = _launch(live, sandbox, agent, scenario, steps)
+        launch = _launch(live, sandbox, agent, scenario)
         if with_policy:
             _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed, tamper)
             if scenario.disabled:
-                launch = live.disable(sandbox, launch)  # type: ignore[attr-defined]
+                assert live.TRAITS.disable is not None  # a need of the scenario
+                launch = live.TRAITS.disable(sandbox, launch)
         outcome = run_agent(launch, SECONDS)
         evidence = _evidence(live, sandbox, outcome, model)
         if scenario.asks_doctor:
@@ -119,15 +122,9 @@ def _put(path: Path, text: str) -> None:
         path.chmod(0o755)
 
 
-def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario, steps: list[Step]) -> Any:
-    more: dict[str, Any] = {}
-    if hasattr(live, "told"):  # no model of ours drives it: the script goes in at the start
-        more["steps"] = steps
-    if "strict" in scenario.needs:
-        more["strict"] = True
-    launch = live.prepare(sandbox, agent.mode, **more)
-    compactable = getattr(live, "compactable", None)  # where a session must be more than one prompt
-    return compactable(launch) if compactable and "compacts" in scenario.needs else launch
+def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario) -> Launch:
+    launch = live.prepare(sandbox, agent.mode)
+    return live.TRAITS.compactable(launch) if "compacts" in scenario.needs else launch
 
 
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
@@ -166,11 +163,9 @@ def _doctor(agent: Agent, sandbox: Sandbox, variables: dict[str, str]) -> bool:
     return subprocess.run(argv, env=environment, cwd=sandbox.project, capture_output=True, timeout=60, check=False).returncode == 1
 
 
-def _evidence(live: Any, sandbox: Sandbox, outcome: Outcome, model: ScriptedModel) -> Evidence:
-    if hasattr(live, "told"):
-        told, turns = (tuple(live.told(outcome.stdout)), live.turns(outcome.stdout)) if outcome.stdout.strip() else ((), 0)
-        shown = live.shown(outcome.stdout) if outcome.stdout.strip() else ""
-        return Evidence(sandbox.project, sandbox.home, outcome, turns, told, shown)
+def _evidence(live: Live, sandbox: Sandbox, outcome: Outcome, model: ScriptedModel) -> Evidence:
+    if live.TRAITS.report:
+        return Evidence(sandbox.project, sandbox.home, outcome, *live.TRAITS.report(outcome.stdout))
     shown = f"{outcome.stdout}\n{outcome.stderr}"
     return Evidence(sandbox.project, sandbox.home, outcome, len(model.turns), (model.told(),), shown, problems=tuple(model.problems))
 

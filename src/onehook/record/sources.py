@@ -12,7 +12,7 @@ from typing import Any
 
 from onehook.core import UsageError
 from onehook.hostkit.transcripts import Counts, json_lines, moments, table, text
-from onehook.hosts import HOSTS, load
+from onehook.hosts import having, load
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -56,8 +56,7 @@ def logs(paths: Sequence[str]) -> list[Source]:
 
 
 def hosts_with_transcripts() -> list[str]:
-    folder = Path(__file__).resolve().parent.parent / "hosts"
-    return [host for host in HOSTS if (folder / host / "transcripts.py").is_file()]
+    return having("transcripts")
 
 
 def transcripts(hosts: Sequence[str], since: float, home: Path) -> list[Source]:

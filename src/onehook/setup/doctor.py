@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine, text_problems
+from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine
 from onehook.hosts import optional, wire_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.firing import fired
@@ -67,7 +67,7 @@ def _examine_spot(spot: Spot, machine: Machine, fire: bool) -> Iterator[Finding]
     wrong: list[str] = []
     if readable(spot.place):
         text = spot.place.path.read_text(encoding="utf-8")
-        wrong = [*text_problems(spot.config, spot.place, text, spot.data), *spot.config.problems(spot.data)]
+        wrong = [*spot.config.text_problems(spot.place, text, spot.data), *spot.config.problems(spot.data)]
     yield from (Finding("fail", problem, edit) for problem in wrong)
     if not wrong:
         events = ", ".join(dict.fromkeys(found.event for found in spot.ours))
@@ -154,7 +154,7 @@ def _duplicates(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
     for spot in spots:
         for found in spot.ours:
             other, first = seen.setdefault((found.event, policy_of(found.command, machine)), (spot, found))
-            runs_once = getattr(spot.config, "SAME_COMMAND_RUNS_ONCE", False) and first.command == found.command
+            runs_once = spot.config.TRAITS.same_command_runs_once and first.command == found.command
             if first is found or runs_once:
                 continue
             if other is spot:
@@ -194,7 +194,7 @@ def _by_event(spots: list[Spot]) -> dict[str, set[str]]:
     return events
 
 
-def _borrowed_scopes(borrower: str) -> tuple[str, ...]:
+def _borrowed_scopes(borrower: str) -> Iterable[str]:
     own = optional(borrower, "own_entries")
     return own.BORROWS if own else SCOPES
 
@@ -205,4 +205,4 @@ def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
     if not own or not written:
         return False
     closed = written.option("fail") == "closed"
-    return bool(own.answers(event, str(written.policy_path(machine.project)), closed, {own.PROJECT: str(machine.project)}))
+    return own.answers(event, str(written.policy_path(machine.project)), closed, {own.PROJECT: str(machine.project)})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from onehook.hostkit.config import Config, Found, Place
+from onehook.hostkit.config import Found, Place
 from onehook.setup.command import is_ours
 from onehook.setup.journal import Journal, Memory
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Config
 
 
 def ours_in(config: Config, data: Any) -> list[Found]:
@@ -32,7 +35,7 @@ def without(document: Document, entries: list[Found], config: Config, origin: Me
     for found in reversed(entries):
         take_out(copy, found, original)
     data = copy.data()
-    empty = not data or data == dict(config.SKELETON)
+    empty = not data or data == dict(config.TRAITS.skeleton)
     return None if empty and origin is not None and origin.before is None else copy.after
 
 

@@ -106,7 +106,7 @@ def fire(spot: Spot, found: Found, machine: Machine, probe: str) -> tuple[subpro
 def _shell(spot: Spot, machine: Machine) -> list[str]:
     if machine.windows:
         return ["powershell", "-NoProfile", "-NonInteractive", "-Command"]
-    if spot.config.SHELL == "login":
+    if spot.config.TRAITS.shell == "login":
         return [machine.variables.get("SHELL") or "/bin/sh", "-lc"]
     return ["/bin/sh", "-c"]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS
 from onehook.hostkit.config import Found, Machine, Place
-from onehook.hostkit.imports import Borrowed, in_folder
-from onehook.hosts import HOSTS, load, wire_of
+from onehook.hostkit.imports import Borrowed
+from onehook.hosts import having, load, wire_of
 from onehook.setup.command import is_ours
 from onehook.setup.entries import first_state, take_out
 from onehook.setup.files import FileEdit
@@ -66,7 +64,7 @@ class Import:
 
 
 def importable() -> list[str]:
-    return [host for host in HOSTS if importlib.util.find_spec(f"onehook.hosts.{host}.imports")]
+    return having("imports")
 
 
 def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
@@ -75,11 +73,10 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
     for host in hosts:
         config, before = config_of(host), len(found.carried) + len(found.refused)
         for place in (place for place in read_by(host, scope, machine) if place.path.is_file()):
-            document = Document(place.path, place.format, config.ESCAPE_SLASHES)
+            document = Document(place.path, place.format, config.TRAITS.escape_slashes)
             found.documents[place.path] = document
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
-            for hook in _handlers(host, place, document.data()):
-                hook.run = _placed(host, scope, hook.run)
+            for hook in load(host, "imports").handlers(document.data(), place):
                 if not is_ours(hook.shown):
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
         if before == len(found.carried) + len(found.refused):
@@ -89,32 +86,16 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
     return found
 
 
-def _handlers(host: str, place: Place, data: Any) -> Iterator[Borrowed]:
-    """The hooks of a file; a host for which it matters in which file they stand says so in its `imports`."""
-    module = load(host, "imports")
-    in_file = getattr(module, "handlers_in", None)
-    found: Iterator[Borrowed] = in_file(place, data) if in_file else module.handlers(data)
-    return found
-
-
-def _placed(host: str, scope: str, run: str | list[str]) -> str | list[str]:
-    """The command, started where its host starts the hooks of this scope, if that is one folder and the command counts on it."""
-    folder = getattr(load(host, "imports"), "FOLDERS", {}).get(scope, "")
-    return in_folder(run, folder) if folder and isinstance(run, str) else run
-
-
 def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
-    """The files of a scope that a host reads hooks from; a host that reads more than install knows of says so in its `imports`."""
-    more = getattr(load(host, "imports"), "places", None)
-    places: list[Place] = more(machine, scope) if more else places_of(host, scope, machine)
-    return places
+    """The files of a scope that a host reads hooks from, which may be more than install knows of."""
+    read_from = config_of(host).TRAITS.read_from
+    return read_from(machine, scope) if read_from else places_of(host, scope, machine)
 
 
 def _borrowed_files(host: str, hosts: Sequence[str], scope: str, machine: Machine) -> list[str]:
     """Hooks that a host runs though they stand in another host's file: they are imported from there."""
-    elsewhere = getattr(load(host, "imports"), "elsewhere", None)
     notes: list[str] = []
-    for place, owner in elsewhere(machine, scope) if elsewhere else ():
+    for place, owner in config_of(host).TRAITS.borrowed_from(machine, scope):
         held = place.path.is_file() and any(load(owner, "imports").handlers(Document(place.path, place.format).data()))
         if held and owner not in hosts:
             notes.append(f"{config_of(host).TITLE} runs the hooks in {place.path} too; import them with --from {owner}")

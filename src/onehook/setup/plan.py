@@ -6,16 +6,19 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Config, Found, Machine, Place, Wish, text_problems
-from onehook.hosts import HOSTS, load
+from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
+from onehook.hosts import having, load
 from onehook.setup.command import commands, is_ours, names_policy, orphan_of, relative_to
 from onehook.setup.entries import first_state, ours_in, take_out, without
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Config
 
 
 @dataclass
@@ -49,14 +52,11 @@ class Request:
 
 def configurable() -> list[str]:
     """The hosts that have something to install into."""
-    import importlib.util
-
-    return [host for host in HOSTS if importlib.util.find_spec(f"onehook.hosts.{host}.config")]
+    return having("config")
 
 
 def config_of(host: str) -> Config:
-    config: Config = load(host, "config")
-    return config
+    return load(host, "config")
 
 
 def present(host: str, machine: Machine) -> str:
@@ -107,7 +107,7 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
 
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     config = config_of(host)
-    document = Document(place.path, place.format, config.ESCAPE_SLASHES)
+    document = Document(place.path, place.format, config.TRAITS.escape_slashes)
     before_ours = first_state(document, config, place, journal)
     _complete(document, config)
     _refuse(document, config, place, "Mend that first; nothing was changed")
@@ -130,14 +130,14 @@ def _complete(document: Document, config: Config) -> None:
     """What a file needs beside hooks. Not if it has hooks: the host may be ignoring those for want of it, and they would come alive."""
     data = document.data()
     if isinstance(data, dict) and not any(config.found(data)):
-        for key, value in config.SKELETON.items():
+        for key, value in config.TRAITS.skeleton.items():
             if key not in data:
                 document.set_value((key,), value)
 
 
 def _refuse(document: Document, config: Config, place: Place, then: str) -> None:
     data = document.data()
-    wrong = [*text_problems(config, place, document.text, data), *config.problems(data)] if document.text.strip() else []
+    wrong = [*config.text_problems(place, document.text, data), *config.problems(data)] if document.text.strip() else []
     if wrong:
         raise ConfigError(f"{place.path}: {wrong[0]}. {then}")
 
@@ -145,8 +145,7 @@ def _refuse(document: Document, config: Config, place: Place, then: str) -> None
 def _put_entry(document: Document, config: Config, event: str, request: Request, place: Place, machine: Machine) -> None:
     """One entry per event: ours is replaced where it stands (trust goes by place), else appended last."""
     path, item = config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
-    slot_in = getattr(config, "slot_in", None)  # a host whose files are not all of one shape
-    path = slot_in(place, path) if slot_in else path
+    path = config.TRAITS.slot_in(place, path)
     mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == config.EVENTS[event]]
     if not mine:
         document.append(path, item)
@@ -215,7 +214,8 @@ def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machin
     before = place.path.read_bytes() if place.path.exists() else None
     _refuse_foreign(config, before, place, request, machine)
     lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
-    content: bytes = load(host, "config").own_content(place, lines, request.wish, machine)
+    assert config.TRAITS.own_content is not None, f"{host} has a file of its own, and nothing to write into it"
+    content = config.TRAITS.own_content(place, lines, request.wish, machine)
     memory = journal.recall(place.path)
     _add(plan, FileEdit(place.path, before, content), place, memory.before if memory else None)
 
@@ -267,7 +267,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
         if _removable(config, place.path.read_text(encoding="utf-8", errors="replace"), policy, machine):
             _add_removal(plan, FileEdit(place.path, place.path.read_bytes(), memory.before if memory else None), place)
         return
-    document = Document(place.path, place.format, config.ESCAPE_SLASHES)
+    document = Document(place.path, place.format, config.TRAITS.escape_slashes)
     ours = ours_in(config, document.data())
     mine = _removable(config, document.data(), policy, machine)
     if not mine:

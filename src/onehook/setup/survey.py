@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from onehook.hostkit.config import Config, Found, Machine, Place
+from onehook.hostkit.config import Found, Machine, Place
 from onehook.setup.command import PORTABLE_FOLDER, is_ours, read
 from onehook.setup.entries import ours_in
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.portable import installed_version
 from onehook.textedit.document import ConfigError, Document
 from onehook.version import VERSION
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Config
 
 
 @dataclass

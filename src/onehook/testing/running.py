@@ -46,8 +46,8 @@ def _arguments(shot: Round) -> list[str]:
 
 def _host_ids(host: str) -> tuple[str, ...]:
     """Who may start an entry of this host, as install writes it."""
-    ids: tuple[str, ...] = getattr(optional(host, "config"), "HOST_IDS", (host,))
-    return ids
+    config = optional(host, "config")
+    return config.HOST_IDS if config else (host,)
 
 
 def in_process(shot: Round, policy: str, state: Path) -> Told:

@@ -14,6 +14,7 @@ from typing import Any
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, HandlerError, Response, UsageError
 from onehook.hostkit.effects import Row, gates
 from onehook.hostkit.reverse import sample, unified_events
+from onehook.hostkit.tools import Tool
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.testing.effect import effect_of, ignored
 
@@ -121,8 +122,8 @@ def tool_note(name: str) -> str:
     return f"{name} is none of the unified tools{hint}"
 
 
-def native_tools(host: str) -> dict[str, Any]:
-    return getattr(load(host), "TOOLS", {})
+def native_tools(host: str) -> Mapping[str, Tool]:
+    return wire_of(host).TOOLS
 
 
 def chosen(names: Sequence[str] | None) -> list[str]:
@@ -179,7 +180,7 @@ def judged(shot: Round, told: Told) -> Shot:
         "stderr": told.stderr, "exit_code": told.exit_code, "lost": lost,
     }  # fmt: skip
     try:
-        heard: Response = load(shot.host, "reverse").answer(shot.event, told.stdout, told.stderr, told.exit_code)
+        heard = load(shot.host, "reverse").answer(shot.event, told.stdout, told.stderr, told.exit_code)
     except HandlerError as failed:
         return Shot(effect="error, goes on", error=_error(told, Response()) or str(failed), **common)
     error = _error(told, heard)

@@ -151,12 +151,12 @@ def test_why_a_session_starts() -> None:
 
 def test_what_does_not_run_is_not_imported(machine: Machine) -> None:
     hooks, settings = place(machine, "project"), place(machine, "project", "settings.json")
-    (unread,) = imports.handlers_in(hooks, {"hooks": {"Stop": [MINE]}})
+    (unread,) = imports.handlers({"hooks": {"Stop": [MINE]}}, hooks)
     assert 'reads no "hooks" in this file' in unread.refused
-    (read,) = imports.handlers_in(settings, {"hooks": {"Stop": [MINE]}})
+    (read,) = imports.handlers({"hooks": {"Stop": [MINE]}}, settings)
     assert (read.refused, read.path) == ("", ("hooks", "Stop", 0, "hooks", 0))
     put(hooks.path, {"Stop": [MINE]})
-    (hidden,) = imports.handlers_in(settings, {"hooks": {"Stop": [MINE]}})
+    (hidden,) = imports.handlers({"hooks": {"Stop": [MINE]}}, settings)
     assert "Droid runs only those" in hidden.refused
     (off, *_) = imports.handlers({"Stop": [MINE], "hooksDisabled": True})
     assert "hooksDisabled" in off.refused

@@ -11,6 +11,7 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     above_zero,
     group_fault,
@@ -18,11 +19,11 @@ from onehook.hostkit.config import (
     grouped_slot,
     hook_faults,
     native_tools,
+    no_text_problems,
 )
 from onehook.hosts.claude import wire
 
 TITLE = "Claude Code"
-CAPTURED = ("2.1.325",)  # versions whose payloads were recorded
 BINARIES = ("claude",)
 FOLDERS = (".claude",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
@@ -30,11 +31,9 @@ EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("claude", "cursor")
 # Plain enough for every shell that a host may use: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
-SKELETON: dict[str, Any] = {}
-ESCAPE_SLASHES = False
-SHELL = "sh"
+TRAITS = Traits(captured=("2.1.325",), same_command_runs_once=True)
 found = grouped
-SAME_COMMAND_RUNS_ONCE = True  # whatever files it stands in
+text_problems = no_text_problems  # a byte order mark does no harm (seen with 2.1.325)
 
 _TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
 _STRICT_EVENTS = ("PreToolUse", "PermissionRequest")
@@ -67,10 +66,6 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
     matcher = wish.matcher(event)
     return grouped_slot(event, EVENTS[event], handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
-
-
-def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    return []  # a byte order mark does no harm (seen with 2.1.325)
 
 
 def problems(data: Any) -> list[str]:

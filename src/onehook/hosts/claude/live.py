@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
 
 MODES = ("",)
-CAN = ("strict", "shows_user")
 TOOLS = ("Bash", "Write", "Read", "Edit", "Agent")
 MCP_FILE = ".mcp.json"
 
 
-def prepare(sandbox: Sandbox, mode: str = "", strict: bool = False) -> Launch:
-    """strict: no tool is allowed beforehand, so that only an allow of a hook lets one run."""
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
     config = sandbox.project / MCP_FILE
     servers = read_json(config).get("mcpServers", {})
     # An allow rule must name the server: "mcp__*" is refused by 2.1.325.
     allowed = [*TOOLS, *(f"mcp__{name}__*" for name in servers)]
     # The stream shows what a person at the terminal would see; the plain output is the last message alone.
     argv = [str(sandbox.binary), "-p", sandbox.prompt, "--output-format", "stream-json", "--verbose"]
-    if not strict:
+    if not sandbox.strict:
         argv += ["--allowedTools", ",".join(allowed)]
     if servers:
         # A project's .mcp.json waits for approval; named on the command line it does not.
@@ -82,3 +80,10 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".claude" / "settings.json", {"disableAllHooks": True})
     return launch
+
+
+TRAITS = Traits(
+    Package("@anthropic-ai/claude-code-linux-x64", "2.1.325", "@anthropic-ai/claude-code-linux-x64/claude", disk_mb=349),
+    can=("strict", "shows_user"),
+    disable=disable,
+)

@@ -12,6 +12,7 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     byte_order_mark,
     grouped,
@@ -24,15 +25,12 @@ from onehook.hostkit.config import (
 from onehook.hosts.codex import asking, wire
 
 TITLE = "Codex CLI"
-CAPTURED = ("0.166.0",)  # versions whose payloads were recorded
 BINARIES = ("codex",)
 FOLDERS = (".codex",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native not in ("PreModelRequest", "PostModelRequest")}
 HOST_IDS = ("codex",)
 PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
-SKELETON: dict[str, Any] = {}
-ESCAPE_SLASHES = False
-SHELL = "sh"
+TRAITS = Traits(captured=("0.166.0",))
 found = grouped
 
 _SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex cuts a longer time-out down to this

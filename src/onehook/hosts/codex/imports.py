@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hostkit.config import TOOL_EVENTS
+from onehook.hostkit.config import TOOL_EVENTS, Place
 from onehook.hostkit.imports import (
     Borrowed,
     grouped_handlers,
@@ -28,7 +28,7 @@ _CARRIED = ("type", "command", "timeout", "timeoutSec", "async", "commandWindows
 _ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"}  # matchers know these words for the tools
 
 
-def handlers(data: Any) -> Iterator[Borrowed]:
+def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     for event, group, handler, path in grouped_handlers(data):
         if event == "state":  # what a person trusts; no hook
             continue

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits
 
 # "tools": the request offers the tools themselves. "code": the model writes JavaScript that calls them,
 # as Codex asks of its current models. The name of the model decides: of those that 0.166.0 knows, gpt-5.5
@@ -119,3 +119,6 @@ def _toml(value: object) -> str:
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Start it as a person would who has not trusted the hooks yet."""
     return Launch([word for word in launch.argv if word != "--dangerously-bypass-hook-trust"], launch.env, launch.cwd, launch.home)
+
+
+TRAITS = Traits(Package("@openai/codex", "0.166.0", ".bin/codex", disk_mb=436), disable=disable)

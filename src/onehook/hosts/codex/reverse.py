@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Codex"
+losses = reverse.no_losses
+variables = reverse.no_variables
 _MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
 _SOURCES = ("startup", "resume", "clear", "compact", "fork")
 _NAMES = {"Write": "apply_patch", "Edit": "apply_patch", "Delete": "apply_patch", "Agent": "spawn_agent"}

@@ -1,0 +1,6 @@
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onehook.hosts.contract import reverse, wire
+    from onehook.hosts.interface import conforms
+
+    conforms(wire=wire, reverse=reverse)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from onehook.hostkit.reverse import Spec
 
-LABEL = "the contract"
+LABEL = "the open contract"
+losses = reverse.no_losses
+variables = reverse.no_variables
 _NAMES = {"Bash": "Shell", "Agent": "Task"}
 _LIFECYCLE = {
     "sessionStart": "SessionStart",

@@ -14,9 +14,11 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     above_zero,
     all_hooks_off,
+    byte_order_mark,
     entry_faults,
     matcher_fault,
     native_tools,
@@ -24,15 +26,11 @@ from onehook.hostkit.config import (
 from onehook.hosts.copilot import own_entries, wire
 
 TITLE = "Copilot CLI"
-CAPTURED = ("1.0.102",)  # versions whose payloads were recorded
 BINARIES = ("copilot",)
 FOLDERS = (".copilot", ".github/copilot", ".github/hooks")
 EVENTS = {row.event: native for native, row in wire.CAMEL.items()}
 HOST_IDS = ("copilot",)
 PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # Copilot sets it too, and its hooks start in the project
-SKELETON: dict[str, Any] = {"version": 1}
-ESCAPE_SLASHES = False
-SHELL = "sh"
 
 # Every exit code but 0 denies, that of a shell which finds no interpreter too. Under fail open the answer on stdout alone decides.
 _GOES_ON = " || true"
@@ -51,6 +49,27 @@ def places(machine: Machine) -> list[Place]:
         Place("project", machine.project / own_entries.FILE, "json", machine.project),
         Place("user", user / "hooks" / "onehook.json", "json", user),
     ]
+
+
+def _read_from(machine: Machine, scope: str) -> list[Place]:
+    """Every file of a scope that Copilot reads hooks from; install writes to one of its own."""
+    if scope == "local":
+        return [Place(scope, machine.project / ".github" / "copilot" / "settings.local.json", "json", machine.project)]
+    user = home(machine)
+    root, settings = (machine.project, machine.project / ".github" / "copilot") if scope == "project" else (user, user)
+    folder = machine.project / ".github" / "hooks" if scope == "project" else user / "hooks"
+    files = [Place(scope, path, "json", root) for path in sorted(folder.glob("*.json"))]
+    # Of the two settings files only the user's may have comments.
+    return [*files, Place(scope, settings / "settings.json", "jsonc" if scope == "user" else "json", root)]
+
+
+def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
+    """Claude Code's files of a project."""
+    name = {"project": "settings.json", "local": "settings.local.json"}.get(scope)
+    return [(Place(scope, machine.project / ".claude" / name, "json", machine.project), "claude")] if name else []
+
+
+TRAITS = Traits(captured=("1.0.102",), skeleton={"version": 1}, read_from=_read_from, borrowed_from=_borrowed_from)
 
 
 def home(machine: Machine) -> Path:
@@ -83,6 +102,10 @@ def _command_of(entry: Any) -> str:
     """The command that an entry runs, without what lets errors pass."""
     texts = [entry.get(key) for key in ("bash", "command", "powershell")] if isinstance(entry, dict) else []
     return next((text.removesuffix(_GOES_ON) for text in texts if isinstance(text, str)), "")
+
+
+def text_problems(place: Place, text: str, data: Any) -> list[str]:
+    return byte_order_mark(TITLE, text)
 
 
 def problems(data: Any) -> list[str]:

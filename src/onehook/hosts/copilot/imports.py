@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.core import wildcard
-from onehook.hostkit.config import Machine, Place
+from onehook.hostkit.config import Place
 from onehook.hostkit.imports import (
     Borrowed,
     env_problem,
@@ -22,7 +22,6 @@ from onehook.hostkit.imports import (
     take_tools,
     with_variables,
 )
-from onehook.hosts.copilot.config import home
 from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
 
 TITLE = "Copilot"
@@ -44,25 +43,7 @@ _CLAUDE = {
 _CLAUDE_LITERAL = {**_CLAUDE, "Task": ("task",)}
 
 
-def places(machine: Machine, scope: str) -> list[Place]:
-    """Every file of a scope that Copilot reads hooks from; install writes to one of its own."""
-    if scope == "local":
-        return [Place(scope, machine.project / ".github" / "copilot" / "settings.local.json", "json", machine.project)]
-    user = home(machine)
-    root, settings = (machine.project, machine.project / ".github" / "copilot") if scope == "project" else (user, user)
-    folder = machine.project / ".github" / "hooks" if scope == "project" else user / "hooks"
-    files = [Place(scope, path, "json", root) for path in sorted(folder.glob("*.json"))]
-    # Of the two settings files only the user's may have comments.
-    return [*files, Place(scope, settings / "settings.json", "jsonc" if scope == "user" else "json", root)]
-
-
-def elsewhere(machine: Machine, scope: str) -> list[tuple[Place, str]]:
-    """Files of other hosts that Copilot takes hooks from, and whose they are."""
-    name = {"project": "settings.json", "local": "settings.local.json"}.get(scope)
-    return [(Place(scope, machine.project / ".claude" / name, "json", machine.project), "claude")] if name else []
-
-
-def handlers(data: Any) -> Iterator[Borrowed]:
+def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
     hooks = data.get("hooks") if isinstance(data, dict) else None
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
 
 MODES = ("",)
-FAILING = "edit"  # a command that exits with an error has not failed, to this host
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -71,3 +70,6 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Start it as a person would who has not trusted the folder."""
     merge_json(sandbox.home / ".copilot" / "config.json", {"trusted_folders": []})
     return launch
+
+
+TRAITS = Traits(Package("@github/copilot", "1.0.102", ".bin/copilot", disk_mb=190), failing="edit", disable=disable)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onehook.core import Change, Mcp
 
 LABEL = "Copilot"
+losses = reverse.no_losses
 _MILLISECONDS = 1767225600000  # reverse.TIME in the camelCase dialect
 _NAMES = {
     "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "WebFetch": "web_fetch",

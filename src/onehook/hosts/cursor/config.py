@@ -14,6 +14,7 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     above_zero,
     anchored,
@@ -25,7 +26,6 @@ from onehook.hostkit.config import (
 from onehook.hosts.cursor import wire
 
 TITLE = "Cursor"
-CAPTURED = ("1.0.32",)  # of the SDK, whose hook runtime is Cursor's
 BINARIES = ("cursor", "cursor-agent")
 FOLDERS = (".cursor",)
 # The generic events only: Cursor fires them for every tool, and one handler on both kinds would run twice.
@@ -37,9 +37,8 @@ EVENTS = {wire.EVENTS[native].event: native for native in _GENERIC}
 HOST_IDS = ("claude", "cursor")
 # Cursor sets it too. Plain enough for every login shell: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
-SKELETON: dict[str, Any] = {"version": 1}
-ESCAPE_SLASHES = True  # Cursor cuts comments out with a pattern that does not know strings: "//" in a command breaks the file
-SHELL = "login"
+# Cursor cuts comments out with a pattern that does not know strings, so "//" in a command breaks the file. The version is the SDK's.
+TRAITS = Traits(captured=("1.0.32",), skeleton={"version": 1}, escape_slashes=True, shell="login")
 
 
 def places(machine: Machine) -> list[Place]:

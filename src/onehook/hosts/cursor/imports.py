@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hostkit.imports import Borrowed, command_patterns, lost, own_tools, seconds, shown_of, takes_all, tools_of_regex
+from onehook.hostkit.config import Place
+from onehook.hostkit.imports import (
+    Borrowed,
+    command_patterns,
+    in_folder,
+    lost,
+    own_tools,
+    seconds,
+    shown_of,
+    takes_all,
+    tools_of_regex,
+)
 from onehook.hosts.cursor.wire import EVENTS, TOOLS
 
 _CARRIED = ("command", "type", "matcher", "timeout", "failClosed")
@@ -17,19 +28,20 @@ _CONSTANT = {
     "beforeReadFile": "Read", "afterFileEdit": "Write", "beforeTabFileRead": "TabRead", "afterTabFileEdit": "TabWrite",
     "beforeSubmitPrompt": "UserPromptSubmit", "stop": "Stop", "afterAgentResponse": "AgentResponse", "afterAgentThought": "AgentThought",
 }  # fmt: skip
-FOLDERS = {"project": '"$CURSOR_PROJECT_DIR"', "user": '"$HOME"/.cursor'}  # where hooks start, by the scope of the file
+_FOLDERS = {"project": '"$CURSOR_PROJECT_DIR"', "user": '"$HOME"/.cursor'}  # where hooks start, by the scope of the file
 _UNMATCHED = ("sessionStart", "sessionEnd", "preCompact", "workspaceOpen")
 
 
-def handlers(data: Any) -> Iterator[Borrowed]:
+def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
+    folder = _FOLDERS.get(place.scope, "") if place else ""
     hooks = data.get("hooks") if isinstance(data, dict) else None
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict):
-                yield _borrowed(event, entry, ("hooks", event, index))
+                yield _borrowed(event, entry, ("hooks", event, index), folder)
 
 
-def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...]) -> Borrowed:
+def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], folder: str) -> Borrowed:
     hook = Borrowed(event, path, shown_of(entry))
     if event not in EVENTS:
         hook.refused = f"Cursor has no event {event!r}"
@@ -38,7 +50,7 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...]) ->
     else:
         hook.refused = _take_matcher(hook, entry.get("matcher"))
     if not hook.refused:
-        hook.run = str(entry["command"])
+        hook.run = in_folder(entry["command"], folder) if folder else entry["command"]
         hook.timeout = seconds(entry.get("timeout"), 60.0)
         hook.closed = entry.get("failClosed") is True
         hook.losses += lost(entry, _CARRIED)

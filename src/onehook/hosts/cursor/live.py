@@ -13,26 +13,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Report, Sandbox, Step, Traits, merge_json, read_json
 
 MODES = ("",)
-REPORTED_VERSION = "1.0.0"  # what the SDK tells hooks, whatever its own version is
 DRIVER = Path(__file__).with_name("driver") / "driver.mjs"
 JOB_FILE = "onehook-cursor-job.json"
 
 
-def prepare(sandbox: Sandbox, mode: str = "", steps: Sequence[Step] = (), options: Mapping[str, Any] | None = None) -> Launch:
+def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
     """Write the job file and return the command that runs it.
 
-    There is no model to ask, so the script is given here. As with a model, a "say" ends a turn: the steps
-    after it wait for the turn that a stop hook starts. `options` are more keys of the job (see driver.mjs).
+    There is no model to ask, so the sandbox has the script. As with a model, a "say" ends a turn: the steps
+    after it wait for the turn that a stop hook starts.
     """
     if mode not in MODES:
         raise ValueError(f"cursor has no mode {mode!r}; known: {', '.join(map(repr, MODES))}")
     node = shutil.which("node")
     if node is None:
         raise FileNotFoundError("node is not on PATH; Cursor's runtime needs Node 20 or later")
-    first, *followups = _turns(_nested(steps))
+    first, *followups = _turns(_nested(sandbox.steps))
     job = {
         "workspace": str(sandbox.project),
         "home": str(sandbox.home),
@@ -40,7 +39,6 @@ def prepare(sandbox: Sandbox, mode: str = "", steps: Sequence[Step] = (), option
         "prompt": sandbox.prompt,
         "steps": first,
         "followups": followups,
-        **(options or {}),
     }
     job_file = sandbox.home / JOB_FILE
     job_file.write_text(json.dumps(job), encoding="utf-8")
@@ -149,8 +147,21 @@ def shown(stdout: str) -> str:
     return json.dumps(outcome(stdout)["shown"])
 
 
+def report(stdout: str) -> Report:
+    """All of it, of a run that was not cut off."""
+    return Report(turns(stdout), tuple(told(stdout)), shown(stdout)) if stdout.strip() else Report(0, (), "")
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """One unknown event, and Cursor drops the whole file."""
     config = sandbox.project / ".cursor" / "hooks.json"
     merge_json(config, {"hooks": {**read_json(config)["hooks"], "onSomethingElse": []}})
     return launch
+
+
+TRAITS = Traits(
+    Package("@cursor/sdk", "1.0.32", "@cursor/sdk", disk_mb=38),
+    reported_version="1.0.0",  # whatever the SDK's own version is
+    disable=disable,
+    report=report,
+)

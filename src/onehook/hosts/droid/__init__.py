@@ -1,0 +1,6 @@
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onehook.hosts.droid import config, imports, live, reverse, transcripts, wire
+    from onehook.hosts.interface import conforms
+
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts)

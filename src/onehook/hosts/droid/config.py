@@ -19,6 +19,7 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     anchored,
     byte_order_mark,
@@ -34,15 +35,11 @@ from onehook.hostkit.config import (
 from onehook.hosts.droid import wire
 
 TITLE = "Factory Droid"
-CAPTURED = ("0.225.2",)  # versions whose payloads were recorded
 BINARIES = ("droid",)
 FOLDERS = (".factory",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("droid",)
 PROJECT = ""  # hooks start where Droid was started, and its variables name that folder too: it may lie below the project's
-SKELETON: dict[str, Any] = {}
-ESCAPE_SLASHES = False
-SHELL = "sh"
 
 WRAPPED = "settings.json"
 _DROPPED = "Droid takes no hooks of the file"
@@ -83,9 +80,12 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     return grouped_slot(event, EVENTS[event], handler, tools)
 
 
-def slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Where an entry goes in this file: in hooks.json the events have nothing around them."""
+def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
+    """In hooks.json the events have nothing around them."""
     return path if place.path.name == WRAPPED else path[1:]
+
+
+TRAITS = Traits(captured=("0.225.2",), slot_in=_slot_in)
 
 
 def found(data: Any) -> Iterator[Found]:

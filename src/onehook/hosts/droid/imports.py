@@ -41,7 +41,19 @@ _ELSEWHERE = (*UNIFIED, "MultiEdit", "NotebookEdit")
 _NOT_READ = 'Droid reads no "hooks" in this file, so it does not run'
 
 
-def handlers(data: Any) -> Iterator[Borrowed]:
+def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
+    """The hooks of a file, with what the other files of its folder do to them."""
+    wrapped = place is not None and place.path.name == WRAPPED
+    beside = _hidden_by(place) if place is not None and wrapped else {}
+    for hook in _handlers(data):
+        if place is not None and not wrapped and hook.path[0] == "hooks":
+            hook.refused = _NOT_READ
+        elif hook.event in beside:
+            hook.refused = f"hooks.json beside it has hooks for {hook.event} too, and Droid runs only those"
+        yield hook
+
+
+def _handlers(data: Any) -> Iterator[Borrowed]:
     """The hooks of a settings.json, or of a hooks.json, which has nothing around its events."""
     plain = isinstance(data, dict) and any(name in EVENTS for name in data)
     table = data if plain else table_at(data, "hooks")
@@ -54,18 +66,6 @@ def handlers(data: Any) -> Iterator[Borrowed]:
             hook.timeout = seconds(handler.get("timeout"), 60.0)
             hook.losses += lost(handler, _CARRIED)
             hook.losses += lost_of_group(group, ("matcher", "commandRegex", "hooks"))
-        yield hook
-
-
-def handlers_in(place: Place, data: Any) -> Iterator[Borrowed]:
-    """The same, with what the other files of its folder do to them."""
-    wrapped = place.path.name == WRAPPED
-    beside = _hidden_by(place) if wrapped else {}
-    for hook in handlers(data):
-        if not wrapped and hook.path[0] == "hooks":
-            hook.refused = _NOT_READ
-        elif hook.event in beside:
-            hook.refused = f"hooks.json beside it has hooks for {hook.event} too, and Droid runs only those"
         yield hook
 
 

@@ -6,13 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
 from onehook.hosts.droid import session
 
 # "exec": one prompt on the command line. "session": a session as editors hold it, which has the events that the other lacks.
 MODES = ("exec", "session")
-CAN = ("strict",)
-LACKS = {
+_LACKS = {
     "exec": {
         "prompts": "`droid exec PROMPT` tells no hook of its prompt; a session does",
         "compacts": "Droid tells no hook of a compaction that a full context makes; one that a person asks for in a session is told",
@@ -21,15 +20,14 @@ LACKS = {
 COMPACTS_AT = 100_000  # tokens
 
 
-def prepare(sandbox: Sandbox, mode: str = "exec", strict: bool = False) -> Launch:
-    """strict: every command needs an approval, so that only an allow of a hook lets one run."""
+def prepare(sandbox: Sandbox, mode: str = "exec") -> Launch:
     model = {"model": "scripted", "displayName": "mock", "baseUrl": sandbox.model_url + "/v1", "apiKey": "scripted"}
     models = [{**model, "provider": "generic-chat-completion-api"}]
     merge_json(sandbox.home / ".factory" / "settings.json", {"customModels": models, "compactionTokenLimit": COMPACTS_AT})
     if mode == "session":
-        argv = [sys.executable, "-I", session.__file__, str(sandbox.binary), sandbox.prompt, "off" if strict else "high"]
+        argv = [sys.executable, "-I", session.__file__, str(sandbox.binary), sandbox.prompt, "off" if sandbox.strict else "high"]
     else:
-        argv = [str(sandbox.binary), "exec", "-m", session.MODEL, *([] if strict else ["--auto", "high"]), sandbox.prompt]
+        argv = [str(sandbox.binary), "exec", "-m", session.MODEL, *([] if sandbox.strict else ["--auto", "high"]), sandbox.prompt]
     env = {
         "FACTORY_AIRGAP_ENABLED": "true",
         "FACTORY_DISABLE_KEYRING": "true",
@@ -91,3 +89,12 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".factory" / "hooks.json", {"hooksDisabled": True})
     return launch
+
+
+TRAITS = Traits(
+    Package("@factory/cli-linux-x64", "0.225.2", "@factory/cli-linux-x64/bin/droid", disk_mb=243),
+    can=("strict",),
+    lacks=_LACKS,
+    compactable=compactable,
+    disable=disable,
+)

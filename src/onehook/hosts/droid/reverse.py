@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.core import Mcp
 
 LABEL = "Droid"
+losses = reverse.no_losses
 _NAMES = {
     "Bash": "Execute", "Read": "Read", "Write": "Create", "Edit": "Edit", "Grep": "Grep", "Glob": "Glob", "List": "LS",
     "WebFetch": "FetchUrl", "WebSearch": "WebSearch", "Agent": "Task",

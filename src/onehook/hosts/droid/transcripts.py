@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.transcripts import Messages, Moment, joined_texts, rows, table, text
@@ -15,7 +16,9 @@ _SILENT = ("agent_turn_outcome", "compaction_state", "todo_state")
 class Transcript(Messages):
     """The first line names the session and its folder."""
 
-    session: dict[str, Any]
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.session: dict[str, Any] = {}
 
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
         kind = text(line.get("type"))
@@ -32,8 +35,7 @@ class Transcript(Messages):
         return self.from_start(line, take(line, message.get("content"))) if take else iter(())
 
     def moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
-        common = getattr(self, "session", {})
-        return super().moment({**line, **common}, event, permission_mode="off", **more)
+        return super().moment({**line, **self.session}, event, permission_mode="off", **more)
 
     def call(self, line: dict[str, Any], call_id: object, name: object, given: object) -> Moment:
         self.calls[text(call_id)] = (text(name), given)

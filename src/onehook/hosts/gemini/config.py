@@ -12,6 +12,7 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     above_zero,
     anchored,
@@ -29,7 +30,6 @@ from onehook.hostkit.config import (
 from onehook.hosts.gemini import confirm, wire
 
 TITLE = "Gemini CLI"
-CAPTURED = ("0.61.0",)  # versions whose payloads were recorded
 BINARIES = ("gemini",)
 FOLDERS = (".gemini",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
@@ -37,9 +37,7 @@ HOST_IDS = ("gemini",)
 # Hooks start in the folder whose settings were read. A variable would be worse: Gemini CLI replaces ${...} in the text of its settings
 # when it starts, with what the variable is then and not with what it is for the hook.
 PROJECT = "."
-SKELETON: dict[str, Any] = {}
-ESCAPE_SLASHES = False
-SHELL = "sh"
+TRAITS = Traits(captured=("0.61.0",))
 found = grouped
 
 NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by

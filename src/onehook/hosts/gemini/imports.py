@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit.config import Place
 from onehook.hostkit.imports import (
     Borrowed,
     env_problem,
@@ -45,7 +46,7 @@ _AROUND = {"": r'"\g<0>"', "'": r"""'"\g<0>"'""", '"': r"\g<0>"}  # by the quote
 _QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
 
 
-def handlers(data: Any) -> Iterator[Borrowed]:
+def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     for event, group, handler, path in grouped_handlers(data):
         hook = Borrowed(event, path, shown_of(handler))
         hook.refused = _refusal(event, handler, _switches(data)) or _take_matcher(hook, group.get("matcher"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
 
 MODES = ("",)
 # A fixed model: with the automatic choice a classifier is asked before every turn.
@@ -76,3 +76,6 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".gemini" / "settings.json", {"hooksConfig": {"enabled": False}})
     return launch
+
+
+TRAITS = Traits(Package("@google/gemini-cli", "0.61.0", ".bin/gemini", disk_mb=96), compactable=compactable, disable=disable)

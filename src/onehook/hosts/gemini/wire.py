@@ -31,13 +31,11 @@ EVENTS = {
     "SessionStart": Row("SessionStart", "context"),
     "BeforeModel": Row("BeforeModel", "model", gates=True),
     "AfterModel": Row("AfterModel", "model"),
-    "PreCompress": Row("PreCompact", "message"),
+    "PreCompress": Row("PreCompact", "message", confirmed=True),  # comes before every request to the model, seldom before a compression
     "Notification": Row("Notification", "message"),
     "SessionEnd": Row("SessionEnd", "nothing"),
     "BeforeToolSelection": Row("BeforeToolSelection", "nothing"),
 }
-
-CONFIRMED = ("PreCompress",)  # it comes before every request to the model, and seldom before a compression: see confirm.py
 
 # A subagent is a tool here, and only that; after a compression no session starts.
 STAND_INS = {

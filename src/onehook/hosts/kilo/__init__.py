@@ -1,0 +1,6 @@
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onehook.hosts.interface import conforms
+    from onehook.hosts.kilo import config, live, reverse, wire
+
+    conforms(wire=wire, reverse=reverse, config=config, live=live)

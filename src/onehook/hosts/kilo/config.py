@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Wish
-from onehook.hosts.opencode.config import ESCAPE_SLASHES, EVENTS, FILE, PROJECT, SHELL, SKELETON, filled, found, plugin_checks, problems
+from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Traits, Wish
+from onehook.hosts.opencode.config import EVENTS, FILE, PROJECT, filled, found, plugin_checks, problems, slot, text_problems
 
 __all__ = [
-    "BINARIES", "ESCAPE_SLASHES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "SHELL", "SKELETON", "TITLE", "checks", "found",
-    "own_content", "places", "problems",
+    "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "checks", "found", "own_content", "places", "problems",
+    "slot", "text_problems",
 ]  # fmt: skip
 
 TITLE = "Kilo"
@@ -29,6 +29,9 @@ def places(machine: Machine) -> list[Place]:
 
 def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
     return filled("kilo", EVENTS, place, lines, wish, machine)
+
+
+TRAITS = Traits(own_content=own_content)
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from onehook.hostkit.live import Launch, Sandbox, merge_json, read_json
+from onehook.hostkit.live import Launch, Sandbox, Traits, merge_json, read_json
 from onehook.hosts.opencode.live import MODES, compaction, edit, mcp, provider, read, shell, subagent, subagent_end, write
 
-__all__ = ["MODES", "compaction", "edit", "mcp", "mcp_server", "prepare", "read", "shell", "subagent", "subagent_end", "write"]
+__all__ = ["MODES", "TRAITS", "compaction", "edit", "mcp", "mcp_server", "prepare", "read", "shell", "subagent", "subagent_end", "write"]
+
+TRAITS = Traits()
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:

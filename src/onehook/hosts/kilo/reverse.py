@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from onehook.core import Event, Response
 
 LABEL = "Kilo"
+losses = reverse.no_losses
+variables = reverse.no_variables
 
 
 def parts(event: Event) -> list[Event]:

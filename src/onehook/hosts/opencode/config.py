@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Wish
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Traits, Wish, no_slot, no_text_problems
 from onehook.hosts.opencode import wire
 
 TITLE = "OpenCode"
@@ -17,9 +17,8 @@ FOLDERS = (".opencode", ".config/opencode")
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native != "session.deleted"}
 HOST_IDS = ("opencode",)
 PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # for who reads the entries; the plugin has no shell, and knows where it lies
-SKELETON: dict[str, Any] = {}
-ESCAPE_SLASHES = False
-SHELL = "sh"
+slot = no_slot
+text_problems = no_text_problems
 
 TEMPLATE = Path(__file__).with_name("plugin.js")
 FILE = "onehook.js"
@@ -39,6 +38,9 @@ def places(machine: Machine) -> list[Place]:
 
 def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
     return filled("opencode", EVENTS, place, lines, wish, machine)
+
+
+TRAITS = Traits(own_content=own_content)
 
 
 def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:

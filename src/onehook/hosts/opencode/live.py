@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
 
 MODES = ("",)
 FULL = 200_000  # tokens
-FAILING = "edit"  # a command that exits with an error has not failed, to this host
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -82,3 +81,6 @@ def _config(sandbox: Sandbox) -> Path:
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Without plugins, as a variable can have it."""
     return Launch(launch.argv, {**launch.env, "OPENCODE_PURE": "1"}, launch.cwd, launch.home)
+
+
+TRAITS = Traits(Package("opencode-linux-x64", "1.18.33", "opencode-linux-x64/bin/opencode", disk_mb=177), failing="edit", disable=disable)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "OpenCode"
+losses = reverse.no_losses
+variables = reverse.no_variables
 _NAMES = {
     "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob", "List": "list",
     "WebFetch": "webfetch", "WebSearch": "websearch", "Agent": "task",

@@ -1,0 +1,6 @@
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onehook.hosts.interface import conforms
+    from onehook.hosts.qwen import config, imports, live, reverse, transcripts, wire
+
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts)

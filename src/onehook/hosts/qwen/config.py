@@ -12,6 +12,7 @@ from onehook.hostkit.config import (
     Found,
     Machine,
     Place,
+    Traits,
     Wish,
     all_hooks_off,
     anchored,
@@ -28,15 +29,12 @@ from onehook.hostkit.config import (
 from onehook.hosts.qwen import wire
 
 TITLE = "Qwen Code"
-CAPTURED = ("0.24.4",)  # versions whose payloads were recorded
 BINARIES = ("qwen",)
 FOLDERS = (".qwen",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("qwen",)
 PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
-SKELETON: dict[str, Any] = {}
-ESCAPE_SLASHES = False
-SHELL = "sh"
+TRAITS = Traits(captured=("0.24.4",))
 found = grouped
 
 _TYPES = ("command", "http", "function", "prompt")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hostkit.config import TOOL_EVENTS
+from onehook.hostkit.config import TOOL_EVENTS, Place
 from onehook.hostkit.imports import (
     Borrowed,
     env_problem,
@@ -54,7 +54,7 @@ _ALIASES = {
 }  # fmt: skip
 
 
-def handlers(data: Any) -> Iterator[Borrowed]:
+def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
     for event, group, handler, path in grouped_handlers(data):
         hook = Borrowed(event, path, shown_of(handler))

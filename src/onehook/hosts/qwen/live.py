@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Sandbox, Step, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
 
 MODES = ("",)
 
@@ -69,3 +69,6 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".qwen" / "settings.json", {"disableAllHooks": True})
     return launch
+
+
+TRAITS = Traits(Package("@qwen-code/qwen-code", "0.24.4", ".bin/qwen", disk_mb=123), disable=disable)

@@ -1,0 +1,191 @@
+"""What a host offers, part by part. For type checkers: nothing imports this file when onehook runs.
+
+A part is a module of the host's folder, and the module itself is the implementation. `wire` and `reverse` are required. The others are
+optional as a whole: a host without `live` cannot be proven, and so on. Inside a part every member is required, and what most hosts leave at
+its default is a field of the part's TRAITS, where the default is declared (onehook.hostkit.config.Traits, onehook.hostkit.live.Traits).
+
+Each host's `__init__.py` hands its parts to `conforms`, so that mypy and pyright report a missing or mistyped member. Constants are
+read-only properties here, since a module cannot satisfy a protocol with a writable attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, overload
+
+from onehook.core import Event, Output, Response
+from onehook.hostkit import config as config_kit
+from onehook.hostkit import live as live_kit
+from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Wish
+from onehook.hostkit.effects import Caps, Row, StandIn
+from onehook.hostkit.imports import Borrowed
+from onehook.hostkit.live import Launch, Sandbox, Step
+from onehook.hostkit.tools import Tool
+from onehook.hostkit.transcripts import Transcript
+
+
+class Wire(Protocol):
+    """wire.py, required: what the agent sends and what it obeys. Pure, and on the hot path."""
+
+    @property
+    def ID(self) -> str: ...  # the host's name, which is also the name of its folder
+    @property
+    def EVENTS(self) -> Mapping[str, Row]: ...  # native event name -> what it is
+    @property
+    def TOOLS(self) -> Mapping[str, Tool]: ...  # native tool name -> the unified tools it is, and how its input is spelled
+    @property
+    def STAND_INS(self) -> Mapping[str, StandIn]: ...  # native event name -> the event of other agents that it stands in for
+    @property
+    def BORROWED_BY(self) -> tuple[tuple[str, str], ...]: ...  # hosts that also run this host's config, and the key that shows it
+    @property
+    def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, when failing open
+    @property
+    def ERROR_EXIT(self) -> int: ...  # exit code for every other error when failing open: one on which the agent continues
+
+    def score(self, payload: dict[str, Any]) -> int: ...  # how well a payload fits this host; 0: it does not
+    def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...  # event_name is for payloads that do not name their event
+    def caps(self, event: Event) -> Caps: ...  # what takes effect for this event on this version
+    def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else goes to stderr as well
+
+
+class Reverse(Protocol):
+    """reverse.py, required: the opposite direction. Used by manifests, fire, doctor and prove; on the hot path of a manifest."""
+
+    @property
+    def LABEL(self) -> str: ...  # the agent's name in messages
+
+    def parts(self, event: Event) -> list[Event]: ...  # the event as the calls that it would be on this host
+    def payload(self, event: Event, native_event: str = ...) -> dict[str, Any]: ...  # what the agent would send for this event
+    def answer(self, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = ...) -> Response: ...  # a hook's answer
+    def losses(self, event: Event, stdout: str, exit_code: int, native_event: str = ...) -> list[str]: ...  # fields of it that are lost
+    def variables(self, event: Event, project: str) -> dict[str, str]: ...  # environment variables that the agent's hooks expect
+
+
+class Config(Protocol):
+    """config.py: where the agent reads hooks from, and what an entry looks like there. Used by install, doctor, status, uninstall."""
+
+    @property
+    def TITLE(self) -> str: ...  # the agent's name for users
+    @property
+    def BINARIES(self) -> tuple[str, ...]: ...  # any of these on PATH shows that the agent is installed
+    @property
+    def FOLDERS(self) -> tuple[str, ...]: ...  # so does a folder of this name in the project or in the home folder
+    @property
+    def EVENTS(self) -> Mapping[str, str]: ...  # unified event -> the native one that is installed for it
+    @property
+    def HOST_IDS(self) -> tuple[str, ...]: ...  # which hosts may run the entry: written as --host
+    @property
+    def PROJECT(self) -> str: ...  # the project's folder in the agent's shell; "." if hooks start there, "" if there is no way to name it
+    @property
+    def TRAITS(self) -> config_kit.Traits: ...  # what differs from most hosts
+
+    def places(self, machine: Machine) -> list[Place]: ...  # the first of each scope is written to, the others are only read
+    def slot(self, event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]: ...  # path of a list, entry
+    def found(self, data: Any) -> Iterator[Found]: ...  # every hook entry of a file
+    def problems(self, data: Any) -> list[str]: ...  # what makes the agent reject the data of a file, or a part of it
+    def text_problems(self, place: Place, text: str, data: Any) -> list[str]: ...  # the same, for what only the text of the file shows
+    def checks(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]: ...  # for doctor: switches, trust
+
+
+class Live(Protocol):
+    """live.py: how the agent is started for a proof.
+
+    A step function returns one step of the model's script, or None if the agent has no such tool. The steps between subagent() and
+    subagent_end() are the subagent's own; give each a "when" with a word of its prompt. MCP servers are registered before prepare(), which
+    may have to name them on the command line.
+    """
+
+    @property
+    def MODES(self) -> tuple[str, ...]: ...  # the ways to start it; ("",) if there is one
+    @property
+    def TRAITS(self) -> live_kit.Traits: ...  # what differs from most hosts
+
+    def prepare(self, sandbox: Sandbox, mode: str = ...) -> Launch: ...  # writes settings into the sandbox; returns the command
+    def mcp_server(self, sandbox: Sandbox, name: str, argv: Sequence[str]) -> None: ...  # registers an MCP server in the sandbox
+    def shell(self, command: str, mode: str = ...) -> Step | None: ...
+    def write(self, path: str, content: str, mode: str = ...) -> Step | None: ...
+    def read(self, path: str, mode: str = ...) -> Step | None: ...
+    def edit(self, path: str, old: str, new: str, mode: str = ...) -> Step | None: ...
+    def mcp(self, server: str, tool: str, args: Mapping[str, Any], mode: str = ...) -> Step | None: ...
+    def subagent(self, prompt: str, mode: str = ...) -> Step | None: ...
+    def subagent_end(self, text: str, mode: str = ...) -> Step | None: ...
+    def compaction(self, mode: str = ...) -> list[Step]: ...  # steps after which the agent compacts the session, once
+
+
+class Imports(Protocol):
+    """imports.py: the hooks in the agent's config files as hooks of a manifest, for `onehook import`."""
+
+    def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: where it matters which file they are in
+
+
+class Transcripts(Protocol):
+    """transcripts.py: the sessions that the agent leaves on disk, for `onehook replay`."""
+
+    @property
+    def FOLDER(self) -> str: ...  # below the home folder
+    @property
+    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER
+
+    def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
+
+
+class OwnEntries(Protocol):
+    """own_entries.py, for an agent that also runs the entries of another one's config: whether an event would be handled twice."""
+
+    @property
+    def PROJECT(self) -> str: ...  # the variable that names the project's folder
+    @property
+    def BORROWS(self) -> Iterable[str]: ...  # the scopes of the other agent's config that it runs
+
+    def answers(self, event: str, policy: str, closed: bool, variables: Mapping[str, str] = ...) -> bool: ...  # its own entry runs as well
+
+
+class Confirm(Protocol):
+    """confirm.py, for an agent that sends some events (Row.confirmed) when nothing happens: it looks outside the payload."""
+
+    def happens(self, payload: dict[str, Any]) -> bool: ...
+
+
+def conforms(
+    *,
+    wire: Wire,
+    reverse: Reverse,
+    config: Config | None = None,
+    live: Live | None = None,
+    imports: Imports | None = None,
+    transcripts: Transcripts | None = None,
+    own_entries: OwnEntries | None = None,
+    confirm: Confirm | None = None,
+) -> None:
+    """Called under TYPE_CHECKING in each host's `__init__.py`, with every part that the host has."""
+
+
+class Load(Protocol):
+    """onehook.hosts.load"""
+
+    @overload
+    def __call__(self, name: str, part: Literal["wire"] = ...) -> Wire: ...
+    @overload
+    def __call__(self, name: str, part: Literal["reverse"]) -> Reverse: ...
+    @overload
+    def __call__(self, name: str, part: Literal["config"]) -> Config: ...
+    @overload
+    def __call__(self, name: str, part: Literal["live"]) -> Live: ...
+    @overload
+    def __call__(self, name: str, part: Literal["imports"]) -> Imports: ...
+    @overload
+    def __call__(self, name: str, part: Literal["transcripts"]) -> Transcripts: ...
+    @overload
+    def __call__(self, name: str, part: Literal["confirm"]) -> Confirm: ...
+
+
+class LoadOptional(Protocol):
+    """onehook.hosts.optional"""
+
+    @overload
+    def __call__(self, name: str, part: Literal["config"]) -> Config | None: ...
+    @overload
+    def __call__(self, name: str, part: Literal["live"]) -> Live | None: ...
+    @overload
+    def __call__(self, name: str, part: Literal["own_entries"]) -> OwnEntries | None: ...
