@@ -244,7 +244,7 @@ def test_status_as_a_table_and_as_json(project: Path) -> None:
 def test_status_says_what_is_wrong_at_first_sight(project: Path) -> None:
     onehook("install", "policy.py")
     (project / "policy.py").unlink()
-    assert "the policy is gone" in onehook("status").output
+    assert "the policy file is missing" in onehook("status").output
     (project / ".claude" / "settings.json").write_text("{")
     (row,) = json.loads(onehook("status", "--json").output)["installed"]
     assert "line 1, column 2" in row["note"]
@@ -256,7 +256,7 @@ def test_status_says_what_is_wrong_at_first_sight(project: Path) -> None:
 def test_doctor_ends_with_0_when_a_deny_takes_effect_and_with_1_when_not(project: Path) -> None:
     onehook("install", "policy.py")
     output = onehook("doctor", "--hosts", "claude").output
-    assert "A deny takes effect." in output and "denied and allowed as it should" in output
+    assert "A deny takes effect." in output and "denies and allows as it should" in output
     (project / "policy.py").unlink()
     output = onehook("doctor", "--hosts", "claude", "--no-fire", code=1).output
     assert "FAIL" in output and "fix: onehook uninstall" in output

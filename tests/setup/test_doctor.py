@@ -64,12 +64,12 @@ def replace_in(place: Place, host: str, old: str, new: str) -> None:
     file.write_text(file.read_text().replace(old, new))
 
 
-def test_a_good_install_has_nothing_to_mend_and_is_fired_on_every_host(place: Place) -> None:
+def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) -> None:
     levels = {finding.level for finding in findings(place, fire=True)}
     assert levels <= {"ok", "note"}
     for host in HOSTS:
-        assert "denied and allowed as it should" in told(place, "ok", host, fire=True)
-        assert "valid by the host's own rules" in told(place, "ok", host)
+        assert "denies and allows as it should" in told(place, "ok", host, fire=True)
+        assert "valid; installed for" in told(place, "ok", host)
 
 
 @pytest.mark.parametrize("portable", [False, True], ids=["absolute", "portable"])
@@ -77,7 +77,7 @@ def test_a_good_install_has_nothing_to_mend_and_is_fired_on_every_host(place: Pl
 def test_every_host_is_fired(tmp_path: Path, host: str, portable: bool) -> None:
     place = Place(tmp_path, "a project", variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]})
     place.install([host], portable=portable)
-    assert "denied and allowed as it should" in told(place, "ok", host, fire=True)
+    assert "denies and allows as it should" in told(place, "ok", host, fire=True)
 
 
 def test_nothing_installed_at_all_is_a_failure(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_nothing_installed_at_all_is_a_failure(tmp_path: Path) -> None:
 def test_a_host_that_is_here_without_a_policy_is_a_warning_only(place: Place) -> None:
     place.uninstall(["cursor"])
     (place.project / ".cursor").mkdir()
-    assert "no policy is installed, and it is here" in told(place, "warn", "claude", "cursor")
+    assert "but no policy is installed" in told(place, "warn", "claude", "cursor")
     assert "onehook install POLICY --hosts cursor" in told(place, "warn", "claude", "cursor")
     assert told(place, "fail", "claude", "cursor") == ""
 
 
 def test_a_host_that_is_not_here_is_a_note(place: Place) -> None:
     place.uninstall(["cursor"])
-    assert "not here" in told(place, "note", "claude", "cursor")
+    assert "not found on this machine" in told(place, "note", "claude", "cursor")
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_a_plain_json_file_with_a_comment_or_a_trailing_comma_hides_our_hooks_fr
     file = config_of(host).places(place.machine)[0].path
     text = file.read_text()
     file.write_text(text.replace("{", "{ " + note + "\n", 1))
-    assert "runs no hooks of such a file, onehook's among them -> vi " in told(place, "fail", host)
+    assert "runs no hooks from such a file, including onehook's -> vi " in told(place, "fail", host)
     file.write_text(text)
-    assert "runs no hooks of such a file" not in told(place, "fail", host)
+    assert "runs no hooks from such a file" not in told(place, "fail", host)
 
 
 @pytest.mark.parametrize(
@@ -153,21 +153,21 @@ def test_a_url_in_cursors_file_fails(place: Place) -> None:
 def test_events_that_are_missing_are_noted_and_a_missing_gate_is_a_warning(place: Place) -> None:
     place.install(["claude"], events=["Stop"])
     assert "not installed for SessionStart, PreToolUse" in told(place, "note", "claude")
-    assert "no PreToolUse entry: no tool is stopped" in told(place, "warn", "claude", fire=True)
+    assert "no PreToolUse entry: no tool call can be denied" in told(place, "warn", "claude", fire=True)
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_missing_policy_fails(place: Place, host: str) -> None:
     place.policy.unlink()
-    assert f"the policy {place.policy} is not there -> onehook uninstall {place.policy}" in told(place, "fail", host)
+    assert f"the policy {place.policy} does not exist -> onehook uninstall {place.policy}" in told(place, "fail", host)
     assert "it did not deny" in told(place, "fail", host, fire=True)
 
 
 def test_a_missing_interpreter_and_launcher_fail(place: Place) -> None:
     replace_in(place, "claude", os.path.abspath(sys.executable), "/gone/python")
     replace_in(place, "cursor", "onehook/launch.py", "gone/onehook/launch.py")
-    assert "the interpreter /gone/python is gone -> onehook install" in told(place, "fail", "claude")
-    assert "gone/onehook/launch.py is gone -> onehook install" in told(place, "fail", "cursor")
+    assert "the interpreter /gone/python does not exist -> onehook install" in told(place, "fail", "claude")
+    assert "gone/onehook/launch.py does not exist -> onehook install" in told(place, "fail", "cursor")
     assert "exit 127" in told(place, "fail", "claude", fire=True)
 
 
@@ -177,7 +177,7 @@ def test_another_onehook_is_noted(place: Place, tmp_path: Path) -> None:
     (other / "launch.py").write_text("")
     written = next(word for word in (place.project / FILES["claude"]).read_text().split() if word.endswith("/launch.py"))
     replace_in(place, "claude", written, str(other / "launch.py"))
-    assert "start another onehook than this one" in told(place, "note", "claude")
+    assert "run another installation of onehook" in told(place, "note", "claude")
 
 
 def test_a_shim_is_a_warning(place: Place, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_shim_is_a_warning(place: Place, tmp_path: Path) -> None:
     (tmp_path / "shims" / "python").symlink_to(sys.executable)
     assert "shim" not in told(place, "warn", "claude")
     replace_in(place, "claude", os.path.abspath(sys.executable), str(tmp_path / "shims" / "python"))
-    assert "is a shim: every event pays for it" in told(place, "warn", "claude")
+    assert "is a shim, which slows down every event" in told(place, "warn", "claude")
 
 
 # ---- firing
@@ -206,7 +206,7 @@ def test_a_policy_that_denies_everything_is_still_probed_right(place: Place) -> 
 
 def test_a_login_shell_that_prints_is_a_warning(place: Place) -> None:
     (place.home / ".profile").write_text("echo welcome\n")
-    assert "the login shell prints before the answer: 'welcome'" in told(place, "warn", "cursor", fire=True)
+    assert "so that some agents cannot read it: 'welcome'" in told(place, "warn", "cursor", fire=True)
     assert told(place, "warn", "claude", fire=True) == ""
 
 
@@ -217,9 +217,9 @@ def test_a_shell_that_does_not_exist_fails_for_the_host_that_uses_it(place: Plac
 
 
 def test_a_slow_policy_is_noted(place: Place) -> None:
-    assert "times a bare start" not in told(place, "note", "claude", fire=True)
+    assert "times a bare interpreter" not in told(place, "note", "claude", fire=True)
     place.policy.write_text("import time; time.sleep(3)\n" + POLICY)
-    assert "times a bare start: the policy's imports" in told(place, "note", "claude", fire=True)
+    assert "times a bare interpreter: caused by the imports of the policy" in told(place, "note", "claude", fire=True)
 
 
 def test_pth_files_that_slow_the_interpreter_down_are_named(place: Place, tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_codex_without_trust_fails(place: Place) -> None:
 # ---- several places
 
 
-def test_user_and_project_both_is_a_warning_with_the_command_that_mends_it(place: Place) -> None:
+def test_user_and_project_both_is_a_warning_with_the_command_that_fixes_it(place: Place) -> None:
     assert "twice" not in told(place, "warn")
     place.install(["cursor"], "user")
     text = told(place, "warn", "cursor")
@@ -333,7 +333,7 @@ def test_hooks_of_others_on_the_same_events_are_noted(place: Place) -> None:
     assert "other hooks" not in told(place, "note")
     edit(place, "cursor", lambda data: data["hooks"]["preToolUse"].append({"command": "guard-dog"}))
     edit(place, "cursor", lambda data: data["hooks"].update(afterFileEdit=[{"command": "fmt"}]))
-    assert "other hooks answer preToolUse too: guard-dog" in told(place, "note", "cursor")
+    assert "other hooks also handle preToolUse: guard-dog" in told(place, "note", "cursor")
 
 
 def test_the_portable_runtime_is_checked(place: Place) -> None:
@@ -343,6 +343,6 @@ def test_the_portable_runtime_is_checked(place: Place) -> None:
     version.write_text('VERSION = "0.0.1"\n')
     assert "is 0.0.1, this is" in told(place, "warn", "claude") and "--portable" in told(place, "warn", "claude")
     (place.project / ".onehook/runtime/onehook/launch.py").unlink()
-    assert "the runtime in .onehook/ is gone" in told(place, "fail", "claude")
+    assert "the runtime in .onehook/ is missing" in told(place, "fail", "claude")
     place.variables["PATH"] = "/nowhere"
     assert "there is no python3 on PATH" in told(place, "fail", "claude")

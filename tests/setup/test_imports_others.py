@@ -418,8 +418,8 @@ def test_hooks_that_copilot_takes_from_claudes_file_are_pointed_at(repos):
     (repo / ".claude").mkdir()
     (repo / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [group("copilot", "stop")]}}))
     alone = onehook(repo, "import", "--from", "copilot", "--dry-run")
-    assert f"Copilot CLI runs the hooks in {repo}/.claude/settings.json too; import them with --from claude" in alone.stderr
-    assert "too; import them" not in onehook(repo, "import", "--from", "copilot,claude", "--dry-run").stderr
+    assert f"Copilot CLI also runs the hooks in {repo}/.claude/settings.json; import them with --from claude" in alone.stderr
+    assert "import them" not in onehook(repo, "import", "--from", "copilot,claude", "--dry-run").stderr
 
 
 def test_what_the_host_drops_itself_is_said(repos):

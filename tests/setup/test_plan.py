@@ -82,7 +82,7 @@ def test_a_second_install_replaces_the_entry_where_it_stands(place: Place, host:
 
 def test_an_upgrade_of_onehook_changes_no_byte(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.install(HOSTS)
-    for module in ("onehook.version", "onehook.setup.survey", "onehook.setup.doctor"):
+    for module in ("onehook.version", "onehook.setup.installed", "onehook.setup.doctor"):
         monkeypatch.setattr(f"{module}.VERSION", "99.0.0")
     assert not place.install(HOSTS).edits
 
@@ -102,7 +102,7 @@ def test_an_entry_with_foreign_hooks_behind_it_stays_in_place_and_that_is_said(p
     (place.project / FILES["codex"]).write_text(json.dumps(data))
     notes = place.install(["codex"], events=["PreToolUse"]).notes
     assert data_of(place, "codex")["hooks"]["Stop"][1]["hooks"][0]["command"] == "theirs"
-    assert "the Stop entry stays" in notes[0]
+    assert "the Stop entry is kept" in notes[0]
 
 
 def test_two_policies_stand_side_by_side_and_go_one_by_one(place: Place) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from onehook.hosts import HOSTS
+from onehook.setup.installed import rows
 from onehook.setup.portable import PACKAGE, installed_version, runtime_files
-from onehook.setup.survey import rows
 from onehook.version import VERSION
 from tests.setup.installing import Place
 
@@ -72,7 +72,7 @@ def test_status_says_when_the_runtime_is_old_and_an_install_renews_it(tmp_path: 
     version = place.project / ".onehook" / "runtime" / "onehook" / "version.py"
     version.write_text('VERSION = "0.0.1"\n')
     (row,) = rows(place.machine)
-    assert f"is 0.0.1, this is {VERSION}" in row.note
+    assert f"is 0.0.1, the installed onehook is {VERSION}" in row.note
     assert place.install(["claude"], portable=True).edits
     (row,) = rows(place.machine)
     assert row.note == "" and row.portable

@@ -16,8 +16,8 @@ from onehook.core import Response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.setup.entries import ours_in
+from onehook.setup.installed import config_files
 from onehook.setup.plan import config_of, configurable, place_of
-from onehook.setup.survey import survey
 from tests.setup.installing import Place
 
 NASTY = '-p q\' "d" $HOME `id` %x% é\\n'
@@ -39,10 +39,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
 
 def command_of(host: str, scope: str, place: Place) -> str:
     """What stands in the file, read as the host reads it."""
-    spot = next(spot for spot in survey(place.machine, [host]) if spot.place.scope == scope and spot.ours)
-    assert spot.place.format == "own" or not spot.config.text_problems(spot.place, spot.place.path.read_text("utf-8"), spot.data)
-    native = spot.config.EVENTS["PreToolUse"]
-    return next(found.command for found in spot.ours if found.event == native)
+    file = next(file for file in config_files(place.machine, [host]) if file.place.scope == scope and file.ours)
+    assert file.place.format == "own" or not file.config.text_problems(file.place, file.place.path.read_text("utf-8"), file.data)
+    native = file.config.EVENTS["PreToolUse"]
+    return next(found.command for found in file.ours if found.event == native)
 
 
 def answered(host: str, line: str, shell: list[str], cwd: Path, project: Path, home: Path, command: str, path: str) -> Response:
@@ -128,5 +128,7 @@ def test_the_command_names_the_interpreter_and_the_launcher_absolutely(tmp_path:
         words = command_of(host, "user", place).split()
         assert os.path.isabs(words[0]) and words[1:3] == ["-I", "-S"] and os.path.isabs(words[3])
         config = config_of(host)
-        spot = place_of(host, "user", place.machine)
-        assert spot is not None and (spot.format == "own" or ours_in(config, next(s for s in survey(place.machine, [host]) if s.ours).data))
+        file = place_of(host, "user", place.machine)
+        assert file is not None and (
+            file.format == "own" or ours_in(config, next(s for s in config_files(place.machine, [host]) if s.ours).data)
+        )

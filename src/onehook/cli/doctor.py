@@ -32,7 +32,7 @@ def command(hosts: str, no_fire: bool, as_json: bool, project: str | None) -> No
     reports: list[Report] = []
     absent: list[str] = []
     for report in examine(machine, chosen_hosts(hosts, machine), fire=not no_fire):
-        if report.finding.what == NOT_HERE:
+        if report.finding is NOT_HERE:
             absent.append(report.host)
         elif not as_json:
             _show(report, reports[-1] if reports else None)

@@ -10,7 +10,7 @@ from onehook.cli.choices import machine_of
 
 if TYPE_CHECKING:
     from onehook.hostkit.config import Machine
-    from onehook.setup.survey import Row
+    from onehook.setup.installed import Row
 
 
 @click.command("status")
@@ -20,8 +20,8 @@ def command(as_json: bool, project: str | None) -> None:
     """Show every policy that onehook has installed: host, scope, file, events, and what is wrong with it at first sight."""
     from dataclasses import asdict
 
+    from onehook.setup.installed import absent_hosts, rows
     from onehook.setup.plan import config_of
-    from onehook.setup.survey import absent_hosts, rows
 
     machine = machine_of(project)
     found = rows(machine)

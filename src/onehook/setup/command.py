@@ -1,4 +1,4 @@
-"""The command line that a host will run, quoted for the shell that the host uses, and how to read one back."""
+"""The command line of an entry: write it, quoted for the shell that the agent uses, and read one back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from onehook.hostkit.config import Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
-# A command is onehook's if it starts this file; the folder name is part of every way to install it.
+# A command that contains this path is onehook's: the folder has this name however onehook was installed.
 MARK = "onehook/launch.py"
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/runtime/onehook/launch.py"
@@ -24,17 +24,17 @@ _POWERSHELL_WORD = re.compile(r"""'((?:[^']|'')*)'|"((?:[^"`]|`.)*)"|(\S+)""")
 
 
 def interpreter() -> str:
-    """The interpreter, absolutely. Of a virtual environment the link in its bin folder: it says which packages are there."""
+    """The absolute path of the interpreter. In a virtual environment this is the link in its bin folder, which selects its packages."""
     return os.path.abspath(sys.executable)
 
 
 def quote_powershell(word: str) -> str:
-    # PowerShell takes typographic quotes for straight ones.
+    # PowerShell treats typographic quotes as straight ones.
     return word if _PLAIN.fullmatch(word) else "'" + re.sub("(['\u2018\u2019\u201a\u201b])", r"\1\1", word) + "'"
 
 
 def quote_cmd(word: str) -> str:
-    """For cmd.exe /C. A percent sign stays as it is: outside of batch files, doubling it would double it."""
+    """For cmd.exe /C. A percent sign is not doubled: outside batch files it would stay doubled."""
     return word if _PLAIN.fullmatch(word) else f'"{word}"'
 
 
@@ -62,7 +62,7 @@ def commands(
     portable: bool,
     windows: bool = False,
 ) -> Commands:
-    """The command for each shell. project_folder is how the host's shell names the project, "" if it cannot."""
+    """The command for each shell. project_folder: how the agent's shell names the project; "" if it cannot."""
     relative = relative_to(policy, project)
     if portable:
         inside = relative.as_posix() if relative else str(policy)
@@ -80,12 +80,12 @@ def commands(
     posix = " ".join([*map(shlex.quote, words[:4]), place, *map(shlex.quote, arguments)])
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
-    # The paths are of this machine, so a command for Windows makes sense only there.
+    # The paths are those of this machine, so a command for Windows makes sense only on Windows.
     return Commands(posix, powershell, " ".join(map(quote_cmd, words)) if windows else "", words)
 
 
 def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) -> str:
-    """python3 from PATH and the runtime in the repository. Without a variable for the project, it is looked for upwards."""
+    """python3 from PATH with the runtime in the repository, which is searched for upwards if no variable names the project."""
     tail = " ".join(map(shlex.quote, arguments))
     if project_folder:
         return f"python3 -I -S {project_folder}/{PORTABLE_LAUNCHER} {project_folder}/{shlex.quote(policy)} {tail}"
@@ -107,7 +107,7 @@ def _portable_powershell(policy: str, arguments: Sequence[str], project_folder: 
 
 @dataclass(frozen=True)
 class Written:
-    """A command that install wrote, taken apart. The policy may be spelled with a variable for the project."""
+    """The parts of a command that install wrote. The path of the policy may start with a variable for the project."""
 
     interpreter: str
     launcher: str
@@ -130,16 +130,16 @@ class Written:
 
 
 def in_project(word: str, project: Path) -> Path:
-    """A written path; one that is relative, or begins with a variable, is meant from the project."""
+    """A written path as an absolute one; it may be relative to the project or start with a variable for it."""
     named = _VARIABLE.match(word)
     return Path(os.path.normpath(project / word[named.end() + 1 :] if named else project / word))
 
 
 def read(command: str) -> Written | None:
-    """What a command starts, or None if it is not one of ours."""
+    """The parts of a command; None if it is not one of ours."""
     words = _split(command)
     places = [index for index, word in enumerate(words) if word.replace("\\", "/").endswith(MARK)]
-    # The last one: a portable command looks for the launcher before it starts it.
+    # The last one, since a portable command searches for the launcher before it starts it.
     if not places or places[-1] < 3 or places[-1] + 1 >= len(words):
         return None
     at = places[-1]
@@ -147,7 +147,7 @@ def read(command: str) -> Written | None:
 
 
 def _split(command: str) -> list[str]:
-    if command.startswith(("& ", "python -I ")):  # as written for PowerShell; for other shells the interpreter is python3 or a path
+    if command.startswith(("& ", "python -I ")):  # written for PowerShell; for other shells the interpreter is python3 or a path
         return [_powershell_word(match) for match in _POWERSHELL_WORD.finditer(command)]
     try:
         return shlex.split(command)
@@ -172,6 +172,6 @@ def names_policy(command: str, policy: Path, project: Path) -> bool:
 
 
 def orphan_of(command: str, policy: Path, project: Path) -> bool:
-    """Whether a command ran a policy of this name that is gone, as after a project was moved."""
+    """Whether a command runs a policy of this name that no longer exists, as after a project was moved."""
     written = read(command)
     return written is not None and written.policy_path(project).name == policy.name and not written.policy_path(project).exists()

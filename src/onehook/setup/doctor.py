@@ -1,4 +1,4 @@
-"""Would a deny take effect? Every check looks at the real thing: the file, the interpreter, the command fired through the host's shell."""
+"""`onehook doctor`: check that a deny would take effect, from the config files to the written command in the agent's shell."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine
 from onehook.hosts import optional, wire_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
-from onehook.setup.firing import fired
+from onehook.setup.installed import ConfigFile, config_files, policy_of, readable
 from onehook.setup.plan import config_of, present
 from onehook.setup.portable import installed_version
-from onehook.setup.survey import Spot, policy_of, readable, survey
+from onehook.setup.probe import probe_entries
 from onehook.version import VERSION
 
-NOT_HERE = "not here"
+NOT_HERE = Finding("note", "not found on this machine")
 
 
 @dataclass(frozen=True)
@@ -28,168 +28,171 @@ class Report:
 
 
 def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterator[Report]:
-    """Every finding of every host, as it is found."""
+    """Every diagnosis for every host, as it is made."""
     machine = replace(machine, ask_hosts=fire)
-    spots = survey(machine, hosts)
+    files = config_files(machine, hosts)
     for host in hosts:
-        yield from _examine_host(host, [spot for spot in spots if spot.host == host], machine, fire)
-    yield from (Report("all hosts", "", finding) for finding in _across(spots, machine))
-    if not any(spot.ours for spot in spots):
-        yield Report("all hosts", "", Finding("fail", "no policy is installed: nothing is stopped", "onehook install POLICY"))
+        yield from _examine_host(host, [file for file in files if file.host == host], machine, fire)
+    yield from (Report("all agents", "", finding) for finding in _across(files, machine))
+    if not any(file.ours for file in files):
+        yield Report("all agents", "", Finding("fail", "no policy is installed on any agent", "onehook install POLICY"))
 
 
-def _examine_host(host: str, spots: list[Spot], machine: Machine, fire: bool) -> Iterator[Report]:
+def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bool) -> Iterator[Report]:
     title = config_of(host).TITLE
-    installed = any(spot.ours for spot in spots)
+    installed = any(file.ours for file in files)
     if not installed:
         where = present(host, machine)
-        finding = Finding("warn", f"no policy is installed, and it is here ({where})", f"onehook install POLICY --hosts {host}")
-        yield Report(title, "", finding if where else Finding("note", NOT_HERE))
-    for spot in spots:
-        found = _examine_spot(spot, machine, fire) if spot.ours else _look_at_foreign(spot, machine, installed)
-        yield from (Report(title, str(spot.place.path), finding) for finding in found)
-    yield from (Report(title, "", finding) for finding in _duplicates(spots, machine))
+        finding = Finding("warn", f"agent found ({where}), but no policy is installed", f"onehook install POLICY --hosts {host}")
+        yield Report(title, "", finding if where else NOT_HERE)
+    for file in files:
+        found = _examine_file(file, machine, fire) if file.ours else _look_at_foreign(file, machine, installed)
+        yield from (Report(title, str(file.place.path), finding) for finding in found)
+    yield from (Report(title, "", finding) for finding in _duplicates(files, machine))
 
 
-def _look_at_foreign(spot: Spot, machine: Machine, installed: bool) -> Iterator[Finding]:
-    """A file without entries of ours can still switch those of another file off."""
-    edit = f"{_editor(machine)} {shlex.quote(str(spot.place.path))}"
-    if spot.hides_ours:  # what cannot be read here, the host does not read either
-        yield Finding("fail", f"{spot.problem}; {spot.config.TITLE} runs no hooks of such a file, onehook's among them", edit)
-    elif spot.problem:
-        yield Finding("warn", spot.problem, edit)
-    elif spot.exists and installed:
-        yield from (finding for finding in spot.config.checks(machine, spot.place, spot.data, []) if finding.level == "fail")
+def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Finding]:
+    """A file without entries of ours can still turn off those of another file."""
+    edit = f"{_editor(machine)} {shlex.quote(str(file.place.path))}"
+    if file.hides_ours:  # the agent cannot read it either
+        yield Finding("fail", f"{file.problem}; {file.config.TITLE} runs no hooks from such a file, including onehook's", edit)
+    elif file.problem:
+        yield Finding("warn", file.problem, edit)
+    elif file.exists and installed:
+        yield from (finding for finding in file.config.checks(machine, file.place, file.data, []) if finding.level == "fail")
 
 
-def _examine_spot(spot: Spot, machine: Machine, fire: bool) -> Iterator[Finding]:
-    edit = f"{_editor(machine)} {shlex.quote(str(spot.place.path))}"
+def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Finding]:
+    edit = f"{_editor(machine)} {shlex.quote(str(file.place.path))}"
     wrong: list[str] = []
-    if readable(spot.place):
-        text = spot.place.path.read_text(encoding="utf-8")
-        wrong = [*spot.config.text_problems(spot.place, text, spot.data), *spot.config.problems(spot.data)]
+    if readable(file.place):
+        text = file.place.path.read_text(encoding="utf-8")
+        wrong = [*file.config.text_problems(file.place, text, file.data), *file.config.problems(file.data)]
     yield from (Finding("fail", problem, edit) for problem in wrong)
     if not wrong:
-        events = ", ".join(dict.fromkeys(found.event for found in spot.ours))
-        yield Finding("ok", f"valid by the host's own rules; installed for {events}")
-    yield from _entries(spot, machine)
-    yield from spot.config.checks(machine, spot.place, spot.data, spot.ours)
-    shared = sorted({found.event for found in spot.foreign} & {found.event for found in spot.ours})
+        events = ", ".join(dict.fromkeys(found.event for found in file.ours))
+        yield Finding("ok", f"valid; installed for {events}")
+    yield from _entries(file, machine)
+    yield from file.config.checks(machine, file.place, file.data, file.ours)
+    shared = sorted({found.event for found in file.foreign} & {found.event for found in file.ours})
     if shared:
-        others = ", ".join(dict.fromkeys(found.command[:40] for found in spot.foreign if found.event in shared))
-        yield Finding("note", f"other hooks answer {', '.join(shared)} too: {others}")
+        others = ", ".join(dict.fromkeys(found.command[:40] for found in file.foreign if found.event in shared))
+        yield Finding("note", f"other hooks also handle {', '.join(shared)}: {others}")
     if fire:
-        yield from fired(spot, machine)
+        yield from probe_entries(file, machine)
 
 
 def _editor(machine: Machine) -> str:
     return machine.variables.get("EDITOR") or "vi"
 
 
-# ---- the entries and what they start
+# ---- the entries and what they run
 
 
-def _entries(spot: Spot, machine: Machine) -> Iterator[Finding]:
-    wire = wire_of(spot.host)
-    covered = {wire.EVENTS[found.event].event for found in spot.ours if found.event in wire.EVENTS}
-    missing = [event for event in DEFAULT_EVENTS if event in spot.config.EVENTS and event not in covered]
+def _entries(file: ConfigFile, machine: Machine) -> Iterator[Finding]:
+    wire = wire_of(file.host)
+    covered = {wire.EVENTS[found.event].event for found in file.ours if found.event in wire.EVENTS}
+    missing = [event for event in DEFAULT_EVENTS if event in file.config.EVENTS and event not in covered]
     if missing:
-        yield Finding("note", f"not installed for {', '.join(missing)}", _install(spot, spot.ours[0], machine))
+        yield Finding("note", f"not installed for {', '.join(missing)}", _install(file, file.ours[0], machine))
     seen: set[tuple[str, str, str]] = set()
-    for found in spot.ours:
+    for found in file.ours:
         written = read(found.command)
         if written is None:
-            yield Finding(
-                "fail", f"the {found.event} entry cannot be read: {found.command[:80]}", "onehook uninstall && onehook install POLICY"
-            )
+            what = f"the command of the {found.event} entry cannot be parsed: {found.command[:80]}"
+            yield Finding("fail", what, "onehook uninstall && onehook install POLICY")
         elif (key := (written.interpreter, written.launcher, written.policy)) not in seen:
             seen.add(key)
-            yield from _programs(spot, found, written, machine)
+            yield from _programs(file, found, written, machine)
 
 
-def _install(spot: Spot, found: Found, machine: Machine) -> str:
-    """The command that writes this place's entries anew."""
+def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
+    """The command that writes the entries of this file again."""
     policy = policy_of(found.command, machine)
     portable = " --portable" if PORTABLE_FOLDER in found.command else ""
-    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {spot.host} --scope {spot.place.scope}{portable}"
+    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{portable}"
 
 
-def _programs(spot: Spot, found: Found, written: Written, machine: Machine) -> Iterator[Finding]:
-    policy, again = written.policy_path(machine.project), _install(spot, found, machine)
+def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine) -> Iterator[Finding]:
+    policy, again = written.policy_path(machine.project), _install(file, found, machine)
     if not policy.is_file():
-        yield Finding("fail", f"the policy {policy} is not there", f"onehook uninstall {shlex.quote(str(policy))}")
+        yield Finding("fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))}")
     if written.portable:
         yield from _portable(written, machine, again)
         return
     launcher = written.launcher_path(machine.project)
     if not os.access(written.interpreter, os.X_OK):
-        yield Finding("fail", f"the interpreter {written.interpreter} is gone", again)
+        yield Finding("fail", f"the interpreter {written.interpreter} does not exist", again)
     elif "/shims/" in written.interpreter.replace("\\", "/"):
-        yield Finding("warn", f"{written.interpreter} is a shim: every event pays for it", f"$(pyenv which python) -m onehook {again[8:]}")
+        what = f"{written.interpreter} is a shim, which slows down every event"
+        yield Finding("warn", what, f"$(pyenv which python) -m {again}")
     if not launcher.is_file():
-        yield Finding("fail", f"the launcher {launcher} is gone", again)
+        yield Finding("fail", f"the launcher {launcher} does not exist", again)
     elif launcher != LAUNCHER:
-        yield Finding("note", f"the entries start another onehook than this one: {launcher}", again)
+        yield Finding("note", f"the entries run another installation of onehook: {launcher}", again)
 
 
 def _portable(written: Written, machine: Machine, again: str) -> Iterator[Finding]:
     version = installed_version(machine.project)
     if not written.launcher_path(machine.project).is_file():
-        yield Finding("fail", f"the runtime in {PORTABLE_FOLDER}/ is gone", again)
+        yield Finding("fail", f"the runtime in {PORTABLE_FOLDER}/ is missing", again)
     elif version != VERSION:
-        yield Finding("warn", f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of no version'}, this is {VERSION}", again)
+        what = f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of unknown version'}, the installed onehook is {VERSION}"
+        yield Finding("warn", what, again)
     python = machine.which(written.interpreter)
     if python is None:
-        yield Finding("fail", f"there is no {written.interpreter} on PATH", "install Python 3.9 or newer")
+        yield Finding("fail", f"{written.interpreter} is not on PATH", "install Python 3.9 or newer")
     elif "/shims/" in python:
-        yield Finding("warn", f"{written.interpreter} is {python}, a shim: every event pays for it", "put a real python3 first on PATH")
+        yield Finding(
+            "warn", f"{written.interpreter} is a shim ({python}), which slows down every event", "put a real python3 first on PATH"
+        )
 
 
-# ---- what several places do together
+# ---- what several files do together
 
 
-def _duplicates(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
-    """One policy in two entries of one host for the same event: it would answer twice."""
-    seen: dict[tuple[str, Path | None], tuple[Spot, Found]] = {}
-    for spot in spots:
-        for found in spot.ours:
-            other, first = seen.setdefault((found.event, policy_of(found.command, machine)), (spot, found))
-            runs_once = spot.config.TRAITS.same_command_runs_once and first.command == found.command
+def _duplicates(files: list[ConfigFile], machine: Machine) -> Iterator[Finding]:
+    """Whether one policy has two entries on one host for the same event."""
+    seen: dict[tuple[str, Path | None], tuple[ConfigFile, Found]] = {}
+    for file in files:
+        for found in file.ours:
+            other, first = seen.setdefault((found.event, policy_of(found.command, machine)), (file, found))
+            runs_once = file.config.TRAITS.same_command_runs_once and first.command == found.command
             if first is found or runs_once:
                 continue
-            if other is spot:
-                yield Finding("warn", f"twice in {spot.place.path}: events are handled twice", _install(spot, found, machine))
+            if other is file:
+                yield Finding("warn", f"installed twice in {file.place.path}: events are handled twice", _install(file, found, machine))
             else:
-                fix = f"onehook uninstall --hosts {spot.host} --scope {spot.place.scope}"
-                yield Finding("warn", f"installed in {other.place.path} and in {spot.place.path}: events are handled twice", fix)
+                fix = f"onehook uninstall --hosts {file.host} --scope {file.place.scope}"
+                yield Finding("warn", f"installed in {other.place.path} and in {file.place.path}: events are handled twice", fix)
             return
 
 
-def _across(spots: list[Spot], machine: Machine) -> Iterator[Finding]:
-    """A host may run what stands in another's files as well, unless its own have exactly the same command for the event."""
-    for lender in dict.fromkeys(spot.host for spot in spots):
+def _across(files: list[ConfigFile], machine: Machine) -> Iterator[Finding]:
+    """A host may also run entries from another host's files, unless its own files have exactly the same command for the event."""
+    for lender in dict.fromkeys(file.host for file in files):
         for borrower, _ in wire_of(lender).BORROWED_BY:
-            twice = _twice(spots, lender, borrower, machine)
+            twice = _twice(files, lender, borrower, machine)
             if twice:
                 one, other = config_of(borrower).TITLE, config_of(lender).TITLE
-                text = f"{one} also runs the entries of {other}, and they differ for {', '.join(twice)}: handled twice"
-                policy = next((policy_of(f.command, machine) for spot in spots if spot.host == lender for f in spot.ours), None)
+                text = f"{one} also runs the entries of {other}, and they differ for {', '.join(twice)}: these events are handled twice"
+                policy = next((policy_of(f.command, machine) for file in files if file.host == lender for f in file.ours), None)
                 yield Finding("warn", text, f"onehook install {shlex.quote(str(policy))} --hosts {lender},{borrower}")
 
 
-def _twice(spots: list[Spot], lender: str, borrower: str, machine: Machine) -> list[str]:
-    """The events for which both hosts' entries would answer."""
-    own = _by_event([spot for spot in spots if spot.host == borrower])
-    lent = _by_event([spot for spot in spots if spot.host == lender and spot.place.scope in _borrowed_scopes(borrower)])
+def _twice(files: list[ConfigFile], lender: str, borrower: str, machine: Machine) -> list[str]:
+    """The events that the entries of both hosts would answer."""
+    own = _by_event([file for file in files if file.host == borrower])
+    lent = _by_event([file for file in files if file.host == lender and file.place.scope in _borrowed_scopes(borrower)])
     silent = {command for event, commands in lent.items() for command in commands if _silent(borrower, event, command, machine)}
     return [event for event, commands in lent.items() if event in own and commands - own[event] - silent]
 
 
-def _by_event(spots: list[Spot]) -> dict[str, set[str]]:
+def _by_event(files: list[ConfigFile]) -> dict[str, set[str]]:
     events: dict[str, set[str]] = {}
-    for spot in spots:
-        rows = wire_of(spot.host).EVENTS
-        for found in (found for found in spot.ours if found.event in rows):
+    for file in files:
+        rows = wire_of(file.host).EVENTS
+        for found in (found for found in file.ours if found.event in rows):
             events.setdefault(rows[found.event].event, set()).add(found.command)
     return events
 
@@ -200,7 +203,7 @@ def _borrowed_scopes(borrower: str) -> Iterable[str]:
 
 
 def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
-    """Whether this entry of another host's says nothing when the borrower runs it: the same question as the entry itself asks."""
+    """Whether an entry of another host stays silent when the borrower runs it, as the entry itself would decide."""
     own, written = optional(borrower, "own_entries"), read(command)
     if not own or not written:
         return False

@@ -1,4 +1,4 @@
-"""From the hooks that are configured for some agents to a manifest that runs them on all, and the originals taken out on request."""
+"""`onehook import`: turn the hooks configured for one agent into a manifest for all, and remove the originals on request."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from onehook.hostkit.config import Found, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts import having, load, wire_of
 from onehook.setup.command import is_ours
-from onehook.setup.entries import first_state, take_out
+from onehook.setup.entries import first_state, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
 from onehook.stopguard import state_folder
 from onehook.textedit.document import ConfigError, Document
+from onehook.textedit.text import show_path
 
 HEAD = """\
 # Written by `onehook import`: the hooks of {sources}, for every agent.
@@ -28,7 +29,7 @@ HEAD = """\
 
 @dataclass
 class Taken:
-    """One hook with where it came from."""
+    """One hook, and where it was found."""
 
     host: str
     place: Place
@@ -36,10 +37,9 @@ class Taken:
 
     @property
     def origin(self) -> str:
-        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.hook.path).lstrip(".")
         path = self.place.path
         inside = self.place.scope != "user" and path.is_relative_to(self.place.root)
-        return f"{path.relative_to(self.place.root) if inside else path} {steps}"
+        return f"{path.relative_to(self.place.root) if inside else path} {show_path(self.hook.path)}"
 
     @property
     def event(self) -> str:
@@ -47,7 +47,7 @@ class Taken:
 
     @property
     def event_name(self) -> str:
-        """The unified name, unless the host has several events for it and this is not the first: then the host's own."""
+        """The unified name; if the host has several events for it and this is not the first, the host's own name."""
         events = wire_of(self.host).EVENTS
         first = next(name for name in events if events[name].event == self.event)
         if first == self.hook.event:
@@ -68,7 +68,7 @@ def importable() -> list[str]:
 
 
 def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
-    """Every configured hook of these hosts; onehook's own entries are not among them."""
+    """Every configured hook of these hosts except onehook's own entries."""
     found = Import()
     for host in hosts:
         config, before = config_of(host), len(found.carried) + len(found.refused)
@@ -87,23 +87,23 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
 
 
 def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
-    """The files of a scope that a host reads hooks from, which may be more than install knows of."""
+    """The files of a scope that a host reads hooks from, which may be more than install writes to."""
     read_from = config_of(host).TRAITS.read_from
     return read_from(machine, scope) if read_from else places_of(host, scope, machine)
 
 
 def _borrowed_files(host: str, hosts: Sequence[str], scope: str, machine: Machine) -> list[str]:
-    """Hooks that a host runs though they stand in another host's file: they are imported from there."""
+    """Notes about hooks that a host runs from another host's file: they are imported from that host."""
     notes: list[str] = []
     for place, owner in config_of(host).TRAITS.borrowed_from(machine, scope):
         held = place.path.is_file() and any(load(owner, "imports").handlers(Document(place.path, place.format).data()))
         if held and owner not in hosts:
-            notes.append(f"{config_of(host).TITLE} runs the hooks in {place.path} too; import them with --from {owner}")
+            notes.append(f"{config_of(host).TITLE} also runs the hooks in {place.path}; import them with --from {owner}")
     return notes
 
 
 def _absences(carried: list[Taken]) -> list[str]:
-    """Events that some agents lack: another one stands in for it there, or the hook is carried over and does not fire."""
+    """Notes about events that some agents lack: another event stands in for it there, or the hook does not fire."""
     notes: list[str] = []
     for event, source in dict.fromkeys((taken.event, source) for taken in carried for source in taken.hook.sources or [""]):
         without: dict[str, list[str]] = {}
@@ -114,13 +114,13 @@ def _absences(carried: list[Taken]) -> list[str]:
         name = f"{event} ({source})" if source else event
         for stand_in, titles in without.items():
             where = ", ".join(titles)
-            fires = f"fires with {stand_in} on {where}: no event of its own there, and a decision is not taken"
-            notes.append(f"{name} {fires}" if stand_in else f"{name} does not fire on {where}: no such event there")
+            fires = f"fires with {stand_in} on {where}: there is no such event there, and a decision has no effect"
+            notes.append(f"{name} {fires}" if stand_in else f"{name} does not fire on {where}: there is no such event there")
     return notes
 
 
 def _stand_in(host: str, event: str, source: str) -> str:
-    """The event that tells this moment on a host that has none for it; "" if there is none, or no need of one."""
+    """The event that stands in for this one on a host; "" if there is none."""
     wire = wire_of(host)
     for name, row in wire.STAND_INS.items():
         if row.event == event and row.source == source:
@@ -131,7 +131,7 @@ def _stand_in(host: str, event: str, source: str) -> str:
 # ---- the manifest ----
 
 
-def manifest_text(found: Import, name: str) -> str:
+def manifest_string(found: Import, name: str) -> str:
     sources = ", ".join(dict.fromkeys(config_of(taken.host).TITLE for taken in found.carried))
     blocks = [HEAD.format(sources=sources, name=name)]
     blocks += [_block(several) for several in _alike(found.carried)]
@@ -142,7 +142,7 @@ def manifest_text(found: Import, name: str) -> str:
 
 
 def _alike(carried: list[Taken]) -> list[list[Taken]]:
-    """Hooks that differ in their event alone are one hook."""
+    """Group the hooks that differ only in their event."""
     groups: dict[str, list[Taken]] = {}
     for taken in carried:
         groups.setdefault(taken.host + "".join(_settings(taken)), []).append(taken)
@@ -151,10 +151,10 @@ def _alike(carried: list[Taken]) -> list[list[Taken]]:
 
 def _settings(taken: Taken) -> list[str]:
     hook = taken.hook
-    lines = [f"name = {_text(hook.name)}"] if hook.name else []
+    lines = [f"name = {_string(hook.name)}"] if hook.name else []
     lines += [f"{key} = {_list(value)}" for key in ("tools", "commands", "paths", "sources") if (value := getattr(hook, key))]
     if isinstance(hook.run, str):
-        lines += [f"run = {_text(hook.run)}", "shell = true"]
+        lines += [f"run = {_string(hook.run)}", "shell = true"]
     else:
         lines.append(f"run = {_list(hook.run)}")
     return [*lines, f'speaks = "{taken.host}"', f"timeout = {hook.timeout:g}", f'fail = "{"closed" if hook.closed else "open"}"']
@@ -168,11 +168,11 @@ def _block(several: list[Taken]) -> str:
 
 
 def _list(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
+    return f"[{', '.join(map(_string, values))}]"
 
 
-def _text(value: str) -> str:
-    """A TOML text: literal where that is easier to read."""
+def _string(value: str) -> str:
+    """A TOML string: a literal one where that is easier to read."""
     plain = all(char >= " " and char != "\x7f" for char in value)
     if plain and "'" not in value and ('"' in value or "\\" in value):
         return f"'{value}'"
@@ -191,13 +191,13 @@ def _text(value: str) -> str:
 
 
 def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) -> Plan:
-    """The manifest, and with take_over the configs without the hooks that it now holds."""
+    """Plan the manifest, and with take_over the config files without the hooks that are now in it."""
     from onehook.manifest.load import load_manifest
 
     if output.exists():
         raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
-    content = manifest_text(found, output.name).encode("utf-8")
-    load_manifest(str(output), content).check()  # what cannot be run must not be written
+    content = manifest_string(found, output.name).encode("utf-8")
+    load_manifest(str(output), content).check()  # raises if the manifest could not be run
     plan = Plan(edits=[FileEdit(output, None, content)], roots={output: output.parent})
     for path, document in found.documents.items() if take_over else ():
         mine = [taken for taken in found.carried if taken.place.path == path]
@@ -205,14 +205,14 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
             continue
         plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)
         for taken in reversed(mine):
-            take_out(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None), None)
+            remove_entry(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None), None)
         plan.edits.append(FileEdit(path, document.before, document.after))
         plan.roots[path] = mine[0].place.root
     return plan
 
 
 def keep_originals(plan: Plan) -> list[tuple[Path, Path]]:
-    """Copies of the configs as they were: (config, copy). They are the way back."""
+    """Copy the config files as they were, so that the user can go back: (config, copy) pairs."""
     folder = Path(state_folder()) / "taken-over" / time.strftime("%Y%m%d-%H%M%S")
     kept: list[tuple[Path, Path]] = []
     for number, edit in enumerate(edit for edit in plan.edits if edit.before is not None):

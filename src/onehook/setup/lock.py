@@ -1,4 +1,4 @@
-"""One lock for all processes that change config files, held in a folder outside the user's repository."""
+"""The lock that keeps two onehook processes from changing config files at once; its file is outside the user's repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOCKED_BYTE = 1 << 30
 
 
 class LockError(RuntimeError):
-    """Another process holds the lock and kept it for the whole waiting time."""
+    """Another process holds the lock, and did not release it in time."""
 
 
 @contextlib.contextmanager

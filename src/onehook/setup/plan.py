@@ -1,4 +1,4 @@
-"""What install and uninstall would change, worked out before anything is written."""
+"""Plan what install and uninstall change, before anything is written."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
 from onehook.hosts import having, load
-from onehook.setup.command import commands, is_ours, names_policy, orphan_of, relative_to
-from onehook.setup.entries import first_state, ours_in, take_out, without
+from onehook.setup.command import commands, names_policy, orphan_of, relative_to
+from onehook.setup.entries import content_without, first_state, mentions_ours, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.textedit.document import ConfigError, Document
@@ -23,35 +23,37 @@ if TYPE_CHECKING:
 
 @dataclass
 class Plan:
+    """The edits to write, and what `apply` needs to know about each file."""
+
     edits: list[FileEdit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall will give back, for files that keep entries
+    first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall will restore, for files that keep entries of ours
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
-    leftovers: list[Path] = field(default_factory=list)  # files that a killed run was about to write
-    own_folders: list[Path] = field(default_factory=list)  # folders that go when they are empty
+    leftovers: list[Path] = field(default_factory=list)  # files that an interrupted run was about to write
+    own_folders: list[Path] = field(default_factory=list)  # folders to remove once they are empty
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a person asked install for."""
+    """What the user asked install for."""
 
     policy: Path
     scope: str = "project"
     events: tuple[str, ...] = DEFAULT_EVENTS
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
-    run_options: tuple[str, ...] = ()  # what --timeout and the like add to the written command
-    stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> what it stands in for there
+    run_options: tuple[str, ...] = ()  # options like --timeout that are written into the command
+    stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> the event that it stands in for
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The events to install on a host, and those that it has nothing for. `known`: the unified events that it has."""
+        """The events to install on a host, and those that it does not have. `known`: the unified events that it has."""
         stand_ins = self.stand_ins.get(host, {})
         events = list(dict.fromkeys([*self.events, *stand_ins]))
         return [event for event in events if event in known], [e for e in events if e not in known and e not in stand_ins.values()]
 
 
 def configurable() -> list[str]:
-    """The hosts that have something to install into."""
+    """The hosts that a policy can be installed on."""
     return having("config")
 
 
@@ -60,7 +62,7 @@ def config_of(host: str) -> Config:
 
 
 def present(host: str, machine: Machine) -> str:
-    """Why a host counts as being there: its folder or its binary; "" if neither."""
+    """The folder or binary that shows that an agent is on this machine; "" if there is none."""
     config = config_of(host)
     folders = [base / name for base in (machine.project, machine.home) for name in config.FOLDERS]
     folders += [place.path.parent for place in config.places(machine) if place.scope == "user" and place.path.parent != machine.home]
@@ -73,7 +75,7 @@ def places_of(host: str, scope: str, machine: Machine) -> list[Place]:
 
 
 def place_of(host: str, scope: str, machine: Machine) -> Place | None:
-    """The file of a scope that install writes to: one that has entries of ours, else the one that the host puts first."""
+    """The file of a scope that install writes to: one that has entries of ours, else the first one that the host names."""
     places = places_of(host, scope, machine)
     return next((place for place in places if len(places) > 1 and _holds_ours(host, place)), places[0] if places else None)
 
@@ -109,25 +111,25 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
     config = config_of(host)
     document = Document(place.path, place.format, config.TRAITS.escape_slashes)
     before_ours = first_state(document, config, place, journal)
-    _complete(document, config)
-    _refuse(document, config, place, "Mend that first; nothing was changed")
+    _add_skeleton(document, config)
+    _refuse_invalid(document, config, place, "Fix that first; nothing was changed")
     wanted = _wanted(plan, host, request)
     for event in wanted:
         _put_entry(document, config, event, request, place, machine)
     _drop_others(plan, document, config, wanted, request, machine)
-    _refuse(document, config, place, "This would not be accepted; nothing was changed")
+    _refuse_invalid(document, config, place, "The edited file would not be accepted; nothing was changed")
     _add(plan, FileEdit(place.path, document.before, document.after), place, before_ours)
 
 
 def _wanted(plan: Plan, host: str, request: Request) -> list[str]:
     config = config_of(host)
     wanted, absent = request.events_on(host, config.EVENTS)
-    plan.notes += [f"{config.TITLE} has no event {event}; skipped there" for event in absent]
+    plan.notes += [f"{config.TITLE} has no {event} event; skipped" for event in absent]
     return wanted
 
 
-def _complete(document: Document, config: Config) -> None:
-    """What a file needs beside hooks. Not if it has hooks: the host may be ignoring those for want of it, and they would come alive."""
+def _add_skeleton(document: Document, config: Config) -> None:
+    """Add what a file needs besides hooks, unless it has hooks: the agent may be ignoring those, and would start to run them."""
     data = document.data()
     if isinstance(data, dict) and not any(config.found(data)):
         for key, value in config.TRAITS.skeleton.items():
@@ -135,7 +137,7 @@ def _complete(document: Document, config: Config) -> None:
                 document.set_value((key,), value)
 
 
-def _refuse(document: Document, config: Config, place: Place, then: str) -> None:
+def _refuse_invalid(document: Document, config: Config, place: Place, then: str) -> None:
     data = document.data()
     wrong = [*config.text_problems(place, document.text, data), *config.problems(data)] if document.text.strip() else []
     if wrong:
@@ -143,7 +145,7 @@ def _refuse(document: Document, config: Config, place: Place, then: str) -> None
 
 
 def _put_entry(document: Document, config: Config, event: str, request: Request, place: Place, machine: Machine) -> None:
-    """One entry per event: ours is replaced where it stands (trust goes by place), else appended last."""
+    """Write the entry of one event: in place of the old one, since agents trust an entry by its place, else at the end."""
     path, item = config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
     path = config.TRAITS.slot_in(place, path)
     mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == config.EVENTS[event]]
@@ -152,26 +154,26 @@ def _put_entry(document: Document, config: Config, event: str, request: Request,
         return
     where = mine[0].path[: len(path) + 1]
     if where != mine[0].path and not _alone(value_at(document.data(), where)):
-        # A group that a user added hooks to stays the user's; only our handler in it is renewed.
+        # The user has added hooks to this group, so only our handler in it is replaced.
         document.replace(mine[0].path, item["hooks"][0])
     else:
         document.replace(where, item)
 
 
 def _entries_of(config: Config, document: Document, policy: Path, machine: Machine) -> list[Found]:
-    """Our entries that run this policy, or one of its name that is gone."""
+    """Our entries that run this policy, or else those that run a missing policy of the same name."""
     project = machine.project
     ours = ours_in(config, document.data())
     return [f for f in ours if names_policy(f.command, policy, project)] or [f for f in ours if orphan_of(f.command, policy, project)]
 
 
 def _alone(group: Any) -> bool:
-    """Whether a group holds nothing but our handler."""
+    """Whether a group has no handler besides ours."""
     return isinstance(group, dict) and isinstance(group.get("hooks"), list) and len(group["hooks"]) == 1
 
 
 def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[str], request: Request, machine: Machine) -> None:
-    """Entries of this policy beyond one for each wanted event go, unless foreign hooks behind them would move up."""
+    """Remove entries of this policy beyond one for each wanted event, unless hooks of others behind them would change their index."""
     seen: set[str] = set()
     extra: list[Found] = []
     for found in _entries_of(config, document, request.policy, machine):
@@ -182,9 +184,9 @@ def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[st
         at = next(at for at, step in enumerate(found.path) if isinstance(step, int))
         siblings = value_at(document.data(), found.path[:at])
         if isinstance(siblings, list) and found.path[at] == len(siblings) - 1:
-            take_out(document, found, None)
+            remove_entry(document, found, None)
         else:
-            text = "entry stays, since hooks behind it would change places; uninstall removes it"
+            text = "entry is kept, since removing it would move the hooks behind it; uninstall removes it"
             plan.notes.append(f"{config.TITLE}: the {found.event} {text}")
 
 
@@ -209,27 +211,27 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
 
 
 def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
-    """The whole file of a host that has one for onehook alone: made by the host of the command of each event."""
+    """Plan a file that belongs to onehook as a whole; the host renders it from the command of each event."""
     config = config_of(host)
     before = place.path.read_bytes() if place.path.exists() else None
     _refuse_foreign(config, before, place, request, machine)
     lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
-    assert config.TRAITS.own_content is not None, f"{host} has a file of its own, and nothing to write into it"
+    assert config.TRAITS.own_content is not None, f"{host} has a file of its own, but no own_content to write into it"
     content = config.TRAITS.own_content(place, lines, request.wish, machine)
     memory = journal.recall(place.path)
     _add(plan, FileEdit(place.path, before, content), place, memory.before if memory else None)
 
 
 def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
-    """A file of onehook's own serves one policy: another one's is not overwritten, nor is a file that somebody else wrote."""
+    """Refuse to overwrite a file that runs another policy, or that onehook did not write."""
     if before is None:
         return
     ours = ours_in(config, before.decode("utf-8", "replace"))
     if not ours:
-        raise ConfigError(f"{place.path} is there and is not onehook's; move it away first. Nothing was changed")
+        raise ConfigError(f"{place.path} exists and was not written by onehook; move it away first. Nothing was changed")
     if not any(names_policy(found.command, request.policy, machine.project) for found in ours):
-        fix = f"join both (hooks.use(other)), or onehook uninstall --hosts {config.HOST_IDS[0]} first"
-        raise ConfigError(f"{config.TITLE} runs another policy already, and can run one: {fix}. Nothing was changed")
+        fix = f"join them with hooks.use(other), or run onehook uninstall --hosts {config.HOST_IDS[0]} first"
+        raise ConfigError(f"{config.TITLE} can run only one policy, and another one is installed: {fix}. Nothing was changed")
 
 
 def _add(plan: Plan, edit: FileEdit, place: Place, first_state: bytes | None) -> None:
@@ -247,17 +249,13 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
     wanted = list(scopes)
     for host in hosts:
         for place in (place for scope in wanted for place in places_of(host, scope, machine)):
-            if place.path.exists() and _mentions_ours(place):
+            # A file without entries of ours is left alone, even if it cannot be parsed.
+            if place.path.exists() and mentions_ours(place.path.read_bytes()):
                 _plan_removal(plan, host, place, policy, machine, journal)
             elif journal.origin(place.path):
                 plan.leftovers.append(place.path)
     _plan_runtime_removal(plan, machine)
     return plan
-
-
-def _mentions_ours(place: Place) -> bool:
-    """Whether there may be something of ours in a file; one where there is not need not even be readable."""
-    return is_ours(place.path.read_bytes().decode("utf-8", "replace").replace("\\/", "/").replace("\\\\", "/"))
 
 
 def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, machine: Machine, journal: Journal) -> None:
@@ -273,12 +271,12 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     if not mine:
         return
     if len(mine) == len(ours):
-        # If nobody has written since, exactly the bytes that install found.
-        after = memory.before if memory else without(document, mine, config, journal.origin(place.path))
+        # If nobody has changed the file since, restore exactly the bytes that install found.
+        after = memory.before if memory else content_without(document, mine, config, journal.origin(place.path))
         _add_removal(plan, FileEdit(place.path, document.before, after), place)
         return
     before_ours = first_state(document, config, place, journal)
-    after = without(document, mine, config, journal.origin(place.path))
+    after = content_without(document, mine, config, journal.origin(place.path))
     _add(plan, FileEdit(place.path, document.before, after), place, before_ours)
 
 
@@ -293,7 +291,7 @@ def _add_removal(plan: Plan, edit: FileEdit, place: Place) -> None:
 
 
 def _plan_runtime_removal(plan: Plan, machine: Machine) -> None:
-    """The portable runtime goes when nothing that stays in this project starts it."""
+    """Remove the portable runtime if no entry that stays in this project uses it."""
     from onehook.setup.portable import plan_runtime_removal
 
     removed = {edit.path: edit.after for edit in plan.edits}

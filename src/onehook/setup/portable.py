@@ -1,4 +1,4 @@
-"""The dependency-free runtime inside a repository (.onehook/): a teammate who has only python3 gets a working policy from a clone."""
+"""The portable runtime (.onehook/): a copy of the hot path in the repository, for teammates who have python3 but not onehook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from onehook.setup.plan import Plan
 
 PACKAGE = Path(__file__).resolve().parent.parent
-# What the launcher needs on its way to a decision. tests/setup/test_portable.py runs the copy and sees that nothing is missing.
+# What the launcher imports on its way to a decision. tests/setup/test_portable.py runs the copy to check that nothing is missing.
 MODULES = (
     "__init__.py", "codec.py", "core.py", "isolate.py", "launch.py", "recorder.py", "runner.py", "state.py", "stopguard.py", "version.py",
     "manifest/__init__.py", "manifest/dialects.py", "manifest/load.py", "manifest/programs.py", "manifest/programs_windows.py",
@@ -28,7 +28,7 @@ TEXTS = {"README.md": README.encode(), ".gitignore": b"__pycache__/\n"}
 
 
 def runtime_files() -> dict[str, bytes]:
-    """Path below .onehook/ -> content."""
+    """The files of the runtime: path below .onehook/ -> content."""
     parts = [f"hosts/{host}/{part}" for host in HOSTS for part in ("__init__.py", "wire.py", "reverse.py", "own_entries.py", "confirm.py")]
     names = [*MODULES, *(name for name in parts if (PACKAGE / name).is_file())]
     names += [f"policies/{path.name}" for path in sorted((PACKAGE / "policies").glob("*.py"))]
@@ -46,7 +46,7 @@ def plan_runtime(plan: Plan, project: Path) -> None:
 
 
 def plan_runtime_removal(plan: Plan, project: Path) -> None:
-    """What install put there, of this version or another, and what the interpreter wrote beside it."""
+    """Plan to remove what any version of install has written there, and the bytecode beside it."""
     folder = project / PORTABLE_FOLDER
     package = folder / "runtime" / "onehook"
     if not folder.is_dir() or folder.is_symlink():

@@ -1,15 +1,16 @@
-"""What is installed where: every place of every host, and onehook's entries in it."""
+"""What is installed where: every config file of every agent with the entries in it, and the rows of `onehook status`."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import Found, Machine, Place
-from onehook.setup.command import PORTABLE_FOLDER, is_ours, read
-from onehook.setup.entries import ours_in
+from onehook.setup.command import PORTABLE_FOLDER, read
+from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.portable import installed_version
 from onehook.textedit.document import ConfigError, Document
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Spot:
-    """One place of one host, looked at."""
+class ConfigFile:
+    """A file that an agent reads hooks from, and what is in it."""
 
     host: str
     place: Place
     exists: bool
     data: Any = None
     problem: str = ""  # why the file cannot be read
-    hides_ours: bool = False  # it cannot be read, and entries of ours stand in it
+    hides_ours: bool = False  # it cannot be read, but has entries of ours
     ours: list[Found] = field(default_factory=list)
     foreign: list[Found] = field(default_factory=list)
 
@@ -37,40 +38,34 @@ class Spot:
         return config_of(self.host)
 
 
-def survey(machine: Machine, hosts: list[str] | None = None) -> list[Spot]:
+def config_files(machine: Machine, hosts: list[str] | None = None) -> list[ConfigFile]:
     return [_look(host, place) for host in hosts or configurable() for place in config_of(host).places(machine)]
 
 
-def _look(host: str, place: Place) -> Spot:
-    spot = Spot(host, place, place.path.exists())
-    if not spot.exists:
-        return spot
+def _look(host: str, place: Place) -> ConfigFile:
+    file = ConfigFile(host, place, place.path.exists())
+    if not file.exists:
+        return file
     config = config_of(host)
     try:
-        spot.data = Document(place.path, place.format).data() if readable(place) else place.path.read_text(encoding="utf-8")
+        file.data = Document(place.path, place.format).data() if readable(place) else place.path.read_text(encoding="utf-8")
     except (ConfigError, OSError, ValueError) as error:
-        spot.problem = str(error)
-        spot.hides_ours = _mentions_ours(place.path)
-        return spot
-    spot.ours = ours_in(config, spot.data)
-    spot.foreign = [found for found in config.found(spot.data) if found not in spot.ours]
-    return spot
-
-
-def _mentions_ours(path: Path) -> bool:
-    try:
-        return is_ours(path.read_bytes().decode("utf-8", "replace").replace("\\/", "/"))
-    except OSError:
-        return False
+        file.problem = str(error)
+        with contextlib.suppress(OSError):
+            file.hides_ours = mentions_ours(place.path.read_bytes())
+        return file
+    file.ours = ours_in(config, file.data)
+    file.foreign = [found for found in config.found(file.data) if found not in file.ours]
+    return file
 
 
 def readable(place: Place) -> bool:
-    """Whether the file is data (and not, say, a plugin in another language)."""
+    """Whether the file holds data, and not for example a plugin in another language."""
     return place.path.suffix in (".json", ".toml", ".jsonc")
 
 
 def policy_of(command: str, machine: Machine) -> Path | None:
-    """The policy that a written command runs."""
+    """The policy that a written command runs; None if the command is not one of ours."""
     written = read(command)
     return written.policy_path(machine.project) if written else None
 
@@ -90,29 +85,29 @@ class Row:
 
 
 def rows(machine: Machine) -> list[Row]:
-    return [row for spot in survey(machine) for row in _rows_of(spot, machine)]
+    return [row for file in config_files(machine) for row in _rows_of(file, machine)]
 
 
-def _rows_of(spot: Spot, machine: Machine) -> Iterator[Row]:
-    if spot.problem:
-        yield Row(spot.host, spot.place.scope, str(spot.place.path), "", (), "", False, spot.problem)
+def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
+    if file.problem:
+        yield Row(file.host, file.place.scope, str(file.place.path), "", (), "", False, file.problem)
     by_policy: dict[str, list[Found]] = {}
-    for entry in spot.ours:
+    for entry in file.ours:
         by_policy.setdefault(str(policy_of(entry.command, machine) or "?"), []).append(entry)
     for policy, entries in by_policy.items():
         written = [line for entry in entries if (line := read(entry.command))]
         closed = any(line.option("fail") == "closed" for line in written)
         portable = any(line.portable for line in written)
-        note = "" if Path(policy).is_file() else "the policy is gone"
+        note = "" if Path(policy).is_file() else "the policy file is missing"
         if portable and installed_version(machine.project) != VERSION:
-            version = installed_version(machine.project) or "gone"
-            note = f"the runtime in {PORTABLE_FOLDER}/ is {version}, this is {VERSION}: install again with --portable"
+            version = installed_version(machine.project) or "missing"
+            note = f"the runtime in {PORTABLE_FOLDER}/ is {version}, the installed onehook is {VERSION}: install again with --portable"
         events = tuple(dict.fromkeys(entry.event for entry in entries))
         fail = "closed" if closed else "open"
-        yield Row(spot.host, spot.place.scope, str(spot.place.path), policy, events, fail, portable, note)
+        yield Row(file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note)
 
 
 def absent_hosts(machine: Machine, found: list[Row]) -> list[str]:
-    """Hosts that are here and have nothing of onehook installed."""
+    """Agents that are on this machine and have no policy installed."""
     installed = {row.host for row in found}
     return [host for host in configurable() if host not in installed and present(host, machine)]
