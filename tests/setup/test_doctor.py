@@ -341,7 +341,7 @@ def test_the_portable_runtime_is_checked(place: Place) -> None:
     assert told(place, "warn", "claude") == told(place, "fail", "claude") == ""
     version = place.project / ".onehook/runtime/onehook/version.py"
     version.write_text('VERSION = "0.0.1"\n')
-    assert "is 0.0.1, this is" in told(place, "warn", "claude") and "--portable" in told(place, "warn", "claude")
+    assert "is 0.0.1, the installed onehook is" in told(place, "warn", "claude") and "--portable" in told(place, "warn", "claude")
     (place.project / ".onehook/runtime/onehook/launch.py").unlink()
     assert "the runtime in .onehook/ is missing" in told(place, "fail", "claude")
     place.variables["PATH"] = "/nowhere"
