@@ -397,7 +397,7 @@ def test_a_native_event_that_does_not_fit_is_refused(host: str, name: str, text:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_tool_event_without_a_tool_is_refused(host: str) -> None:
-    with pytest.raises(UsageError, match="names none"):
+    with pytest.raises(UsageError, match="does not name one"):
         reverse_of(host).payload(Event("PreToolUse", ""))
 
 
@@ -1232,7 +1232,7 @@ def test_a_sample_is_of_no_host_and_has_the_facts_of_its_tool() -> None:
         (("Stop", "Bash"), {}, "not about a tool"),
         (("Stop",), {"command": "ls"}, "has no 'command'"),
         (("PreToolUse", "Bash"), {"command": 3}, "not a text"),
-        (("PreToolUse", "Bash"), {"cwd": 3}, "must be a text"),
+        (("PreToolUse", "Bash"), {"cwd": 3}, "must be a string"),
     ],
 )
 def test_a_sample_that_makes_no_sense_is_refused(arguments: tuple[str, ...], fields: dict[str, Any], text: str) -> None:

@@ -269,7 +269,7 @@ def test_the_trust_of_claude_is_a_note(place: Place) -> None:
 
 def test_codex_without_trust_fails(place: Place) -> None:
     codex_config(place, trusted=False)
-    assert "not trusted, so that Codex skips them without a word: SessionStart" in told(place, "fail", "codex")
+    assert "not trusted, so Codex silently skips them: SessionStart" in told(place, "fail", "codex")
     codex_config(place, trusted=True, project=False)
     assert "Codex does not trust this project" in told(place, "fail", "codex")
     codex_config(place, trusted=True, more="[features]\nhooks = false\n")

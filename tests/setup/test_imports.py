@@ -59,9 +59,9 @@ def hook(name, **more):
 REFUSED = {
     "http://127.0.0.1:1/hook": "type 'http'",
     command("lookahead"): "in the background (async)",
-    command("regex"): "cannot be said as a list of tools",
+    command("regex"): "cannot be written as a list of tools",
     "is it done?": "type 'prompt'",
-    command("manual"): "its matcher 'manual' on PreCompact cannot be said",
+    command("manual"): "its matcher 'manual' on PreCompact has no equivalent in a manifest",
 }
 
 
@@ -362,10 +362,10 @@ RULES = {
     "Edit(*.ts)": ({"paths": ["*.ts"]}),
     "Edit(**/*.ts)": ({"paths": ["*.ts"]}),
     "Edit(docs/**)": ({"paths": ["docs/*"]}),
-    "Edit(/etc/*)": "cannot be said",
-    "Agent(x)": "cannot be said",
-    "Bash(": "cannot be said",
-    "WebFetch(domain:x)": "cannot be said",
+    "Edit(/etc/*)": "has no equivalent in a manifest",
+    "Agent(x)": "has no equivalent in a manifest",
+    "Bash(": "has no equivalent in a manifest",
+    "WebFetch(domain:x)": "has no equivalent in a manifest",
 }
 
 

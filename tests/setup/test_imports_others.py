@@ -144,29 +144,29 @@ def copilot_files():
 FILES = {"gemini": gemini_files, "qwen": qwen_files, "copilot": copilot_files}
 REFUSED = {
     "gemini": {
-        "./.gemini/scripts/regex.sh": "its matcher '^(?!read).*' cannot be said as a list of tools",
+        "./.gemini/scripts/regex.sh": "its matcher '^(?!read).*' cannot be written as a list of tools",
         "{'type': 'plugin', 'name': 'compiled'}": "it is of type 'plugin', not a command",
         "./.gemini/scripts/off.sh": "it is switched off here (hooksConfig.disabled)",
-        "./.gemini/scripts/never.sh": "its matcher 'startup|resume' never matches: here it is one word",
-        "./.gemini/scripts/compress.sh": "its matcher 'manual' on PreCompress cannot be said",
+        "./.gemini/scripts/never.sh": "its matcher 'startup|resume' never matches: it must be exactly",
+        "./.gemini/scripts/compress.sh": "its matcher 'manual' on PreCompress has no equivalent in a manifest",
         "./.gemini/scripts/claudes.sh": "Gemini CLI has no event 'PreToolUse'",
     },
     "qwen": {
         "https://hooks.example/x": "it is of type 'http', not a command",
         "./.qwen/scripts/later.sh": "it runs in the background (async)",
-        "./.qwen/scripts/regex.sh": "its matcher '[^r].*' cannot be said as a list of tools",
+        "./.qwen/scripts/regex.sh": "its matcher '[^r].*' cannot be written as a list of tools",
         "is it done?": "it is of type 'prompt', not a command",
-        "./.qwen/scripts/compact.sh": "its matcher 'manual' on PreCompact cannot be said",
+        "./.qwen/scripts/compact.sh": "its matcher 'manual' on PreCompact has no equivalent in a manifest",
         "./.qwen/scripts/shell.sh": "it is written for powershell",
     },
     "copilot": {
         "./.github/scripts/star.sh": "its matcher '*' never matches on preToolUse, so Copilot does not run it",
-        "./.github/scripts/regex.sh": "its matcher '[a-c].*' cannot be said as a list of tools",
+        "./.github/scripts/regex.sh": "its matcher '[a-c].*' cannot be written as a list of tools",
         "https://hooks.example/x": "it is of type 'http', not a command",
         "./.github/scripts/error.sh": "onehook has no event for 'errorOccurred'",
         "/help": "it is of type 'prompt', not a command",
-        "./stop.ps1": "it is written for PowerShell alone",
-        "./.github/scripts/compact.sh": "its matcher 'manual' on preCompact cannot be said",
+        "./stop.ps1": "it is written for PowerShell only",
+        "./.github/scripts/compact.sh": "its matcher 'manual' on preCompact has no equivalent in a manifest",
         "./.github/scripts/off.sh": "hooks are switched off in this file (disableAllHooks)",
     },
 }
@@ -546,9 +546,9 @@ def test_hooks_that_are_switched_off_are_not_brought_to_life(host):
 @pytest.mark.parametrize(("host", "handler", "why"), [
     ("gemini", {"command": "ls $GEMINI_PLANS_DIR"}, "GEMINI_PLANS_DIR"), ("copilot", {"command": '"$COPILOT_HOOK_DIR"/x'},
     "COPILOT_HOOK_DIR"),
-    ("gemini", {"env": {"A": 1}}, "no table of texts"), ("qwen", {"env": ["A=1"]}, "no table of texts"),
+    ("gemini", {"env": {"A": 1}}, "not a table of strings"), ("qwen", {"env": ["A=1"]}, "not a table of strings"),
     ("copilot", {"env": {"A B": "1"}}, "no table"),
-    ("copilot", {"command": "", "exec": "x", "args": "y"}, "args are no list"), ("copilot", {"cwd": 3}, "cwd is no text"),
+    ("copilot", {"command": "", "exec": "x", "args": "y"}, "args are not a list"), ("copilot", {"cwd": 3}, "cwd is not a string"),
     ("copilot", {"command": ""}, "it has no command"),
 ])  # fmt: skip
 def test_what_would_not_work_elsewhere_is_refused(host, handler, why):
@@ -609,7 +609,7 @@ def test_copilots_ways_to_name_a_command(handler, run):
 
 
 def test_a_start_that_is_no_regular_expression_is_refused():
-    assert "cannot be said" in one("qwen", "SessionStart", matcher="(").refused
+    assert "has no equivalent in a manifest" in one("qwen", "SessionStart", matcher="(").refused
 
 
 def test_an_event_of_the_dialects_own_is_not_another_dialects(tmp_path):

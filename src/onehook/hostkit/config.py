@@ -166,7 +166,7 @@ def no_text_problems(place: Place, text: str, data: Any) -> list[str]:
 
 
 def byte_order_mark(title: str, text: str) -> list[str]:
-    return [f"the file begins with a byte order mark, and {title} rejects it: save it without"] if text.startswith("\ufeff") else []
+    return [f"the file begins with a byte order mark, which {title} rejects: save it without one"] if text.startswith("\ufeff") else []
 
 
 def trailing_commas(text: str, then: str) -> list[str]:
@@ -194,7 +194,7 @@ def group_fault(group: Any, handler_fault: Callable[[dict[str, Any]], str], type
     if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
         return 'a group needs a list "hooks"'
     if not isinstance(group.get("matcher", ""), str):
-        return '"matcher" is not a text'
+        return '"matcher" is not a string'
     return next((fault for handler in group["hooks"] if (fault := type_fault(handler, types) or handler_fault(handler))), "")
 
 

@@ -122,11 +122,11 @@ def with_variables(run: str | list[str], variables: Mapping[str, str]) -> str | 
 
 
 def env_problem(env: object) -> str:
-    """Why an `env` cannot be said, or ""."""
+    """Why an `env` has no equivalent in a manifest, or ""."""
     if env is None:
         return ""
     plain = isinstance(env, dict) and all(_VARIABLE.fullmatch(name) and isinstance(value, str) for name, value in env.items())
-    return "" if plain else f"its env {env!r} is no table of texts"
+    return "" if plain else f"its env {env!r} is not a table of strings"
 
 
 # ---- matchers ----
@@ -180,7 +180,7 @@ def command_patterns(regex: str) -> list[str] | None:
 
 
 def tools_of_regex(regex: str, tools: Mapping[str, Tool], mcp_prefix: str) -> list[str] | None:
-    """The unified tools that a regular expression on tool names covers, or None if that cannot be said."""
+    """The unified tools that a regular expression on tool names covers; None if they cannot be listed."""
     patterns = patterns_of(regex)
     if patterns is None:
         return None
@@ -211,7 +211,7 @@ def joined_mcp(body: str, joint: str) -> list[str] | None:
 
 
 def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: str) -> tuple[list[str], list[str]] | None:
-    """The native tools and the MCP patterns that patterns of native names stand for; None if that cannot be said.
+    """The native tools and the MCP patterns that patterns of native names stand for; None if they cannot be listed.
 
     MCP tools are called <prefix>server<joint>tool. A name that is not known is a tool of its own.
     """
@@ -239,18 +239,18 @@ def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: st
 def take_names_or_regex(
     hook: Borrowed, matcher: object, words: list[str] | None, on_tools: Container[str], tools: Mapping[str, Tool], title: str
 ) -> str:
-    """A matcher in Claude Code's way, which Codex has too: names (`words`), or a regular expression. Why it cannot be said, or ""."""
+    """A matcher as Claude Code has it: names (`words`), or a regular expression. Returns why it has no equivalent, or ""."""
     if hook.event in on_tools:
         found = tools_of_regex(str(matcher), tools, "mcp__") if words is None else unified_tools(words, tools)
         if found is None:
-            return f"its matcher {matcher!r} cannot be said as a list of tools"
+            return f"its matcher {matcher!r} cannot be written as a list of tools"
         hook.tools = found
-        hook.losses += [f"the tool {name} is {title}'s own, and fires nowhere else" for name in own_tools(found)]
+        hook.losses += [f"the tool {name} exists only in {title}, so the hook does not fire elsewhere" for name in own_tools(found)]
         return ""
     if hook.event == "SessionStart" and words:
         hook.sources = words
         return ""
-    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
 
 
 def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], title: str) -> None:
@@ -266,19 +266,17 @@ def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools
 
     said = [name for name in names if name in TOOLS or not meant(name)]
     hook.tools = list(dict.fromkeys([*said, *servers]))
-    hook.losses += [f"the tool {name} is {title}'s own, and fires nowhere else" for name in own_tools(said)]
+    hook.losses += [f"the tool {name} exists only in {title}, so the hook does not fire elsewhere" for name in own_tools(said)]
     beside = [name for name in tools if name not in matched and meant(name)]
     if beside:
-        hook.losses.append(f"it fires for {title}'s {', '.join(beside)} too: one unified tool stands for all of these")
+        hook.losses.append(f"it also fires for {title}'s {', '.join(beside)}: they are the same unified tool")
 
 
 def forgotten_servers(patterns: list[str], natives: list[str], servers: list[str], prefix: str) -> list[str]:
     """Of patterns that may fit anywhere in a name: the MCP tools that they fit too are not said where no MCP tool was meant."""
     parts = [pattern.strip("*") for pattern in patterns if pattern.startswith("*") and "MCP" not in servers]
     return [
-        f"MCP tools with {part!r} in their name do not start it any more"
-        for part in parts
-        if part not in natives and not part.startswith(prefix)
+        f"MCP tools with {part!r} in their name no longer start it" for part in parts if part not in natives and not part.startswith(prefix)
     ]
 
 

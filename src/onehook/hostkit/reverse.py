@@ -68,7 +68,7 @@ def unified_events(events: Mapping[str, Row]) -> list[str]:
 
 def require_tool(label: str, event: Event) -> None:
     if event.event in TOOL_EVENTS and not event.tool:
-        raise UsageError(f"{label}'s {event.event} is about a tool, and this event names none")
+        raise UsageError(f"{label}'s {event.event} is about a tool, but this event does not name one")
 
 
 def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -361,7 +361,7 @@ def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> N
     For what hides nothing and allows nothing more if it is lost, a reverse module has `losses` instead: the rest of the answer counts.
     """
     for key in set_in(body, keys):
-        raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry; only {label} itself can act on it")
+        raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry over; only {label} itself can act on it")
 
 
 def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:
@@ -383,7 +383,7 @@ def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullab
 
 def exit_problem(label: str, exit_code: int, stderr: str) -> HandlerError:
     said = stderr.strip()
-    return HandlerError(f"{label} hook: exit code {exit_code} is a failed hook" + (f": {said[:2000]}" if said else ""))
+    return HandlerError(f"{label} hook: exit code {exit_code} means that the hook failed" + (f": {said[:2000]}" if said else ""))
 
 
 def rewrite_for(event: Event, tool: Tool | None, sent: Mapping[str, Any], updated: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -416,7 +416,7 @@ def _from_patch(event: Event, text: object) -> dict[str, Any]:
     except PayloadError:
         changes = []
     if len(changes) != 1 or len(event.changes) != 1 or changes[0].kind != event.changes[0].kind or changes[0].kind == "move":
-        raise HandlerError(f"the hook rewrites the patch in a way that {event.native_tool} of {event.host or 'this event'} cannot make")
+        raise HandlerError(f"the hook rewrites the patch in a way that {event.native_tool} of {event.host or 'this event'} cannot express")
     said = _said_as(changes[0])[1]
     before = _said_as(event.changes[0])[1]
     if said["file_path"] == _patch_path(before["file_path"], event.cwd):
@@ -427,7 +427,7 @@ def _from_patch(event: Event, text: object) -> dict[str, Any]:
 def _patched(event: Event, own: Tool, unified: Mapping[str, Any]) -> str:
     """The event's own patch with one file's change rewritten."""
     if len(event.changes) != 1 or len(changes_of_patch(event.tool_input[own.patch])) != 1:
-        raise HandlerError(f"the hook rewrites one of the files that {event.native_tool} changes; a patch is rewritten whole")
+        raise HandlerError(f"the hook rewrites one of the files that {event.native_tool} changes; a patch can only be rewritten as a whole")
     kind = event.changes[0].kind
     said = {**_said_as(event.changes[0])[1], **unified}
     new = said.get("content" if kind == "write" else "new_string")
@@ -461,13 +461,13 @@ def sample(unified_event: str, tool: str = "", /, **fields: Any) -> Event:
 
 def _a_text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{name} must be a text, not {type(value).__name__}")
+        raise UsageError(f"{name} must be a string, not {type(value).__name__}")
     return value
 
 
 def _take_sample_tool(event: Event, tool: str, fields: dict[str, Any]) -> None:
     if event.event not in TOOL_EVENTS:
-        raise UsageError(f"{event.event} is not about a tool, so {tool!r} has no place in it")
+        raise UsageError(f"{event.event} is not about a tool, so it cannot name {tool!r}")
     if tool == "MCP":
         tool = f"mcp__{_a_text('server', fields.pop('server', ''))}__{_a_text('tool', fields.pop('tool', ''))}"
     if tool in _FILE_TOOLS and "file_path" not in fields and "path" in fields:

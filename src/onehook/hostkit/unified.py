@@ -43,5 +43,5 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         reason = heard.reason or stderr.strip() or (text if problem else "") or "blocked by a hook"
         return heard.copy(decision="deny", reason=reason)
     if problem:
-        raise HandlerError(f"the answer is not used: {problem}")
+        raise HandlerError(f"the answer was ignored: {problem}")
     return heard

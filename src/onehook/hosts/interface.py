@@ -10,19 +10,21 @@ read-only properties here, since a module cannot satisfy a protocol with a writa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
-from onehook.core import Event, Output, Response
-from onehook.hostkit import config as config_kit
-from onehook.hostkit import live as live_kit
-from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Wish
-from onehook.hostkit.effects import Caps, Row, StandIn
-from onehook.hostkit.imports import Borrowed
-from onehook.hostkit.live import Launch, Sandbox, Step
-from onehook.hostkit.tools import Tool
-from onehook.hostkit.transcripts import Transcript
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from onehook.core import Event, Output, Response
+    from onehook.hostkit import config as config_kit
+    from onehook.hostkit import live as live_kit
+    from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Wish
+    from onehook.hostkit.effects import Caps, Row, StandIn
+    from onehook.hostkit.imports import Borrowed
+    from onehook.hostkit.live import Launch, Sandbox, Step
+    from onehook.hostkit.tools import Tool
+    from onehook.hostkit.transcripts import Transcript
 
 
 class Wire(Protocol):

@@ -89,9 +89,9 @@ def handler(**more: Any) -> dict[str, Any]:
         ([], "not a JSON object"),
         ({"hooks": []}, '"hooks" is not an object'),
         (handler(type="http"), '"type" must be one of command'),
-        (handler(command=3), 'needs a text "command"'),
+        (handler(command=3), 'needs a string "command"'),
         (handler(timeout="20"), '"timeout" must be a number'),
-        ({"Stop": [{"matcher": None, "hooks": []}]}, '"matcher" is not a text'),
+        ({"Stop": [{"matcher": None, "hooks": []}]}, '"matcher" is not a string'),
         ({"Stop": {}}, 'a group needs a list "hooks"'),
         ({"PreToolUse": [{"matcher": "(", **MINE}]}, "Droid never runs its hooks"),
         ({"hooks": handler(type="http")}, '"type" must be one of command'),
@@ -131,21 +131,21 @@ def test_a_matcher_that_fits_nothing_here_does_not_come_alive_elsewhere(matcher:
 
 
 def test_a_name_that_is_no_tool_of_droids_is_a_loss() -> None:
-    assert "'Bash' in its matcher is no tool of Droid's" in borrowed(matcher="Execute|Bash").losses
+    assert "'Bash' in its matcher is not a Droid tool" in borrowed(matcher="Execute|Bash").losses
 
 
 def test_the_commands_that_a_group_is_for() -> None:
     hook = borrowed(matcher="Execute", commandRegex="^git push")
     assert (hook.tools, hook.commands, hook.timeout) == (["Bash"], ["git push*"], 60.0)
     assert hook.run == 'cd "$FACTORY_PROJECT_DIR" || exit 1; ./mine.sh'
-    assert "cannot be said" in borrowed(commandRegex="a(b)c").refused
+    assert "has no equivalent in a manifest" in borrowed(commandRegex="a(b)c").refused
     assert "exclude each other" in borrowed(matcher="Create", commandRegex="^git").refused
 
 
 def test_why_a_session_starts() -> None:
     assert borrowed("SessionStart", matcher="startup|resume").sources == ["startup", "resume"]
     assert "never matches" in borrowed("SessionStart", matcher="begin").refused
-    assert "cannot be said" in borrowed("SessionStart", matcher="(").refused
+    assert "has no equivalent in a manifest" in borrowed("SessionStart", matcher="(").refused
     assert borrowed("PreCompact", matcher="manual").refused == ""  # held against nothing there
 
 

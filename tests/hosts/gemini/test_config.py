@@ -91,7 +91,7 @@ def test_a_matcher_is_anchored_since_gemini_looks_anywhere_in_the_name(wanted: s
         ({"hooks": []}, '"hooks" is not an object'),
         ({"hooks": {"BeforeTool": {}}}, 'a group needs a list "hooks"'),
         ({"hooks": {"BeforeTool": [{"matcher": "x"}]}}, 'a group needs a list "hooks"'),
-        ({"hooks": {"BeforeTool": [{"matcher": 1, "hooks": []}]}}, '"matcher" is not a text'),
+        ({"hooks": {"BeforeTool": [{"matcher": 1, "hooks": []}]}}, '"matcher" is not a string'),
         ({"hooks": {"BeforeTool": [{"hooks": [{"type": "http"}]}]}}, '"type" must be one of'),
         ({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": ""}]}]}}, 'a text "command"'),
         ({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "x", "timeout": "30s"}]}]}}, '"timeout" must be a number'),

@@ -68,10 +68,10 @@ def test_a_matcher_is_anchored_since_qwen_looks_anywhere_in_the_name(wanted: str
         ([], "not a JSON object"),
         ({"hooks": []}, '"hooks" is not an object'),
         ({"hooks": {"Stop": [{}]}}, 'a group needs a list "hooks"'),
-        ({"hooks": {"Stop": [{"matcher": 1, "hooks": []}]}}, '"matcher" is not a text'),
+        ({"hooks": {"Stop": [{"matcher": 1, "hooks": []}]}}, '"matcher" is not a string'),
         ({"hooks": {"Stop": [{"hooks": [{"type": "agent"}]}]}}, '"type" must be one of'),
-        ({"hooks": {"Stop": [{"hooks": [{"type": "http"}]}]}}, 'a http hook needs a text "url"'),
-        ({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, 'a command hook needs a text "command"'),
+        ({"hooks": {"Stop": [{"hooks": [{"type": "http"}]}]}}, 'a http hook needs a string "url"'),
+        ({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, 'a command hook needs a string "command"'),
     ],
 )
 def test_what_qwen_drops_is_said(data: Any, part: str) -> None:

@@ -48,7 +48,7 @@ def places(machine: Machine) -> list[Place]:
     )
     project = machine.project / ".claude"
     # Plain JSON. Seen with 2.1.325, `claude -p ...`: for a comment, or a comma after a last element, no hook of the file runs
-    # and the tool does, without a word on stdout or stderr.
+    # and the tool does, without a message on stdout or stderr.
     return [
         Place("project", project / "settings.json", "json", machine.project),
         Place("local", project / "settings.local.json", "json", machine.project),
@@ -83,7 +83,7 @@ def _group_fault(group: Any) -> str:
 
 def _handler_fault(handler: dict[str, Any]) -> str:
     if handler["type"] == "command" and not isinstance(handler.get("command"), str):
-        return 'a command hook needs a text "command"'
+        return 'a command hook needs a string "command"'
     if handler.get("onFailure", "block") not in ("continue", "block"):
         return '"onFailure" must be continue or block'
     return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0'
@@ -102,7 +102,7 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
             findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
     if place.scope in ("project", "local") and ours and not _trusted(machine):
         text = "Claude Code has not recorded this folder as trusted: interactive sessions skip hooks until it is (claude -p runs them)"
-        findings.append(Finding("note", text, f"cd {shlex.quote(str(machine.project))} && claude, and accept the trust question"))
+        findings.append(Finding("note", text, f"cd {shlex.quote(str(machine.project))} && claude, and accept the trust prompt"))
     return findings
 
 

@@ -54,7 +54,7 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
         if handler.get(key):
             return f"it runs in the background ({key})"
     if event == "WorktreeCreate":
-        return "it prints the path of a worktree, and only Claude Code can take that"
+        return "it prints the path of a worktree, which only Claude Code can use"
     if handler.get("once"):
         return "it runs once in a session (once)"
     if handler.get("shell", "bash") != "bash":
@@ -76,7 +76,7 @@ def _take_rule(hook: Borrowed, rule: object) -> str:
         return "it has an `if` on an event without a tool, so it never runs"
     said = _RULE.fullmatch(rule) if isinstance(rule, str) else None
     if said is None:
-        return f"its if {rule!r} cannot be said"
+        return f"its if {rule!r} has no equivalent in a manifest"
     (tool,) = unified_tools([said[1]], TOOLS)[:1]
     if hook.tools and tool not in hook.tools:
         return f"its matcher and its if {rule!r} exclude each other"
@@ -85,7 +85,7 @@ def _take_rule(hook: Borrowed, rule: object) -> str:
         hook.commands = [pattern.removesuffix(":*") + "*" if pattern.endswith(":*") else pattern]
     elif pattern:
         if tool not in ("Read", "Write", "Edit") or pattern.startswith(("/", "~", "!")) or "[" in pattern:
-            return f"its if {rule!r} cannot be said"
+            return f"its if {rule!r} has no equivalent in a manifest"
         hook.paths = [pattern.replace("**/", "").replace("**", "*")]
     hook.tools = [tool]
     return ""

@@ -165,7 +165,9 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     shape = EVENTS[name].shape
     text = stdout.strip()
     if name == "WorktreeCreate" and text:
-        raise HandlerError(f"{LABEL} hook: it prints the path of a worktree, which onehook cannot carry; configure it in {LABEL} itself")
+        raise HandlerError(
+            f"{LABEL} hook: it prints the path of a worktree, which onehook cannot carry over; configure it in {LABEL} itself"
+        )
     if shape == "nothing":
         return Response()
     body = reverse.json_object(text) if text.startswith("{") else None

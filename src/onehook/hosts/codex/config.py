@@ -82,7 +82,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
 
 def problems(data: Any) -> list[str]:
     """What makes Codex drop the whole file."""
-    no_object, no_hooks = "the file is not an object; Codex drops it whole", f'"hooks" is not an object; {_DROPPED}'
+    no_object, no_hooks = "the file is not an object; Codex drops it completely", f'"hooks" is not an object; {_DROPPED}'
     return hook_faults(data, no_object, no_hooks, _group_fault, lambda event: _DROPPED if event in wire.EVENTS else "")
 
 
@@ -104,7 +104,7 @@ def _group_fault(group: Any) -> str:
         if fault := type_fault(handler, _TYPES):
             return fault
         if handler["type"] == "command" and not isinstance(handler.get("command"), str):
-            return 'a command hook needs a text "command"'
+            return 'a command hook needs a string "command"'
         if isinstance(handler.get("timeout"), bool) or not isinstance(handler.get("timeout", 1), int):
             return '"timeout" must be a whole number of seconds'
     return ""
@@ -146,7 +146,7 @@ def _trust(machine: Machine, place: Place, config: dict[str, Any], ours: list[Fo
         elif not state.trusted:
             waiting.append(f"{entry.event} ({state.word})")
     if waiting:
-        text = f"not trusted, so that Codex skips them without a word: {', '.join(waiting)}"
+        text = f"not trusted, so Codex silently skips them: {', '.join(waiting)}"
         findings.append(Finding("fail", text, "codex, then /hooks: trust them (codex exec: --dangerously-bypass-hook-trust)"))
     return findings
 

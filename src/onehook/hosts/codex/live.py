@@ -88,7 +88,7 @@ def compaction(mode: str = "tools") -> list[Step]:
 
 
 def _call(tool: str, args: dict[str, Any], mode: str, *, deferred: bool = False) -> Step:
-    """With gpt-5.5 some tools are listed only on a search, yet Codex takes calls of them all the same."""
+    """With gpt-5.5 some tools are listed only on a search, yet Codex accepts calls of them anyway."""
     if mode == "tools":
         return {"call": tool, "input": args, **({"deferred": True} if deferred else {})}
     return {"call": "exec", "input": f"text(JSON.stringify(await tools.{tool}({json.dumps(args)})))"}

@@ -42,7 +42,7 @@ def places(machine: Machine) -> list[Place]:
     """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other.
 
     Plain JSON. Seen with 1.0.102, `copilot -p ... --allow-all-tools`: for a comment, a comma after a last element or a byte
-    order mark no hook of the file runs and the tool does, without a word on stdout or stderr.
+    order mark no hook of the file runs and the tool does, without a message on stdout or stderr.
     """
     user = home(machine)
     return [
@@ -143,9 +143,9 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
     for path, content in ((place.path, data), (home(machine) / "settings.json", read(home(machine) / "settings.json"))):
         findings += all_hooks_off(path, content)
     if read(_managed(machine)).get("allowManagedHooksOnly") is True:
-        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask who manages this machine"))
+        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask whoever manages this machine"))
     if place.scope == "project" and ours and not trusted(machine):
-        text = "Copilot does not trust this folder: it skips the project's hooks, in headless runs without a word"
+        text = "Copilot does not trust this folder: it skips the project's hooks, silently in headless runs"
         fix = "start copilot in this folder once and trust it (headless: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)"
         findings.append(Finding("fail", text, fix))
     return findings

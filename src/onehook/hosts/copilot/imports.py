@@ -79,13 +79,13 @@ def _refusal(event: str, entry: dict[str, Any], off: bool) -> str:
         return f"it is of type {entry.get('type')!r}, not a command"
     command = _text_of(entry)
     if not command:
-        return "it is written for PowerShell alone" if entry.get("powershell") else "it has no command"
+        return "it is written for PowerShell only" if entry.get("powershell") else "it has no command"
     if off:
         return "hooks are switched off in this file (disableAllHooks), so it does not run"
     if "COPILOT_HOOK_DIR" in command:
         return "it uses COPILOT_HOOK_DIR, the folder of its config, which a manifest does not have"
     if not isinstance(entry.get("cwd", ""), str) or not _texts(entry.get("args", [])):
-        return "its cwd is no text" if _texts(entry.get("args", [])) else "its args are no list of texts"
+        return "its cwd is not a string" if _texts(entry.get("args", [])) else "its args are not a list of strings"
     return env_problem(entry.get("env"))
 
 
@@ -121,10 +121,10 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if not isinstance(matcher, str) or matcher in ("", "*", "**"):
         return f"its matcher {matcher!r} never matches on {hook.event}, so Copilot does not run it"
     if unified in _NARROWED:
-        return f"its matcher {matcher!r} on {hook.event} cannot be said"
+        return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
     found = _matched(matcher, claude, "/" if unified == "PermissionRequest" else "-")
     if found is None:
-        return f"its matcher {matcher!r} cannot be said as a list of tools"
+        return f"its matcher {matcher!r} cannot be written as a list of tools"
     natives, servers = found
     if unified == "PermissionRequest" and "edit" in natives:
         natives.append("create")  # to create a file is asked for as an edit

@@ -76,9 +76,9 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def problems(data: Any) -> list[str]:
-    """One fault makes Cursor drop the whole file, without a word to the model."""
+    """One fault makes Cursor drop the whole file, and the model is not told."""
     if not isinstance(data, dict):
-        return ["the file is not a JSON object; Cursor drops it whole"]
+        return ["the file is not a JSON object; Cursor drops the whole file"]
     version, hooks = data.get("version"), data.get("hooks", {})
     wrong: list[str] = []
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
@@ -87,7 +87,7 @@ def problems(data: Any) -> list[str]:
         return [*wrong, '"hooks" is not an object; Cursor drops the whole file']
     for event, entries in hooks.items():
         if event not in wire.EVENTS:
-            wrong.append(f"hooks.{event}: Cursor has no such event, and drops the whole file for it")
+            wrong.append(f"hooks.{event}: Cursor has no such event and drops the whole file")
             continue
         wrong += entry_faults(event, entries, _entry_fault, "Cursor drops the whole file")
     return wrong
@@ -97,7 +97,7 @@ def _entry_fault(entry: Any) -> str:
     if not isinstance(entry, dict):
         return "an entry must be an object"
     if entry.get("type", "command") == "command" and not isinstance(entry.get("command"), str):
-        return 'a text "command" is needed'
+        return 'a string "command" is needed'
     limit = entry.get("loop_limit")
     if not above_zero(entry.get("timeout", 1)):
         return '"timeout" must be a number above 0 (seconds)'
@@ -111,19 +111,19 @@ def _entry_fault(entry: Any) -> str:
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
     """What Cursor rejects the whole file for before it looks at the data."""
     if place.scope == "project" and (place.path.is_symlink() or place.path.parent.is_symlink()):
-        return ["it is a symlink, and Cursor refuses one in a project: put a real file there"]
+        return ["it is a symlink, which Cursor refuses in a project: replace it with a regular file"]
     if text.startswith("\ufeff"):
         return byte_order_mark(TITLE, text)
     cut = next((line for line in _texts(data) if "//" in line or "/*" in line), "")
     try:
         if json.loads(_without_comments(text), parse_constant=_no_constant) == data:
             return []
-        why = "reads something else than what is written"
+        why = "reads something other than what is written"
     except ValueError as error:
         why = f"drops the whole file ({error})"
     if cut:
         return [f"Cursor takes // or /* in {cut[:60]!r} for a comment and {why}: write the slash as \\/ there"]
-    return [f"Cursor {why}: it allows comments, but for instance no comma after the last element"]
+    return [f"Cursor {why}: it allows comments, but not, for example, a comma after the last element"]
 
 
 def _texts(data: Any) -> Iterator[str]:

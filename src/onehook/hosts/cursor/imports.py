@@ -60,7 +60,7 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], fo
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if takes_all(matcher) or hook.event in _UNMATCHED or not isinstance(matcher, str):
         return ""
-    unsayable = f"its matcher {matcher!r} on {hook.event} cannot be said"
+    unsayable = f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
     if hook.event in _CONSTANT:
         try:
             return "" if re.search(matcher, _CONSTANT[hook.event]) else f"its matcher {matcher!r} never matches on {hook.event}"
@@ -73,5 +73,5 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if found is None:
         return unsayable
     hook.tools = found
-    hook.losses += [f"the tool {name} is Cursor's own, and fires nowhere else" for name in own_tools(found)]
+    hook.losses += [f"the tool {name} exists only in Cursor, so the hook does not fire elsewhere" for name in own_tools(found)]
     return ""

@@ -1,6 +1,6 @@
 """Factory Droid: where hooks are configured, what an entry looks like, and trust (0.225.2).
 
-Seen with `droid exec -m custom:... PROMPT`, where every fault below switches hooks off without a word and the tool runs: hooks.json holds
+Seen with `droid exec -m custom:... PROMPT`, where every fault below silently switches hooks off and the tool runs: hooks.json holds
 the events at its top level, and a "hooks" around them, which settings.json needs, loads nothing; hooks.json hides settings.json's hooks
 of the same event, and all of the older hooks/hooks.json.
 """
@@ -42,7 +42,7 @@ HOST_IDS = ("droid",)
 PROJECT = ""  # hooks start where Droid was started, and its variables name that folder too: it may lie below the project's
 
 WRAPPED = "settings.json"
-_DROPPED = "Droid takes no hooks of the file"
+_DROPPED = "Droid ignores all hooks of the file"
 
 
 def places(machine: Machine) -> list[Place]:
@@ -101,7 +101,9 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
     if place.path.name == WRAPPED or not isinstance(data, dict):
         return wrong
     if "hooks" in data and not _events(data):
-        wrong.append('the events stand below "hooks", as in settings.json; here Droid reads them at the top level only: take "hooks" out')
+        wrong.append(
+            'the events are below "hooks", as in settings.json; in this file Droid reads them at the top level only: remove "hooks"'
+        )
     settings = _beside(place) / WRAPPED
     hidden = [name for name in _events(read_jsonc(settings).get("hooks")) if name in _events(data)]
     if hidden:
@@ -143,7 +145,7 @@ def _pattern_fault(group: dict[str, Any]) -> str:
 
 def _handler_fault(handler: dict[str, Any]) -> str:
     if not isinstance(handler.get("command"), str):
-        return 'a hook needs a text "command"'
+        return 'a hook needs a string "command"'
     timeout = handler.get("timeout", 1)
     return "" if isinstance(timeout, (int, float)) and not isinstance(timeout, bool) else '"timeout" must be a number of seconds'
 
@@ -154,7 +156,7 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
         text = f"allowManagedHooksOnly is on in {place.path}: only its hooks run"
         findings.append(Finding("fail", text, "onehook install POLICY --scope enterprise"))
     if any(entry.event == "UserPromptSubmit" for entry in ours):
-        text = "`droid exec PROMPT` tells no hook of its prompt: a policy for UserPromptSubmit is asked in sessions only"
+        text = "`droid exec PROMPT` runs no hook for its prompt: a policy for UserPromptSubmit applies to sessions only"
         findings.append(Finding("note", text))
     if place.scope == "project" and ours and not _trusted(machine):
         text = "Droid has not recorded this folder as trusted: interactive sessions skip hooks until it is (droid exec runs them)"

@@ -38,7 +38,7 @@ _OTHERS = (
 )  # fmt: skip
 _KNOWN = (*TOOLS, *_OTHERS)
 _ELSEWHERE = (*UNIFIED, "MultiEdit", "NotebookEdit")
-_NOT_READ = 'Droid reads no "hooks" in this file, so it does not run'
+_NOT_READ = 'Droid does not read "hooks" in this file, so it does not run'
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
@@ -104,13 +104,13 @@ def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     if not natives and not servers:
         return f"its matcher {matcher!r} never matches: Droid has no such tool"
     take_tools(hook, natives, servers, TOOLS, TITLE)
-    hook.losses += [f"{pattern.strip('*')!r} in its matcher is no tool of Droid's" for pattern in dead]
+    hook.losses += [f"{pattern.strip('*')!r} in its matcher is not a Droid tool" for pattern in dead]
     hook.losses += forgotten_servers([pattern for pattern in names if pattern not in dead], natives, servers, MCP_JOINT)
     return ""
 
 
 def _refused(matcher: str) -> str:
-    return f"its matcher {matcher!r} cannot be said as a list of tools"
+    return f"its matcher {matcher!r} cannot be written as a list of tools"
 
 
 def _server(pattern: str) -> str:
@@ -125,9 +125,9 @@ def _take_sources(hook: Borrowed, matcher: str) -> str:
     try:
         fits = [start for start in _STARTS if re.search(matcher, start)]
     except re.error:
-        return f"its matcher {matcher!r} on {hook.event} cannot be said"
+        return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
     if not fits:
-        return f"its matcher {matcher!r} never matches: a session starts by {', '.join(_STARTS)}"
+        return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
     hook.sources = [] if len(fits) == len(_STARTS) else fits
     return ""
 
@@ -139,7 +139,7 @@ def _take_command(hook: Borrowed, group: dict[str, Any]) -> str:
         return ""
     patterns = command_patterns(regex) if isinstance(regex, str) else None
     if hook.event not in TOOL_EVENTS or patterns is None:
-        return f"its commandRegex {regex!r} cannot be said"
+        return f"its commandRegex {regex!r} has no equivalent in a manifest"
     if hook.tools and "Bash" not in hook.tools:
         return f"its matcher and its commandRegex {regex!r} exclude each other"
     hook.tools, hook.commands = ["Bash"], patterns

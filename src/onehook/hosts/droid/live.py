@@ -13,8 +13,8 @@ from onehook.hosts.droid import session
 MODES = ("exec", "session")
 _LACKS = {
     "exec": {
-        "prompts": "`droid exec PROMPT` tells no hook of its prompt; a session does",
-        "compacts": "Droid tells no hook of a compaction that a full context makes; one that a person asks for in a session is told",
+        "prompts": "`droid exec PROMPT` runs no hook for its prompt; a session does",
+        "compacts": "Droid runs no hook when a full context is compacted, only when a person asks for it in a session",
     }
 }
 COMPACTS_AT = 100_000  # tokens
@@ -75,7 +75,7 @@ def subagent_end(text: str, mode: str = "exec") -> Step:
 
 
 def compaction(mode: str = "exec") -> list[Step]:
-    """Of a context that is full 0.225.2 makes a summary and tells no hook; of a session that is asked to (see compactable) it tells."""
+    """0.225.2 runs no hook when it summarises a full context, but does when a session is asked to compact (see compactable)."""
     return [shell("true")] if mode == "session" else [{**shell("true"), "usage": 2 * COMPACTS_AT}, shell("sleep 1")]
 
 

@@ -79,7 +79,7 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
 
 
 def problems(data: Any) -> list[str]:
-    """What makes Gemini CLI refuse the file, or drop an entry of it without a word."""
+    """What makes Gemini CLI refuse the file, or silently drop an entry of it."""
     return hook_faults(
         data, "the file is not a JSON object; Gemini CLI does not start with it", '"hooks" is not an object', _group_fault, _effect
     )
@@ -95,7 +95,7 @@ def _group_fault(group: Any) -> str:
 
 def _handler_fault(handler: dict[str, Any]) -> str:
     if handler["type"] == "command" and not (isinstance(handler.get("command"), str) and handler["command"]):
-        return 'a command hook needs a text "command"'
+        return 'a command hook needs a string "command"'
     return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0 (milliseconds)'
 
 
@@ -111,7 +111,7 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
             text = f"hooks named {name!r} are switched off in {place.path}"
             findings.append(Finding("fail", text, f"gemini, then: /hooks enable {name}"))
     for entry, timeout in below_a_second(ours):
-        text = f"the {entry.event} hook has a time-out of {timeout} milliseconds, and Gemini CLI goes on without it"
+        text = f"the {entry.event} hook has a timeout of {timeout} milliseconds, and Gemini CLI continues without it"
         findings.append(Finding("fail", text, "onehook install POLICY"))
     return findings + (_trust(machine, place) if ours else [])
 

@@ -92,8 +92,8 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
         hook.sources = [matcher]
         return ""
     if hook.event == "SessionStart":
-        return f"its matcher {matcher!r} never matches: here it is one word, {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}"
-    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+        return f"its matcher {matcher!r} never matches: it must be exactly {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}"
+    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
 
 
 def _take_tools(hook: Borrowed, matcher: str) -> str:
@@ -103,7 +103,7 @@ def _take_tools(hook: Borrowed, matcher: str) -> str:
         return ""
     found = None if patterns is None else natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp_", "_")
     if patterns is None or found is None:
-        return f"its matcher {matcher!r} cannot be said as a list of tools"
+        return f"its matcher {matcher!r} cannot be written as a list of tools"
     natives, servers = found
     take_tools(hook, [_OLD.get(name, name) for name in natives], servers, _CURRENT, TITLE)
     hook.losses += forgotten_servers(patterns, natives, servers, "mcp_")

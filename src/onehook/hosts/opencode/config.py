@@ -100,7 +100,7 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def problems(data: Any) -> list[str]:
-    return [] if options_in(data) else ["this is not the plugin that onehook writes; OpenCode loads it all the same"]
+    return [] if options_in(data) else ["this is not the plugin that onehook writes; OpenCode loads it anyway"]
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:

@@ -73,15 +73,17 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
     """Comments and a byte order mark do no harm. Seen with 0.24.4, `qwen -p ... --yolo`: for a comma after a last element a project's
-    file becomes settings.json.corrupted, a new one without hooks takes its place, and the tool runs without a word; for one in the user's
+    file becomes settings.json.corrupted, a new one without hooks takes its place, and the tool runs silently; for one in the user's
     file Qwen Code ends with exit code 1."""
     aside = f"Qwen Code sets the whole file aside as {place.path.name}.corrupted and runs without its hooks"
     return trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
 
 
 def problems(data: Any) -> list[str]:
-    """What makes Qwen Code set the file aside, or drop an entry of it without a word."""
-    return hook_faults(data, "the file is not a JSON object; Qwen Code takes none of it", '"hooks" is not an object', _group_fault, _effect)
+    """What makes Qwen Code set the file aside, or silently drop an entry of it."""
+    return hook_faults(
+        data, "the file is not a JSON object; Qwen Code ignores all of it", '"hooks" is not an object', _group_fault, _effect
+    )
 
 
 def _effect(event: str) -> str:
@@ -95,7 +97,7 @@ def _group_fault(group: Any) -> str:
 def _handler_fault(handler: dict[str, Any]) -> str:
     needed = _NEEDS.get(handler["type"])
     if needed and not (isinstance(handler.get(needed), str) and handler[needed]):
-        return f'a {handler["type"]} hook needs a text "{needed}"'
+        return f'a {handler["type"]} hook needs a string "{needed}"'
     return ""
 
 
@@ -105,7 +107,7 @@ def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list
         if machine.variables.get(variable, "").lower() in ("1", "true", "yes", "on"):
             findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
     for entry, timeout in below_a_second(ours):
-        text = f"the {entry.event} hook has the time-out {timeout}: Qwen Code up to 0.22 reads milliseconds and goes on without it"
+        text = f"the {entry.event} hook has the timeout {timeout}: Qwen Code up to 0.22 reads milliseconds and continues without it"
         findings.append(Finding("warn", text, "onehook install POLICY"))
     if place.scope == "project" and ours and not _trusted(machine):
         text = f"Qwen Code does not trust {machine.project}, and loads none of its hooks"

@@ -102,16 +102,16 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
         return _take_tools(hook, matcher, words)
     if hook.event == "SessionStart":
         return _take_sources(hook, matcher, words)
-    return f"its matcher {matcher!r} on {hook.event} cannot be said"
+    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
 
 
 def _take_sources(hook: Borrowed, matcher: str, words: list[str]) -> str:
     try:
         fits = [start for start in _STARTS if re.search("|".join(words) or matcher, start)]
     except re.error:
-        return f"its matcher {matcher!r} on {hook.event} cannot be said"
+        return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
     if not fits:
-        return f"its matcher {matcher!r} never matches: a session starts by {', '.join(_STARTS)}"
+        return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
     hook.sources = [] if len(fits) == len(_STARTS) else [SOURCES.get(start, start) for start in fits]
     return ""
 
@@ -123,7 +123,7 @@ def _take_tools(hook: Borrowed, matcher: str, words: list[str]) -> str:
     patterns = patterns_of("|".join(others)) if others else []
     found = None if patterns is None else natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp__", "__")
     if patterns is None or found is None:
-        return f"its matcher {matcher!r} cannot be said as a list of tools"
+        return f"its matcher {matcher!r} cannot be written as a list of tools"
     natives, servers = found
     take_tools(hook, [*(name for name in named if name), *natives], servers, _CURRENT, TITLE)
     hook.losses += forgotten_servers(patterns, natives, servers, "mcp__")
