@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onehook.setup.journal import Journal
     from onehook.setup.plan import Plan
 
-# The hosts without an `imports` module: OpenCode, Kilo and the contract.
+# Why a host has no `imports` module.
 _NOT_CONFIGURED = "its hooks are plugins (code), or started by whoever calls them; no command is configured that could be carried over"
 SCOPES = click.Choice(("project", "local", "user"))
 

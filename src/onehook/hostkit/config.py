@@ -1,4 +1,4 @@
-"""What a host's config module says: where the host reads hooks from, and what one entry looks like there.
+"""What the hosts' config modules share: where an agent reads hooks from, and what one entry looks like there.
 
 The installer knows formats only; everything about a host comes from its config module. Not on the hot path.
 """

@@ -1,6 +1,6 @@
-"""What the hosts' `imports` modules share: hooks that a person has configured for one host, said as hooks of a manifest.
+"""What the hosts' `imports` modules share: hooks that a person has configured for one agent, as hooks of a manifest.
 
-Nothing is carried over by guessing: what a manifest cannot say is named in `refused` (the hook stays where it is) or in `losses` (the
+Nothing is carried over by guessing: what a manifest cannot express is named in `refused` (the hook stays where it is) or in `losses` (the
 hook is carried over, that part of it is not). Not on the hot path.
 """
 

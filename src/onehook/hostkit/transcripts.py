@@ -1,7 +1,6 @@
 """What the hosts' transcript readers share: lines in, the payloads that a hook would have been sent out.
 
-A host's module `transcripts` says where its agent leaves transcripts (FOLDER below the home folder, FILES below that) and has a class
-Transcript, made for each file: take(line) returns payloads with their times, or None for a kind of line that it does not know.
+A host's class Transcript reads one file: take(line) returns payloads with their times, or None for a kind of line that it does not know.
 """
 
 from __future__ import annotations

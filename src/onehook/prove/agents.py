@@ -88,7 +88,7 @@ def pinned_agents(hosts: Iterable[str], cache: Path) -> list[Agent]:
 
 
 def agents_on_path(hosts: Iterable[str], machine: Machine) -> list[Agent]:
-    """The agents that this machine has, at whatever version they are. (Cursor has no program that can be driven: its package is needed.)"""
+    """The agents that this machine has, at whatever version they are. One that no model on loopback can drive needs its package instead."""
     found: list[Agent] = []
     for host in hosts:
         live = live_of(host)
