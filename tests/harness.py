@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import subprocess
@@ -10,16 +11,20 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 import onehook
 from onehook.core import Options, Response
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
+from onehook.runner import Job, answer
 
 PACKAGE = Path(onehook.__file__).resolve().parent
 LAUNCH = str(PACKAGE / "launch.py")
 ISOLATIONS = ("process", "thread")
 PATIENCE = 60  # seconds after which a process counts as hung
+ANY = HOSTS[0]  # where it does not matter which
 _COMMON = {"session_id": "s-1", "cwd": "/home/dev/p"}
 
 
@@ -61,6 +66,33 @@ def stop_payload(host, active=False, session="s-1", loop_count=0):
 
 def encoded(payload):
     return payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+
+
+def spread(*cases, names="case, host"):
+    """Parametrize: every combination of the cases on one host, and every host with some of them.
+
+    Processes are what the tests cost. What goes wrong is found before the host's words for it are, and those do not depend on what
+    went wrong, so all combinations are looked at in one process (see `answered`), and a process is started for each row and column.
+    A table of cases is a dict; its keys are the ids.
+    """
+    tables = [table if isinstance(table, dict) else {str(one): one for one in table} for table in cases]
+    rows = list(itertools.product(*(table.items() for table in tables)))
+    count = max(len(rows), len(HOSTS))
+    return pytest.mark.parametrize(
+        names,
+        [
+            pytest.param(*(value for _, value in row), host, id="-".join([*(name for name, _ in row), host]))
+            for row, host in itertools.islice(zip(itertools.cycle(rows), itertools.cycle(HOSTS)), count)
+        ],
+    )
+
+
+def answered(host, payload, hooks, event_name="", **given):
+    """The answer to an event worked out in this process, as a hook's process would give it."""
+    job = Job()
+    job.hosts, job.event_name, job.given = [host], event_name, given
+    output = answer(job, encoded(payload), hooks)
+    return Result(output.exit_code, output.stdout.encode(), output.stderr.encode("utf-8", "backslashreplace"))
 
 
 class Result:

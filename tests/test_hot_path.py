@@ -9,7 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from harness import HOSTS, assert_blocked, fire, launcher, process, reason_of, stop_payload, tool_payload
+from harness import ANY, ISOLATIONS, PRE, assert_blocked, fire, launcher, process, reason_of, spread, stop_payload, tool_payload
+
+from onehook.hostkit.reverse import sample
+from onehook.hosts import load
 
 # Each of these costs a millisecond or more, or does work that a decision does not need.
 BANNED = (
@@ -34,7 +37,7 @@ def imported(words, payload):
     return {line.rpartition("|")[2].strip() for line in account} - {"imported package"}
 
 
-@pytest.mark.parametrize("isolation", ["process", "thread"])
+@spread(ISOLATIONS, names="isolation, host")
 def test_a_deny_imports_nothing_from_the_ban_list(policy, host, isolation):
     result = fire(policy(SHOW), tool_payload(host), "--host", host, "--isolation", isolation)
     assert reason_of(result, host) == "no"
@@ -47,14 +50,13 @@ def test_nothing_from_the_ban_list_is_imported_to_write_the_answer_either(policy
     assert modules.isdisjoint(BANNED)
 
 
-@pytest.mark.parametrize("what", ["allow", "no opinion", "no handler", "rewrite", "file change"])
+@spread(["allow", "no opinion", "no handler", "rewrite", "file change"], names="what, host")
 def test_the_other_ways_import_nothing_from_the_ban_list(policy, host, what):
     body = {"allow": "return allow()", "rewrite": "return allow(modified_input={'command': 'true'})", "file change": "event.changes"}
     event = "SessionEnd" if what == "no handler" else "PreToolUse"
     payload = tool_payload(host)
     if what == "file change":
-        name, key = ("apply_patch", "command") if host == "codex" else ("Write", "path" if host == "contract" else "file_path")
-        payload.update(tool_name=name, tool_input={key: "*** Begin Patch\n*** End Patch" if host == "codex" else "/x"})
+        payload = load(host, "reverse").payload(sample("PreToolUse", "Write", file_path="/x", content="", cwd="/p"), PRE[host])
     modules = imported(launcher(policy(body.get(what, ""), event=event), "--host", host), payload)
     assert "onehook.runner" in modules
     assert modules.isdisjoint(BANNED)
@@ -100,18 +102,22 @@ def python(request):
     return request.param
 
 
-@pytest.mark.parametrize("isolation", ["process", "thread"])
+@spread(ISOLATIONS, names="isolation, host")
 def test_every_interpreter_denies(policy, host, python, isolation):
     words = launcher(policy("print('noise')\nreturn deny('no \u00e9')"), "--host", host, "--isolation", isolation, python=python)
     assert reason_of(process(words, tool_payload(host)), host) == "no \u00e9"
 
 
-def test_every_interpreter_detects_the_host_and_rewrites(policy, python):
+@spread(INTERPRETERS, names="python, host")
+def test_every_interpreter_detects_the_host_and_rewrites(policy, python, host):
     path = policy("return allow(modified_input={'command': event.command + ' -n'})")
-    answers = {host: process(launcher(path, python=python), tool_payload(host, "rm")) for host in HOSTS if host != "contract"}
-    assert answers["claude"].answer["hookSpecificOutput"]["updatedInput"] == {"command": "rm -n"}
-    assert answers["codex"].answer["hookSpecificOutput"]["updatedInput"] == {"command": "rm -n"}
-    assert answers["cursor"].answer["updated_input"] == {"command": "rm -n"}
+    result = process(launcher(path, python=python), tool_payload(host, "rm"))
+    event = load(host).parse(tool_payload(host, "rm"), PRE[host])
+    answer = load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code)
+    if load(host).caps(event).get("modified_input") is True:
+        assert event.rewritten(answer.modified_input).command == "rm -n"
+    else:
+        assert "modified_input" in result.stderr, result
 
 
 FAILURES = {
@@ -124,8 +130,8 @@ FAILURES = {
 
 @pytest.mark.parametrize("body, text", FAILURES.values(), ids=FAILURES)
 def test_every_interpreter_fails_closed(policy, python, body, text):
-    words = launcher(policy(body, options="fail='closed', timeout=0.3"), "--host", "claude", python=python)
-    assert_blocked(process(words, tool_payload("claude")), "claude", text)
+    words = launcher(policy(body, options="fail='closed', timeout=0.3"), "--host", ANY, python=python)
+    assert_blocked(process(words, tool_payload(ANY)), ANY, text)
 
 
 UNREADABLE = (b"", b"{", b'{"a"', b'{"a": ' * 100_000, b'{"a": NaN}', b"{} {}", b"\xff")
@@ -133,23 +139,23 @@ UNREADABLE = (b"", b"{", b'{"a"', b'{"a": ' * 100_000, b'{"a": NaN}', b"{} {}", 
 
 @pytest.mark.parametrize("data", UNREADABLE, ids=lambda data: repr(data[:12]))
 def test_every_interpreter_fails_closed_on_an_unreadable_payload(policy, python, data):
-    words = launcher(policy(), "--host", "claude", "--event", "PreToolUse", "--fail", "closed", python=python)
-    assert_blocked(process(words, data), "claude", "the payload")
+    words = launcher(policy(), "--host", ANY, "--event", PRE[ANY], "--fail", "closed", python=python)
+    assert_blocked(process(words, data), ANY, "the payload")
 
 
 def test_every_interpreter_fails_closed_for_a_policy_that_does_not_parse(tmp_path, python):
     path = tmp_path / "policy.py"
     path.write_text("hooks = Hooks(fail='closed')\ndef (:\n")
-    assert_blocked(process(launcher(path, "--host", "claude", python=python), tool_payload("claude")), "claude", "SyntaxError")
+    assert_blocked(process(launcher(path, "--host", ANY, python=python), tool_payload(ANY)), ANY, "SyntaxError")
 
 
 def test_every_interpreter_guards_against_endless_stops(policy, python):
-    words = launcher(policy("return deny('go on')", event="Stop", options="stop_limit=1"), "--host", "claude", python=python)
-    first, second = (process(words, stop_payload("claude", active=active)) for active in (False, True))
+    words = launcher(policy("return deny('go on')", event="Stop", options="stop_limit=1"), "--host", ANY, python=python)
+    first, second = (process(words, stop_payload(ANY, active=active)) for active in (False, True))
     assert (first.exit_code, second.exit_code) == (2, 0)
     assert "letting it stop" in second.stderr
 
 
 def test_every_interpreter_finds_packages_without_site(policy, python):
-    words = launcher(policy(top="import no_such_package"), "--host", "claude", python=python)
-    assert "No module named 'no_such_package'" in process(words, tool_payload("claude")).stderr
+    words = launcher(policy(top="import no_such_package"), "--host", ANY, python=python)
+    assert "No module named 'no_such_package'" in process(words, tool_payload(ANY)).stderr

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 from harness import (
+    ANY,
+    HOSTS,
+    ISOLATIONS,
     assert_blocked,
     assert_blocked_blindly,
     assert_error,
@@ -14,11 +17,12 @@ from harness import (
     policy_text,
     process,
     reason_of,
+    spread,
     stop_payload,
     tool_payload,
 )
 
-from onehook.hosts import HOSTS as KNOWN_HOSTS
+from onehook.hosts import load
 
 DENY = "return deny(event.host)"
 SCRIPT_END = "\nif __name__ == '__main__':\n    from onehook import run\n    run(hooks{arguments})\n"
@@ -45,29 +49,31 @@ def entries(path):
     }
 
 
-@pytest.mark.parametrize("entry", ["launcher", "module", "verb", "program"])
-@pytest.mark.parametrize("way", [["--host", "{}"], ["--host={}"], []], ids=["--host ID", "--host=ID", "detected"])
+ENTRIES = ("launcher", "module", "verb", "program")
+
+
+@spread(ENTRIES, {"--host ID": ["--host", "{}"], "--host=ID": ["--host={}"], "detected": []}, names="entry, way, host")
 def test_every_way_to_start_a_policy_finds_the_host(script, host, entry, way):
     words = [*entries(script(DENY))[entry], *(word.format(host) for word in way)]
     result = process(words, tool_payload(host))
     assert reason_of(result, host) == host
 
 
-@pytest.mark.parametrize("entry", ["launcher", "module", "verb", "program"])
+@spread(ENTRIES, names="entry, host")
 def test_every_way_to_start_a_policy_fails_closed(script, host, entry):
     path = script("raise ValueError('bang')", options="fail='closed'")
     result = process([*entries(path)[entry], "--host", host], tool_payload(host))
     assert_blocked(result, host, "bang")
 
 
-@pytest.mark.parametrize("entry", ["launcher", "module", "verb", "program"])
+@pytest.mark.parametrize("entry", ENTRIES)
 def test_every_way_to_start_a_policy_fails_open(script, entry):
-    assert_error(process(entries(script("raise ValueError('bang')"))[entry], tool_payload("claude")), "bang")
+    assert_error(process(entries(script("raise ValueError('bang')"))[entry], tool_payload(ANY)), "bang")
 
 
 def test_run_with_a_host_needs_no_option_and_wins_over_it(script, host):
     path = script(DENY, f", host={host!r}")
-    other = "claude" if host != "claude" else "codex"
+    other = HOSTS[HOSTS.index(host) - 1]
     assert reason_of(process([sys.executable, path], tool_payload(host)), host) == host
     assert reason_of(process([sys.executable, path, "--host", other], tool_payload(host)), host) == host
 
@@ -77,28 +83,28 @@ def test_options_of_run_win_over_those_of_hooks(script, host):
     assert_blocked(process([sys.executable, path, "--host", host], tool_payload(host)), host, "bang")
 
 
-@pytest.mark.parametrize("arguments", [", timeout='soon'", ", timeouts=3", ", fail='closed', timeout=0"])
+@spread([", timeout='soon'", ", timeouts=3", ", fail='closed', timeout=0"], names="arguments, host")
 def test_a_wrong_option_of_run_is_an_error_that_keeps_fail_closed(script, host, arguments):
     closed = script(DENY, arguments, options="fail='closed'")
     assert_blocked(process([sys.executable, closed, "--host", host], tool_payload(host)), host, "timeout")
     if "closed" not in arguments:
-        assert_error(process([sys.executable, script(DENY, arguments), "--host", host], tool_payload(host)), "timeout")
+        assert_error(process([sys.executable, script(DENY, arguments), "--host", host], tool_payload(host)), "timeout", host=host)
 
 
 def test_a_program_whose_stdout_is_closed_still_exits_with_2(script):
-    words = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, script(DENY), "--host", "claude"]
-    assert process(words, tool_payload("claude")).exit_code == 2
+    words = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, script(DENY), "--host", ANY]
+    assert process(words, tool_payload(ANY)).exit_code == 2
 
 
 def test_an_unknown_host_is_an_error_that_names_the_hosts(policy):
-    result = fire(policy(DENY), tool_payload("claude"), "--host", "emacs")
-    assert_error(result, "unknown host 'emacs'", ", ".join(KNOWN_HOSTS))
+    result = fire(policy(DENY), tool_payload(ANY), "--host", "emacs")
+    assert_error(result, "unknown host 'emacs'", ", ".join(HOSTS))
 
 
 def test_an_unknown_host_blocks_a_tool_call_and_not_a_stop_when_closed(policy):
     arguments = ("--host", "emacs", "--fail", "closed")
-    assert_blocked_blindly(fire(policy(DENY), tool_payload("claude"), *arguments), "unknown host")
-    assert_error(fire(policy(DENY), stop_payload("claude", active=True), *arguments), "unknown host")
+    assert_blocked_blindly(fire(policy(DENY), tool_payload(ANY), *arguments), "unknown host")
+    assert_error(fire(policy(DENY), stop_payload(ANY, active=True), *arguments), "unknown host")
 
 
 @pytest.mark.parametrize("payload", [{}, {"a": 1}, {"hook_event_name": "PreToolUse"}], ids=repr)
@@ -107,9 +113,13 @@ def test_a_payload_of_no_known_host_is_an_error_and_there_is_no_default(policy, 
     assert_blocked_blindly(fire(policy(DENY), payload, "--fail", "closed"), "say which with --host ID")
 
 
-def test_a_host_that_borrows_anothers_config_is_answered_in_its_own_words(policy):
-    result = fire(policy(DENY), tool_payload("cursor"), "--host", "claude")
-    assert reason_of(result, "cursor") == "cursor"
+@pytest.mark.parametrize(
+    "owner, borrower",
+    sorted({(host, borrower) for host in HOSTS for borrower, key in load(host).BORROWED_BY if key in tool_payload(borrower)}),
+)
+def test_a_host_that_borrows_anothers_config_is_answered_in_its_own_words(policy, owner, borrower):
+    result = fire(policy(DENY), tool_payload(borrower), "--host", owner)
+    assert reason_of(result, borrower) == borrower
 
 
 WRONG = {
@@ -136,13 +146,13 @@ def words_of(arguments, path):
 
 @pytest.mark.parametrize("arguments, text", WRONG.values(), ids=WRONG)
 def test_a_wrong_command_line_is_an_error(policy, arguments, text):
-    result = process(launcher(*words_of(arguments, policy(DENY)), "--host", "claude"), tool_payload("claude"))
+    result = process(launcher(*words_of(arguments, policy(DENY)), "--host", ANY), tool_payload(ANY))
     assert_error(result, text, "usage: onehook run POLICY")
 
 
-@pytest.mark.parametrize("place", ["first", "last", "first with =", "last with ="])
-@pytest.mark.parametrize("arguments, text", WRONG.values(), ids=WRONG)
-def test_a_wrong_command_line_denies_where_fail_closed_is_on_it(policy, host, arguments, text, place):
+@spread(WRONG, ["first", "last", "first with =", "last with ="], names="case, place, host")
+def test_a_wrong_command_line_denies_where_fail_closed_is_on_it(policy, host, case, place):
+    arguments, text = case
     closed = ["--fail=closed"] if place.endswith("=") else ["--fail", "closed"]
     words = [*words_of(arguments, policy(DENY)), "--host", host]
     words = [*closed, *words] if place.startswith("first") else [*words, *closed]
@@ -152,26 +162,27 @@ def test_a_wrong_command_line_denies_where_fail_closed_is_on_it(policy, host, ar
 WRONG_WITH_A_POLICY = {name: row for name, row in WRONG.items() if "POLICY" in row[0]}
 
 
-@pytest.mark.parametrize("arguments, text", WRONG_WITH_A_POLICY.values(), ids=WRONG_WITH_A_POLICY)
-def test_a_wrong_command_line_denies_where_the_policy_fails_closed(policy, host, arguments, text):
+@spread(WRONG_WITH_A_POLICY)
+def test_a_wrong_command_line_denies_where_the_policy_fails_closed(policy, host, case):
+    arguments, text = case
     path = policy(DENY, options="fail='closed'")
     assert_blocked(process(launcher(*words_of(arguments, path), "--host", host), tool_payload(host)), host, text)
 
 
-@pytest.mark.parametrize("fail", [["--fail", "close"], ["--fail=OPEN"], ["--fail"], ["--fail="]], ids=" ".join)
+@spread({" ".join(words): words for words in (["--fail", "close"], ["--fail=OPEN"], ["--fail"], ["--fail="])}, names="fail, host")
 def test_a_fail_that_cannot_be_understood_is_closed(policy, host, fail):
     assert_blocked(fire(policy(DENY), tool_payload(host), "--host", host, *fail), host, "fail")
 
 
 def test_a_wrong_command_line_on_a_stop_never_sends_the_agent_back_to_work(policy, host):
     result = fire(policy(DENY), stop_payload(host, active=True), "--host", host, "--fail", "closed", "--bogus", "1")
-    assert_error(result, "unknown option")
+    assert_error(result, "unknown option", host=host)
 
 
 def test_a_policy_with_a_space_and_other_letters_in_its_path(policy, tmp_path):
     path = tmp_path / "my p\u00f6licy; $(x) 'q'.py"
     path.write_text(policy_text(DENY))
-    assert reason_of(fire(path, tool_payload("claude")), "claude") == "claude"
+    assert reason_of(fire(path, tool_payload(ANY)), ANY) == ANY
 
 
 FOUND = {
@@ -187,7 +198,7 @@ FOUND = {
 def test_the_hooks_object_is_found(tmp_path, isolation, source, name):
     path = tmp_path / "policy.py"
     path.write_text(f"from onehook import Hooks, deny\n{source}\n{name}.on('PreToolUse')(lambda event: deny('found'))\n")
-    assert reason_of(fire(path, tool_payload("claude"), "--isolation", isolation), "claude") == "found"
+    assert reason_of(fire(path, tool_payload(ANY), "--isolation", isolation), ANY) == "found"
 
 
 NOT_FOUND = {
@@ -197,10 +208,11 @@ NOT_FOUND = {
 }
 
 
-@pytest.mark.parametrize("source, text", NOT_FOUND.values(), ids=NOT_FOUND)
-def test_a_policy_without_its_hooks_object_is_an_error(tmp_path, host, isolation, source, text):
+@spread(NOT_FOUND, ISOLATIONS, names="case, isolation, host")
+def test_a_policy_without_its_hooks_object_is_an_error(tmp_path, host, isolation, case):
+    source, text = case
     path = tmp_path / "policy.py"
     path.write_text(source)
-    assert_error(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), text)
+    assert_error(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), text, host=host)
     result = fire(path, tool_payload(host), "--host", host, "--isolation", isolation, "--fail", "closed")
     assert_blocked(result, host, text)

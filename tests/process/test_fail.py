@@ -6,17 +6,25 @@ import os
 
 import pytest
 from harness import (
+    ANY,
     HOSTS,
+    ISOLATIONS,
     POST,
     STOP,
+    answered,
     assert_blocked,
     assert_error,
     fire,
+    native,
     policy_text,
     reason_of,
+    spread,
     stop_payload,
     tool_payload,
 )
+
+from onehook.hostkit.reverse import sample
+from onehook.hosts import load
 
 BROKEN_FILES = {
     "missing": (None, "cannot be read: No such file"),
@@ -59,25 +67,26 @@ def broken(tmp_path, content):
     return path
 
 
-@pytest.mark.parametrize("content, text", BROKEN_FILES.values(), ids=BROKEN_FILES)
-def test_a_policy_that_cannot_be_loaded_blocks_when_closed(tmp_path, host, isolation, content, text):
+@spread(BROKEN_FILES, ISOLATIONS, names="case, isolation, host")
+def test_a_policy_that_cannot_be_loaded_blocks_when_closed(tmp_path, host, isolation, case):
+    content, text = case
     path = broken(tmp_path, content)
     result = fire(path, tool_payload(host), "--host", host, "--fail", "closed", "--isolation", isolation)
     assert_blocked(result, host, text)
 
 
-@pytest.mark.parametrize("content, text", BROKEN_FILES.values(), ids=BROKEN_FILES)
-def test_a_policy_that_cannot_be_loaded_is_an_error_when_open(tmp_path, isolation, content, text):
+@spread(BROKEN_FILES, ISOLATIONS, names="case, isolation, host")
+def test_a_policy_that_cannot_be_loaded_is_an_error_when_open(tmp_path, isolation, host, case):
+    content, text = case
     path = broken(tmp_path, content)
-    assert_error(fire(path, tool_payload("claude"), "--isolation", isolation), text)
+    assert_error(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), text, host=host)
 
 
-@pytest.mark.parametrize("content", DEADLY.values(), ids=DEADLY)
-def test_a_policy_that_ends_its_process_while_loading_has_not_answered(tmp_path, host, content):
-    path = broken(tmp_path, content)
+@spread(DEADLY)
+def test_a_policy_that_ends_its_process_while_loading_has_not_answered(tmp_path, host, case):
+    path = broken(tmp_path, case)
     assert_blocked(fire(path, tool_payload(host), "--host", host, "--fail", "closed"), host)
-    if host == "claude":
-        assert_error(fire(path, tool_payload(host)))
+    assert_error(fire(path, tool_payload(host), "--host", host), host=host)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -122,26 +131,41 @@ DEADLY_HANDLERS = {
 }
 
 
-@pytest.mark.parametrize("body, text", HANDLERS.values(), ids=HANDLERS)
-def test_a_handler_that_fails_blocks_when_closed(policy, host, isolation, body, text):
+@spread(HANDLERS, ISOLATIONS, names="case, isolation, host")
+def test_a_handler_that_fails_blocks_when_closed(policy, host, isolation, case):
+    body, text = case
     result = fire(policy(body, options="fail='closed'"), tool_payload(host), "--host", host, "--isolation", isolation)
     assert_blocked(result, host, text)
 
 
-@pytest.mark.parametrize("body, text", HANDLERS.values(), ids=HANDLERS)
-def test_a_handler_that_fails_is_an_error_when_open(policy, isolation, body, text):
+@spread(HANDLERS, ISOLATIONS, names="case, isolation, host")
+def test_a_handler_that_fails_is_an_error_when_open(policy, isolation, host, case):
+    body, text = case
     # The comment must not count: the policy was loaded, and said nothing about failing closed.
     path = policy(body, top="# not fail='closed'\n")
-    assert_error(fire(path, tool_payload("claude"), "--isolation", isolation), text)
+    assert_error(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), text, host=host)
 
 
-@pytest.mark.parametrize("body", DEADLY_HANDLERS.values(), ids=DEADLY_HANDLERS)
-def test_a_handler_that_ends_its_process_has_not_answered(policy, host, body):
-    assert_blocked(fire(policy(body, options="fail='closed'"), tool_payload(host), "--host", host), host)
-    if host == "claude":
-        assert_error(fire(policy(body), tool_payload(host)))
+@spread(DEADLY_HANDLERS)
+def test_a_handler_that_ends_its_process_has_not_answered(policy, host, case):
+    assert_blocked(fire(policy(case, options="fail='closed'"), tool_payload(host), "--host", host), host)
+    assert_error(fire(policy(case), tool_payload(host), "--host", host), host=host)
 
 
+@pytest.mark.parametrize(
+    "message", ["bang", "two\nlines", "", "caf\u00e9", "x" * 100_000], ids=["a word", "lines", "empty", "letters", "long"]
+)
+def test_whatever_goes_wrong_is_a_denial_in_the_words_of_every_host_when_closed(message):
+    def hooks():
+        raise ValueError(message)
+
+    for host in HOSTS:
+        assert_blocked(answered(host, tool_payload(host), hooks, fail="closed"), host, f"ValueError: {message}".rstrip(": "))
+        assert_error(answered(host, tool_payload(host), hooks), "ValueError", host=host)
+        assert_error(answered(host, stop_payload(host), hooks, fail="closed"), "ValueError", host=host)
+
+
+@spread(ISOLATIONS, names="isolation, host")
 def test_the_traceback_of_a_handler_is_shown_and_is_not_the_reason(policy, host, isolation):
     path = policy("raise ValueError('bang')", options="fail='closed'")
     result = fire(path, tool_payload(host), "--host", host, "--isolation", isolation)
@@ -171,25 +195,25 @@ SLOW_IN_C = {
 }
 
 
-@pytest.mark.parametrize("body", SLOW.values(), ids=SLOW)
+@spread(SLOW, ISOLATIONS, names="body, isolation, host")
 def test_a_deadline_that_passes_blocks_when_closed(policy, host, isolation, body):
     arguments = ("--host", host, "--isolation", isolation, "--timeout", "0.3", "--fail", "closed")
     assert_blocked(fire(policy(body), tool_payload(host), *arguments), host, "the policy took longer than 0.3 s")
 
 
-@pytest.mark.parametrize("body", SLOW.values(), ids=SLOW)
-def test_a_deadline_that_passes_is_an_error_when_open(policy, isolation, body):
-    result = fire(policy(body), tool_payload("claude"), "--timeout", "0.3", "--isolation", isolation)
-    assert_error(result, "the policy took longer than 0.3 s")
+@spread(SLOW, ISOLATIONS, names="body, isolation, host")
+def test_a_deadline_that_passes_is_an_error_when_open(policy, host, isolation, body):
+    result = fire(policy(body), tool_payload(host), "--host", host, "--timeout", "0.3", "--isolation", isolation)
+    assert_error(result, "the policy took longer than 0.3 s", host=host)
 
 
-@pytest.mark.parametrize("body", SLOW_IN_C.values(), ids=SLOW_IN_C)
+@spread(SLOW_IN_C, names="body, host")
 def test_a_deadline_ends_c_code_that_never_gives_the_interpreter_back(policy, host, body):
     path = policy(body, options="fail='closed', timeout=0.3")
     assert_blocked(fire(path, tool_payload(host), "--host", host), host, "the policy took longer than 0.3 s")
 
 
-@pytest.mark.parametrize("top", ["import time; time.sleep(100)", "while True: pass"], ids=["sleep", "loop"])
+@spread({"sleep": "import time; time.sleep(100)", "loop": "while True: pass"}, ISOLATIONS, names="top, isolation, host")
 def test_the_deadline_holds_while_the_policy_is_loaded(policy, host, isolation, top):
     arguments = ("--host", host, "--isolation", isolation, "--timeout", "0.3", "--fail", "closed")
     assert_blocked(fire(policy(top=top), tool_payload(host), *arguments), host, "the policy took longer than 0.3 s")
@@ -198,7 +222,7 @@ def test_the_deadline_holds_while_the_policy_is_loaded(policy, host, isolation, 
 def test_a_fifo_for_a_policy_ends_at_the_deadline(tmp_path):
     path = tmp_path / "policy.py"
     os.mkfifo(path)
-    assert_error(fire(path, tool_payload("claude"), "--timeout", "0.3"), "the policy took longer than 0.3 s")
+    assert_error(fire(path, tool_payload(ANY), "--timeout", "0.3"), "the policy took longer than 0.3 s")
 
 
 SAYS_CLOSED = {
@@ -214,7 +238,7 @@ SAYS_CLOSED = {
 }
 
 
-@pytest.mark.parametrize("source", SAYS_CLOSED.values(), ids=SAYS_CLOSED)
+@spread(SAYS_CLOSED, ISOLATIONS, names="source, isolation, host")
 def test_fail_closed_in_the_policy_alone_holds_for_a_policy_that_cannot_be_loaded(tmp_path, host, isolation, source):
     path = broken(tmp_path, source.encode())
     assert_blocked(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), host)
@@ -222,14 +246,14 @@ def test_fail_closed_in_the_policy_alone_holds_for_a_policy_that_cannot_be_loade
 
 def test_fail_closed_is_seen_in_a_policy_saved_as_utf_16(tmp_path):
     path = broken(tmp_path, "hooks = Hooks(fail='closed')".encode("utf-16"))
-    assert_blocked(fire(path, tool_payload("claude")), "claude")
+    assert_blocked(fire(path, tool_payload(ANY)), ANY)
 
 
 def test_the_command_line_wins_over_the_policy(policy, isolation):
     path = policy("raise ValueError", options="fail='closed'")
-    assert_error(fire(path, tool_payload("claude"), "--fail", "open", "--isolation", isolation))
+    assert_error(fire(path, tool_payload(ANY), "--fail", "open", "--isolation", isolation))
     path = policy("raise ValueError", options="fail='open'")
-    assert_blocked(fire(path, tool_payload("claude"), "--fail", "closed", "--isolation", isolation), "claude")
+    assert_blocked(fire(path, tool_payload(ANY), "--fail", "closed", "--isolation", isolation), ANY)
 
 
 BAD_ANYWHERE = {
@@ -239,21 +263,24 @@ BAD_ANYWHERE = {
 }
 
 
-@pytest.mark.parametrize("source", BAD_ANYWHERE.values(), ids=BAD_ANYWHERE)
+@spread(BAD_ANYWHERE, ISOLATIONS, names="source, isolation, host")
 def test_an_error_on_a_stop_never_sends_the_agent_back_to_work(tmp_path, host, isolation, source):
     path = broken(tmp_path, source.encode())
     arguments = ("--host", host, "--fail", "closed", "--isolation", isolation, "--event", STOP[host])
-    assert_error(fire(path, stop_payload(host, active=True), *arguments))
+    assert_error(fire(path, stop_payload(host, active=True), *arguments), host=host)
 
 
+@spread(ISOLATIONS, names="isolation, host")
 def test_an_error_after_a_tool_ran_is_an_error_even_when_closed(policy, host, isolation):
     path = policy("raise ValueError('bang')", event="PostToolUse", options="fail='closed'")
-    payload = tool_payload(host, event=POST[host])
-    assert_error(fire(path, payload, "--host", host, "--event", POST[host], "--isolation", isolation), "bang")
+    payload = tool_payload(host, unified="PostToolUse")
+    assert_error(fire(path, payload, "--host", host, "--event", POST[host], "--isolation", isolation), "bang", host=host)
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTS if name in ("claude", "codex")])
-def test_a_permission_request_is_denied_in_json_since_its_exit_code_is_not_read_alike(policy, name):
-    payload = {**tool_payload(name, event="PermissionRequest"), "tool_name": None}
-    result = fire(policy(), payload, "--host", name, "--fail", "closed")
-    assert result.answer["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+@pytest.mark.parametrize("host", [host for host in HOSTS if any(row.event == "PermissionRequest" for row in load(host).EVENTS.values())])
+def test_a_permission_request_that_cannot_be_read_is_denied_in_a_form_that_the_agent_reads(policy, host):
+    name = native(host, "PermissionRequest")
+    event = load(host).parse(load(host, "reverse").payload(sample("PermissionRequest", "Bash", command="ls"), name), name)
+    payload = {key: None if value == event.native_tool else value for key, value in event.native.items()}
+    result = fire(policy(), payload, "--host", host, "--fail", "closed", "--event", name)
+    assert load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code).decision == "deny", result

@@ -8,7 +8,7 @@ import sys
 import venv
 
 import pytest
-from harness import PACKAGE, assert_error, fire, launcher, process, reason_of, tool_payload
+from harness import ANY, ISOLATIONS, PACKAGE, assert_error, fire, launcher, process, reason_of, spread, tool_payload
 
 SHADOWS = (
     "json", "_json", "onehook", "os", "sys", "typing", "time", "re", "enum", "hashlib", "signal", "_signal", "traceback", "site",
@@ -21,7 +21,9 @@ def shadow(folder, marker):
         (folder / f"{name}.py").write_text(f"open({str(marker)!r}, 'a').write({name!r})\n")
 
 
-@pytest.mark.parametrize("body", ["return deny('no')", "raise ValueError", "while True: pass"], ids=["deny", "error", "deadline"])
+@spread(
+    {"deny": "return deny('no')", "error": "raise ValueError", "deadline": "while True: pass"}, ISOLATIONS, names="body, isolation, host"
+)
 def test_modules_in_the_working_directory_and_beside_the_policy_are_not_executed(policy, host, isolation, tmp_path, body):
     marker = tmp_path / "marker"
     cwd = tmp_path / "cwd"
@@ -38,8 +40,8 @@ def test_python_m_onehook_in_isolated_mode_executes_nothing_of_the_working_direc
     marker = tmp_path / "marker"
     path = policy("return deny('no')")
     shadow(path.parent, marker)
-    result = process([sys.executable, "-I", "-m", "onehook", "run", path], tool_payload("claude"), cwd=path.parent)
-    assert reason_of(result, "claude") == "no"
+    result = process([sys.executable, "-I", "-m", "onehook", "run", path], tool_payload(ANY), cwd=path.parent)
+    assert reason_of(result, ANY) == "no"
     assert not marker.exists(), marker.read_text()
 
 
@@ -73,8 +75,8 @@ def test_variables_of_the_environment_change_nothing(policy, host, tmp_path):
 def test_a_helper_module_beside_the_policy_can_be_imported(policy, isolation):
     path = policy("return deny(house_rules.REASON)", top="import house_rules")
     (path.parent / "house_rules.py").write_text("REASON = 'from beside'\n")
-    result = fire(path, tool_payload("claude"), "--isolation", isolation)
-    assert reason_of(result, "claude") == "from beside"
+    result = fire(path, tool_payload(ANY), "--isolation", isolation)
+    assert reason_of(result, ANY) == "from beside"
 
 
 @pytest.fixture(scope="module")
@@ -113,15 +115,15 @@ def environment(tmp_path_factory):
 def test_packages_of_the_environment_can_be_imported_although_site_is_off(environment, policy, isolation, name):
     python, launch = environment
     path = policy(f"return deny({name}.REASON)", top=f"import {name}")
-    words = launcher(path, "--host", "claude", "--isolation", isolation, python=python, launch=launch)
-    assert reason_of(process(words, tool_payload("claude")), "claude") == f"from {name}"
+    words = launcher(path, "--host", ANY, "--isolation", isolation, python=python, launch=launch)
+    assert reason_of(process(words, tool_payload(ANY)), ANY) == f"from {name}"
 
 
 @pytest.mark.parametrize("name", ["no_such_package", "no_such.package", "json.no_such", "onehook.no_such", "msvcrt"])
 def test_a_module_that_does_not_exist_is_a_clear_error(environment, policy, isolation, name):
     python, launch = environment
-    words = launcher(policy(top=f"import {name}"), "--host", "claude", "--isolation", isolation, python=python, launch=launch)
-    assert_error(process(words, tool_payload("claude")), f"ModuleNotFoundError: No module named '{name.partition('.package')[0]}'")
+    words = launcher(policy(top=f"import {name}"), "--host", ANY, "--isolation", isolation, python=python, launch=launch)
+    assert_error(process(words, tool_payload(ANY)), f"ModuleNotFoundError: No module named '{name.partition('.package')[0]}'")
 
 
 def test_importing_a_module_that_probes_for_another_system_does_not_bring_site_in(environment, policy):
@@ -129,5 +131,5 @@ def test_importing_a_module_that_probes_for_another_system_does_not_bring_site_i
     path = policy("import sys\nreturn deny(str('site' in sys.modules))", top="import subprocess")
     if sys.version_info < (3, 10):
         pytest.skip("sys.stdlib_module_names is there since 3.10")
-    words = launcher(path, "--host", "claude", python=python, launch=launch)
-    assert reason_of(process(words, tool_payload("claude")), "claude") == "False"
+    words = launcher(path, "--host", ANY, python=python, launch=launch)
+    assert reason_of(process(words, tool_payload(ANY)), ANY) == "False"

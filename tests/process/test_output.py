@@ -12,7 +12,7 @@ import textwrap
 import time
 
 import pytest
-from harness import PATIENCE, fire, launcher, process, reason_of, tool_payload
+from harness import ANY, ISOLATIONS, PATIENCE, fire, launcher, process, reason_of, spread, tool_payload
 
 NOISY = {
     "print": "print('NOISE')",
@@ -33,38 +33,33 @@ NOISY = {
 }
 
 
-@pytest.mark.parametrize("body", NOISY.values(), ids=NOISY)
+@spread(NOISY, ISOLATIONS, names="body, isolation, host")
 def test_what_a_handler_prints_goes_to_stderr_and_not_into_the_answer(policy, host, isolation, body):
     result = fire(policy(f"{body}\nreturn deny('no')"), tool_payload(host), "--host", host, "--isolation", isolation)
     assert reason_of(result, host) == "no"
     assert "NOISE" in result.stderr and "NOISE" not in result.stdout
 
 
-@pytest.mark.parametrize("body", NOISY.values(), ids=NOISY)
-def test_what_a_policy_prints_while_it_is_loaded_goes_to_stderr(policy, isolation, body):
-    result = fire(policy("return deny('no')", top=body), tool_payload("codex"), "--isolation", isolation)
-    assert reason_of(result, "codex") == "no"
+@spread(NOISY, ISOLATIONS, names="body, isolation, host")
+def test_what_a_policy_prints_while_it_is_loaded_goes_to_stderr(policy, host, isolation, body):
+    result = fire(policy("return deny('no')", top=body), tool_payload(host), "--host", host, "--isolation", isolation)
+    assert reason_of(result, host) == "no"
     assert "NOISE" in result.stderr and "NOISE" not in result.stdout
-
-
-def test_a_silent_deny_on_codex_has_the_reason_alone_on_stderr(policy, isolation):
-    result = fire(policy("return deny('two\\nlines')"), tool_payload("codex"), "--isolation", isolation)
-    assert (result.exit_code, result.stderr) == (2, "two\nlines\n")
 
 
 def test_only_the_end_of_very_much_output_is_shown(policy, isolation):
     body = "print('x' * 5_000_000)\nprint('END')\nreturn deny('no')"
-    result = fire(policy(body), tool_payload("claude"), "--isolation", isolation)
-    assert reason_of(result, "claude") == "no"
+    result = fire(policy(body), tool_payload(ANY), "--isolation", isolation)
+    assert reason_of(result, ANY) == "no"
     assert "END" in result.stderr and len(result.stderr) < 16 * 1024
 
 
 def test_a_host_that_reads_stdout_to_its_end_first_is_not_kept_waiting(policy, isolation):
-    words = launcher(policy("print('x' * 5_000_000)\nreturn deny('no')"), "--host", "claude", "--isolation", isolation)
+    words = launcher(policy("print('x' * 5_000_000)\nreturn deny('no')"), "--host", ANY, "--isolation", isolation)
     hook = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert hook.stdin is not None and hook.stdout is not None and hook.stderr is not None
     with hook.stdin, hook.stdout, hook.stderr:
-        hook.stdin.write(json.dumps(tool_payload("claude")).encode())
+        hook.stdin.write(json.dumps(tool_payload(ANY)).encode())
         hook.stdin.close()
         assert json.loads(hook.stdout.read())
         assert hook.wait(PATIENCE) == 2
@@ -73,8 +68,8 @@ def test_a_host_that_reads_stdout_to_its_end_first_is_not_kept_waiting(policy, i
 def test_an_atexit_function_runs_and_cannot_print_into_the_answer(policy, tmp_path):
     marker = tmp_path / "ran"
     body = f"import atexit\natexit.register(lambda: (print('NOISE'), open({str(marker)!r}, 'w').close()))\nreturn deny('no')"
-    result = fire(policy(body), tool_payload("claude"))
-    assert reason_of(result, "claude") == "no"
+    result = fire(policy(body), tool_payload(ANY))
+    assert reason_of(result, ANY) == "no"
     for _ in range(200):
         if marker.exists():
             break
@@ -127,10 +122,10 @@ def test_a_child_left_behind_keeps_no_stream_of_the_host_open(policy, isolation,
     pid_file = tmp_path / "pid"
     path = policy(leave_behind(what, pid_file, "return deny('no')"))
     # Reads both pipes to their ends; with one of them held this would take 30 seconds.
-    result = fire(path, tool_payload("claude"), "--isolation", isolation, "--timeout", "20")
+    result = fire(path, tool_payload(ANY), "--isolation", isolation, "--timeout", "20")
     child = int(pid_file.read_text())
     try:
-        assert reason_of(result, "claude") == "no"
+        assert reason_of(result, ANY) == "no"
         assert alive(child), "the child had ended before the streams did"
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -141,7 +136,7 @@ def test_a_child_left_behind_keeps_no_stream_of_the_host_open(policy, isolation,
 @pytest.mark.parametrize("end", ["time.sleep(100)", "os._exit(0)"], ids=["deadline", "exit"])
 def test_the_children_of_a_handler_without_an_answer_are_ended_with_it(policy, tmp_path, what, end):
     pid_file = tmp_path / "pid"
-    result = fire(policy(leave_behind(what, pid_file, end)), tool_payload("claude"), "--timeout", "1")
+    result = fire(policy(leave_behind(what, pid_file, end)), tool_payload(ANY), "--timeout", "1")
     assert result.exit_code == 1
     child = int(pid_file.read_text())
     for _ in range(200):
@@ -154,7 +149,7 @@ def test_the_children_of_a_handler_without_an_answer_are_ended_with_it(policy, t
 SCRIPT_END = "\nif __name__ == '__main__':\n    from onehook import run\n    run(hooks)\n"
 
 
-@pytest.mark.parametrize("body", NOISY.values(), ids=NOISY)
+@spread(NOISY, ISOLATIONS, names="body, isolation, host")
 def test_a_policy_that_is_its_own_program_keeps_stdout_clean_too(policy, host, isolation, body):
     path = policy(f"{body}\nreturn deny('no')")
     path.write_text(path.read_text() + SCRIPT_END)
@@ -163,6 +158,7 @@ def test_a_policy_that_is_its_own_program_keeps_stdout_clean_too(policy, host, i
     assert "NOISE" in result.stderr and "NOISE" not in result.stdout
 
 
+@spread(ISOLATIONS, names="isolation, host")
 def test_what_such_a_program_printed_before_run_does_not_follow_the_answer(policy, host, isolation):
     path = policy("return deny('no')", top="print('NOISE')")
     path.write_text(path.read_text() + SCRIPT_END)

@@ -8,9 +8,14 @@ import subprocess
 
 import pytest
 from harness import (
+    ANY,
+    HOSTS,
+    ISOLATIONS,
     PATIENCE,
     PRE,
     STOP,
+    Result,
+    answered,
     assert_blocked,
     assert_blocked_blindly,
     assert_error,
@@ -18,10 +23,13 @@ from harness import (
     fire,
     launcher,
     reason_of,
+    spread,
     stop_payload,
     tool_payload,
+    with_tool,
 )
 
+from onehook import Hooks, deny
 from onehook.runner import MAX_PAYLOAD
 
 DENY_RM = "return deny('no rm') if 'rm' in event.command else None"
@@ -48,19 +56,22 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("data, text", UNREADABLE.values(), ids=UNREADABLE)
-def test_an_unreadable_payload_is_an_error_and_no_opinion(policy, host, data, text):
+@spread(UNREADABLE)
+def test_an_unreadable_payload_is_an_error_and_no_opinion(policy, host, case):
+    data, text = case
     assert_unreadable(fire(policy(DENY_RM), data, "--host", host), host, text)
 
 
-@pytest.mark.parametrize("data, text", UNREADABLE.values(), ids=UNREADABLE)
-def test_an_unreadable_payload_of_a_known_event_is_denied_in_the_hosts_words_when_closed(policy, host, data, text):
+@spread(UNREADABLE)
+def test_an_unreadable_payload_of_a_known_event_is_denied_in_the_hosts_words_when_closed(policy, host, case):
+    data, text = case
     result = fire(policy(DENY_RM), data, "--host", host, "--fail", "closed", "--event", PRE[host])
     assert_blocked(result, host, text)
 
 
-@pytest.mark.parametrize("data, text", UNREADABLE.values(), ids=UNREADABLE)
-def test_an_unreadable_payload_of_an_unknown_event_is_blocked_by_exit_2_when_closed(policy, host, data, text):
+@spread(UNREADABLE)
+def test_an_unreadable_payload_of_an_unknown_event_is_blocked_by_exit_2_when_closed(policy, host, case):
+    data, text = case
     assert_blocked_blindly(fire(policy(DENY_RM), data, "--host", host, "--fail=closed"), text)
 
 
@@ -75,48 +86,65 @@ def test_an_unreadable_payload_of_a_stop_never_keeps_the_agent_working(policy, h
     assert_unreadable(result, host, "not JSON")
 
 
-def wrong(host, **changed):
-    return {**tool_payload(host, "rm"), **changed}
+def guard():
+    hooks = Hooks()
+    hooks.on("PreToolUse")(lambda event: deny("no rm") if "rm" in event.command else None)
+    return hooks
+
+
+@pytest.mark.parametrize("data, text", UNREADABLE.values(), ids=UNREADABLE)
+def test_an_unreadable_payload_is_answered_alike_on_every_host(data, text):
+    for host in HOSTS:
+        assert_unreadable(answered(host, data, guard), host, text)
+        assert_blocked(answered(host, data, guard, PRE[host], fail="closed"), host, text)
+        assert_blocked_blindly(answered(host, data, guard, fail="closed"), text)
+        assert_unreadable(answered(host, data, guard, STOP[host], fail="closed"), host, text)
 
 
 WRONG_TYPES = {
-    "tool_input a list": {"tool_input": ["rm"]},
-    "tool_input null": {"tool_input": None},
-    "tool_input a number": {"tool_input": 7},
-    "command a number": {"tool_input": {"command": 7}},
-    "command a list": {"tool_input": {"command": ["rm", "-rf", "/"]}},
-    "tool_name null": {"tool_name": None},
-    "tool_name empty": {"tool_name": ""},
-    "tool_name an object": {"tool_name": {}},
+    "input a list": {"input": ["rm"]},
+    "input null": {"input": None},
+    "input a number": {"input": 7},
+    "command a number": {"input": {"command": 7}},
+    "command a list": {"input": {"command": ["rm", "-rf", "/"]}},
+    "name null": {"name": None},
+    "name empty": {"name": ""},
+    "name a number": {"name": 5},
+    "name an object": {"name": {}},
 }
 
 
-@pytest.mark.parametrize("changed", WRONG_TYPES.values(), ids=WRONG_TYPES)
-def test_wrong_types_inside_a_payload_are_an_error(policy, host, changed):
-    if host == "contract" and changed == {"tool_name": ""}:
-        changed = {"tool_name": 5}
-    result = fire(policy(DENY_RM), wrong(host, **changed), "--host", host)
-    assert_unreadable(result, host)
+@spread(WRONG_TYPES, names="changed, host")
+def test_wrong_types_inside_a_payload_are_an_error_and_denied_when_closed(policy, host, changed):
+    payload = with_tool(host, tool_payload(host, "rm"), **changed)
+    assert_unreadable(fire(policy(DENY_RM), payload, "--host", host, "--event", PRE[host]), host)
+    assert_blocked(fire(policy(DENY_RM), payload, "--host", host, "--fail", "closed", "--event", PRE[host]), host)
 
 
 @pytest.mark.parametrize("changed", WRONG_TYPES.values(), ids=WRONG_TYPES)
-def test_wrong_types_inside_a_payload_are_denied_when_closed(policy, host, changed):
-    result = fire(policy(DENY_RM), wrong(host, **changed), "--host", host, "--fail", "closed", "--event", PRE[host])
-    assert_blocked(result, host)
+def test_wrong_types_inside_a_payload_are_answered_alike_on_every_host(changed):
+    for host in HOSTS:
+        payload = with_tool(host, tool_payload(host, "rm"), **changed)
+        assert_unreadable(answered(host, payload, guard, PRE[host]), host)
+        assert_blocked(answered(host, payload, guard, PRE[host], fail="closed"), host)
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "cursor"])
+def names_its_event(host):
+    return PRE[host] in tool_payload(host).values()
+
+
+@pytest.mark.parametrize("name", [host for host in HOSTS if names_its_event(host)])
 def test_the_event_that_a_wrong_payload_names_decides_whether_it_is_denied(policy, name):
-    tool_call = {**tool_payload(name), "tool_name": None}
+    tool_call = with_tool(name, tool_payload(name), name=None)
     assert_blocked(fire(policy(DENY_RM), tool_call, "--host", name, "--fail", "closed"), name, "tool name")
     stop = {**stop_payload(name), "tool_name": None}
-    assert_error(fire(policy(DENY_RM), stop, "--host", name, "--fail", "closed"), "tool name")
+    assert_error(fire(policy(DENY_RM), stop, "--host", name, "--fail", "closed"), "tool name", host=name)
 
 
 @pytest.mark.parametrize("event", [[], {}, 7, None, "NoSuchEvent"], ids=repr)
-@pytest.mark.parametrize("arguments", [("--host", "claude"), ("--host", "cursor"), ()], ids=["claude", "cursor", "detected"])
+@pytest.mark.parametrize("arguments", [("--host", ANY), ("--host", HOSTS[1]), ()], ids=["its host", "another", "detected"])
 def test_an_event_name_of_another_kind_is_an_error(policy, event, arguments):
-    payload = {**tool_payload("claude"), "hook_event_name": event}
+    payload = {**tool_payload(ANY), "hook_event_name": event}
     assert_error(fire(policy(DENY_RM), payload, *arguments))
     assert_blocked_blindly(fire(policy(DENY_RM), payload, *arguments, "--fail", "closed"))
 
@@ -130,19 +158,21 @@ ENCODINGS = {
 }
 
 
-@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
+@spread(ENCODINGS, names="encode, host")
 def test_every_encoding_of_a_payload_reaches_the_handler(policy, host, encode):
     text = json.dumps(tool_payload(host, "rm -rf caf\u00e9 \U0001f600"), ensure_ascii=False)
     result = fire(policy("return deny(event.command)"), encode(text), "--host", host)
     assert reason_of(result, host) == "rm -rf caf\u00e9 \U0001f600"
 
 
+@spread(ISOLATIONS, names="isolation, host")
 def test_a_payload_of_10_megabytes_works(policy, host, isolation):
-    big = tool_payload(host, "rm", description="x" * 10_000_000)
-    result = fire(policy("return deny(str(len(event.tool_input['description'])))"), big, "--host", host, "--isolation", isolation)
+    big = tool_payload(host, "rm", filler="x" * 10_000_000)
+    result = fire(policy("return deny(str(len(event.tool_input['filler'])))"), big, "--host", host, "--isolation", isolation)
     assert reason_of(result, host) == "10000000"
 
 
+@spread(ISOLATIONS, names="isolation, host")
 def test_a_reason_of_3_megabytes_works(policy, host, isolation):
     result = fire(policy("return deny('x' * 3_000_000)"), tool_payload(host), "--host", host, "--isolation", isolation)
     assert reason_of(result, host) == "x" * 3_000_000
@@ -151,7 +181,7 @@ def test_a_reason_of_3_megabytes_works(policy, host, isolation):
 @pytest.mark.parametrize("fail", ["open", "closed"])
 def test_a_payload_over_the_cap_is_read_to_its_end_and_refused(policy, fail):
     hook = subprocess.Popen(
-        launcher(policy(DENY_RM), "--host", "claude", "--event", "PreToolUse", "--fail", fail),
+        launcher(policy(DENY_RM), "--host", ANY, "--event", PRE[ANY], "--fail", fail),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -167,6 +197,7 @@ def test_a_payload_over_the_cap_is_read_to_its_end_and_refused(policy, fail):
     assert bool(stdout) == (fail == "closed")
 
 
+@spread(ISOLATIONS, names="isolation, host")
 def test_lone_surrogates_go_in_and_out(policy, host, isolation):
     data = json.dumps(tool_payload(host, "rm \ud800 x")).encode()  # as an escape, which is how hosts send it
     result = fire(policy("print(event.command)\nreturn deny(event.command)"), data, "--host", host, "--isolation", isolation)
@@ -175,16 +206,16 @@ def test_lone_surrogates_go_in_and_out(policy, host, isolation):
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
 def test_printing_what_the_locale_cannot_spell_does_not_break_a_handler(policy, isolation, locale):
-    payload = tool_payload("claude", "rm \u2192 \ud800")
+    payload = tool_payload(ANY, "rm \u2192 \ud800")
     result = fire(policy("print(event.command)\nreturn deny('no')"), payload, "--isolation", isolation, env={"LC_ALL": locale})
-    assert reason_of(result, "claude") == "no"
+    assert reason_of(result, ANY) == "no"
     assert "\\ud800" in result.stderr
 
 
 def test_a_number_without_a_json_form_in_the_input_cannot_turn_a_rewrite_into_an_allow(policy, isolation):
-    data = json.dumps(tool_payload("claude", "ls", x=7)).replace("7}", "1e999}").encode()
+    data = json.dumps(tool_payload(ANY, "ls", x=7)).replace("7}", "1e999}").encode()
     rewrite = "return allow(modified_input={'command': 'true'})"
-    assert_blocked(fire(policy(rewrite, options="fail='closed'"), data, "--isolation", isolation), "claude", "as JSON")
+    assert_blocked(fire(policy(rewrite, options="fail='closed'"), data, "--isolation", isolation), ANY, "as JSON")
     assert_error(fire(policy(rewrite), data, "--isolation", isolation), "as JSON")
 
 
@@ -196,18 +227,18 @@ def start(arguments, closing, **streams):
 
 
 def test_a_closed_stdin_is_an_empty_payload(policy):
-    done = start([policy(DENY_RM), "--host", "claude"], [0], capture_output=True)
+    done = start([policy(DENY_RM), "--host", ANY], [0], capture_output=True)
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"the payload is empty" in done.stderr
-    done = start([policy(DENY_RM), "--host", "claude", "--fail", "closed"], [0], capture_output=True)
+    done = start([policy(DENY_RM), "--host", ANY, "--fail", "closed"], [0], capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")
 
 
 @pytest.mark.parametrize("closing", [[1], [2], [1, 2]], ids=["stdout", "stderr", "both"])
 def test_closed_outputs_leave_the_exit_code_and_the_rest(policy, isolation, closing):
     path = policy("import os\nprint('noise', flush=True)\nos.system('echo more')\nreturn deny('no')")
-    arguments = [path, "--host", "claude", "--isolation", isolation]
-    done = start(arguments, closing, input=json.dumps(tool_payload("claude")).encode(), capture_output=True)
+    arguments = [path, "--host", ANY, "--isolation", isolation]
+    done = start(arguments, closing, input=json.dumps(tool_payload(ANY)).encode(), capture_output=True)
     assert done.returncode == 2
     if 1 not in closing:
         assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -221,8 +252,8 @@ def test_a_broken_pipe_leaves_the_exit_code(policy, isolation, broken):
     read_end, write_end = os.pipe()
     os.close(read_end)
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, broken: write_end}
-    words = launcher(policy("print('noise')\nreturn deny('no')"), "--host", "claude", "--isolation", isolation)
-    done = subprocess.run(words, input=json.dumps(tool_payload("claude")).encode(), timeout=PATIENCE, check=False, **streams)
+    words = launcher(policy("print('noise')\nreturn deny('no')"), "--host", ANY, "--isolation", isolation)
+    done = subprocess.run(words, input=json.dumps(tool_payload(ANY)).encode(), timeout=PATIENCE, check=False, **streams)
     os.close(write_end)
     assert done.returncode == 2
     assert (done.stdout or done.stderr) and b"Traceback" not in (done.stdout or b"") + (done.stderr or b"")
@@ -233,11 +264,11 @@ def test_non_blocking_pipes_are_read_and_written_whole(policy, isolation):
     stdout_read, stdout_write = os.pipe()
     for descriptor in (stdin_read, stdout_write):
         os.set_blocking(descriptor, False)
-    words = launcher(policy("return deny('x' * 500_000)"), "--host", "claude", "--isolation", isolation)
+    words = launcher(policy("return deny('x' * 500_000)"), "--host", ANY, "--isolation", isolation)
     hook = subprocess.Popen(words, stdin=stdin_read, stdout=stdout_write, stderr=subprocess.DEVNULL)
     os.close(stdin_read)
     os.close(stdout_write)
-    data = json.dumps(tool_payload("claude", "y" * 500_000)).encode()
+    data = json.dumps(tool_payload(ANY, "y" * 500_000)).encode()
     with open(stdin_write, "wb") as stdin:
         stdin.write(data)
     with open(stdout_read, "rb") as stdout:
@@ -254,4 +285,4 @@ def test_a_stdin_that_is_never_closed_ends_at_the_deadline(policy, host):
     os.close(read_end)
     os.close(write_end)
     assert b"stdin was not closed within 0.3 s" in done.stdout + done.stderr
-    assert done.returncode == (0 if host == "cursor" else 2)
+    assert_blocked(Result(done.returncode, done.stdout, done.stderr), host)
