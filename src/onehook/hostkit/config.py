@@ -198,6 +198,13 @@ def group_fault(group: Any, handler_fault: Callable[[dict[str, Any]], str], type
     return next((fault for handler in group["hooks"] if (fault := type_fault(handler, types) or handler_fault(handler))), "")
 
 
+def grouped_faults(
+    data: Any, no_object: str, types: tuple[str, ...], handler_fault: Callable[[dict[str, Any]], str], effect: Callable[[str], str]
+) -> list[str]:
+    """What is wrong with a file of that shape. `no_object`: what to say if the file is not an object."""
+    return hook_faults(data, no_object, '"hooks" is not an object', lambda group: group_fault(group, handler_fault, types), effect)
+
+
 def type_fault(handler: Any, types: tuple[str, ...]) -> str:
     fits = isinstance(handler, dict) and handler.get("type") in types
     return "" if fits else f'"type" must be one of {", ".join(types)}'
@@ -232,7 +239,9 @@ def matcher_fault(entry: Mapping[str, Any]) -> str:
 
 
 def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
-    """A matcher in unified names ("Bash|Write|MCP") as a matcher in the host's own."""
+    """A matcher in unified names ("Bash|Write|MCP") as a matcher in the host's own; "" for every tool stays so."""
+    if not unified:
+        return ""
     words: list[str] = []
     for wanted in (part.strip() for part in unified.split("|")):
         names = [native for native, tool in tools.items() if wanted in tool.names]
@@ -244,7 +253,7 @@ def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
 
 def anchored(matcher: str) -> str:
     """For hosts that take a matcher as a pattern that may fit anywhere in the name."""
-    return matcher if matcher.startswith("^") else f"^({matcher})$"
+    return matcher if not matcher or matcher.startswith("^") else f"^({matcher})$"
 
 
 def table_at(data: Any, *keys: str) -> dict[str, Any]:

@@ -76,6 +76,11 @@ def read_json(path: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
 
 
+def add_entry(path: Path, table: str, name: str, entry: Any) -> None:
+    """Add one entry to a table of a JSON file of the sandbox, say an MCP server."""
+    merge_json(path, {table: {**read_json(path).get(table, {}), name: entry}})
+
+
 def merge_json(path: Path, values: Mapping[str, Any]) -> None:
     """Set top-level keys of a JSON file of the sandbox and leave the others (hooks, say) as they are."""
     merged = {**read_json(path), **values}

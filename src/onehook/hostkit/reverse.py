@@ -13,7 +13,7 @@ from onehook.hosts import wire_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from onehook.hostkit.effects import Row, StandIn
@@ -94,6 +94,12 @@ def sent_text(event: Event, name: str, default: str) -> str:
     """A text that the event's own host sent under this name."""
     value = event.native.get(name)
     return value if isinstance(value, str) and value else default
+
+
+def sent_mode(event: Event, modes: Collection[str], default: str) -> str:
+    """The permission mode that came with the event, if this host has it too."""
+    mode = sent_text(event, "permission_mode", default)
+    return mode if mode in modes else default
 
 
 def own_transcript(event: Event, host: str, marks: tuple[str, ...]) -> str:

@@ -14,10 +14,10 @@ from onehook.hostkit.config import (
     Traits,
     Wish,
     above_zero,
-    group_fault,
+    all_hooks_off,
     grouped,
+    grouped_faults,
     grouped_slot,
-    hook_faults,
     native_tools,
     no_text_problems,
 )
@@ -64,21 +64,16 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler["timeout"] = wish.host_timeout
     if wish.fail_closed and wire.EVENTS[EVENTS[event]].gates:
         handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
-    matcher = wish.matcher(event)
-    return grouped_slot(event, EVENTS[event], handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
+    return grouped_slot(event, EVENTS[event], handler, native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*"))
 
 
 def problems(data: Any) -> list[str]:
     """What makes Claude Code skip the whole file, or an entry of it."""
-    return hook_faults(data, "the file is not a JSON object", '"hooks" is not an object', _group_fault, _effect)
+    return grouped_faults(data, "the file is not a JSON object", _TYPES, _handler_fault, _effect)
 
 
 def _effect(event: str) -> str:
     return "Claude Code skips the whole file" if event in _STRICT_EVENTS else "Claude Code drops the entry"
-
-
-def _group_fault(group: Any) -> str:
-    return group_fault(group, _handler_fault, _TYPES)
 
 
 def _handler_fault(handler: dict[str, Any]) -> str:
@@ -90,9 +85,7 @@ def _handler_fault(handler: dict[str, Any]) -> str:
 
 
 def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings: list[Finding] = []
-    if isinstance(data, dict) and data.get("disableAllHooks") is True:
-        findings.append(Finding("fail", f"disableAllHooks is on in {place.path}", f"set disableAllHooks to false in {place.path}"))
+    findings = all_hooks_off(place.path, data)
     if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope == "enterprise" and not ours:
         findings.append(
             Finding("fail", f"allowManagedHooksOnly is on in {place.path}: only its hooks run", "onehook install POLICY --scope enterprise")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, read_json
 
 MODES = ("",)
 TOOLS = ("Bash", "Write", "Read", "Edit", "Agent")
@@ -38,8 +38,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
     server = {"type": "stdio", "command": argv[0], "args": list(argv[1:])}
     config = sandbox.project / MCP_FILE
-    servers = read_json(config).get("mcpServers", {})
-    merge_json(config, {"mcpServers": {**servers, name: server}})
+    add_entry(config, "mcpServers", name, server)
 
 
 def shell(command: str, mode: str = "") -> Step:

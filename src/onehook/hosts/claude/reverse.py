@@ -75,8 +75,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if name not in ("SessionStart", "Setup"):
         body["prompt_id"] = _PROMPT_ID
     if name in _WITH_MODE:
-        mode = event.native.get("permission_mode")
-        body["permission_mode"] = mode if mode in _MODES else "default"
+        body["permission_mode"] = reverse.sent_mode(event, _MODES, "default")
     if event.agent_id:
         body.update(agent_id=event.agent_id, agent_type=reverse.sent_text(event, "agent_type", "general-purpose"))
     body["hook_event_name"] = name

@@ -76,8 +76,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         **({"commandWindows": commands.cmd} if commands.cmd else {}),
         "timeout": _SHORT_EVENTS.get(native, wish.host_timeout),
     }
-    matcher = wish.matcher(event)
-    return grouped_slot(event, native, handler, native_tools(matcher, wire.TOOLS, "mcp__.*") if matcher else "")
+    return grouped_slot(event, native, handler, native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*"))
 
 
 def problems(data: Any) -> list[str]:

@@ -47,8 +47,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         return {**body, "reason": "other"}
     body["model"] = event.model or "unknown"
     if name not in ("PreCompact", "PostCompact"):
-        mode = event.native.get("permission_mode")
-        body["permission_mode"] = mode if mode in _MODES else "default"
+        body["permission_mode"] = reverse.sent_mode(event, _MODES, "default")
     if name == "SessionStart":
         body["source"] = event.source if event.source in _SOURCES else "startup"
         return body

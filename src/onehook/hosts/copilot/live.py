@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
 
 MODES = ("",)
 
@@ -25,9 +25,8 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
     config = sandbox.home / ".copilot" / "mcp-config.json"
-    servers = read_json(config).get("mcpServers", {})
     server = {"type": "local", "command": argv[0], "args": list(argv[1:]), "tools": ["*"]}
-    merge_json(config, {"mcpServers": {**servers, name: server}})
+    add_entry(config, "mcpServers", name, server)
 
 
 def shell(command: str, mode: str = "") -> Step:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Report, Sandbox, Step, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Report, Sandbox, Step, Traits, add_entry, merge_json, read_json
 
 MODES = ("",)
 DRIVER = Path(__file__).with_name("driver") / "driver.mjs"
@@ -72,8 +72,7 @@ def _turns(steps: Sequence[Step]) -> list[list[Step]]:
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
     config = sandbox.project / ".cursor" / "mcp.json"
-    servers = read_json(config).get("mcpServers", {})
-    merge_json(config, {"mcpServers": {**servers, name: {"command": argv[0], "args": list(argv[1:])}}})
+    add_entry(config, "mcpServers", name, {"command": argv[0], "args": list(argv[1:])})
 
 
 def shell(command: str, mode: str = "") -> Step:

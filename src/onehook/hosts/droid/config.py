@@ -75,8 +75,7 @@ def _events(hooks: Any) -> dict[str, Any]:
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
     command = commands.cmd if windows and commands.cmd else commands.posix
     handler = {"type": "command", "command": command, "timeout": wish.host_timeout}
-    matcher = wish.matcher(event)
-    tools = anchored(native_tools(matcher, wire.TOOLS, f".+{wire.MCP_JOINT}.+")) if matcher else ""
+    tools = anchored(native_tools(wish.matcher(event), wire.TOOLS, f".+{wire.MCP_JOINT}.+"))
     return grouped_slot(event, EVENTS[event], handler, tools)
 
 

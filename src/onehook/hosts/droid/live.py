@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
 from onehook.hosts.droid import session
 
 # "exec": one prompt on the command line. "session": a session as editors hold it, which has the events that the other lacks.
@@ -38,9 +38,8 @@ def prepare(sandbox: Sandbox, mode: str = "exec") -> Launch:
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
     config = sandbox.home / ".factory" / "mcp.json"
-    servers = read_json(config).get("mcpServers", {})
     server = {"type": "stdio", "command": argv[0], "args": list(argv[1:])}
-    merge_json(config, {"mcpServers": {**servers, name: server}})
+    add_entry(config, "mcpServers", name, server)
 
 
 def shell(command: str, mode: str = "exec") -> Step:

@@ -43,12 +43,11 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if own is not None:
         return own
     reverse.require_tool(LABEL, event)
-    mode = event.native.get("permission_mode")
     body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reverse.own_transcript(event, ID, ("/.factory/",)),
         "cwd": event.cwd,
-        "permission_mode": mode if mode in MODES else "off",
+        "permission_mode": reverse.sent_mode(event, MODES, "off"),
         "hook_event_name": name,
     }
     if name in reverse.TOOL_EVENTS:

@@ -19,10 +19,9 @@ from onehook.hostkit.config import (
     below_a_second,
     byte_order_mark,
     folder_trust,
-    group_fault,
     grouped,
+    grouped_faults,
     grouped_slot,
-    hook_faults,
     native_tools,
     table_at,
     trailing_commas,
@@ -69,8 +68,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         "command": commands.powershell if windows else commands.posix,
         "timeout": wish.host_timeout * 1000,  # milliseconds
     }
-    matcher = wish.matcher(event)
-    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp_.*")) if matcher else "")
+    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(wish.matcher(event), wire.TOOLS, "mcp_.*")))
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
@@ -80,17 +78,11 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
 
 def problems(data: Any) -> list[str]:
     """What makes Gemini CLI refuse the file, or silently drop an entry of it."""
-    return hook_faults(
-        data, "the file is not a JSON object; Gemini CLI does not start with it", '"hooks" is not an object', _group_fault, _effect
-    )
+    return grouped_faults(data, "the file is not a JSON object; Gemini CLI does not start with it", _TYPES, _handler_fault, _effect)
 
 
 def _effect(event: str) -> str:
     return "" if event in _NOT_EVENTS else "Gemini CLI drops the entry"
-
-
-def _group_fault(group: Any) -> str:
-    return group_fault(group, _handler_fault, _TYPES)
 
 
 def _handler_fault(handler: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from onehook.hostkit.live import Launch, Sandbox, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Sandbox, Traits, add_entry, merge_json
 from onehook.hosts.opencode.live import MODES, compaction, edit, mcp, provider, read, shell, subagent, subagent_end, write
 
 __all__ = ["MODES", "TRAITS", "compaction", "edit", "mcp", "mcp_server", "prepare", "read", "shell", "subagent", "subagent_end", "write"]
@@ -20,9 +20,8 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    servers = read_json(_config(sandbox)).get("mcp", {})
     server = {"type": "local", "command": list(argv), "enabled": True}
-    merge_json(_config(sandbox), {"mcp": {**servers, name: server}})
+    add_entry(_config(sandbox), "mcp", name, server)
 
 
 def _config(sandbox: Sandbox) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
 
 MODES = ("",)
 FULL = 200_000  # tokens
@@ -36,9 +36,8 @@ def provider(sandbox: Sandbox) -> dict[str, Any]:
 
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    servers = read_json(_config(sandbox)).get("mcp", {})
     server = {"type": "local", "command": list(argv), "enabled": True}
-    merge_json(_config(sandbox), {"mcp": {**servers, name: server}})
+    add_entry(_config(sandbox), "mcp", name, server)
 
 
 def shell(command: str, mode: str = "") -> Step:

@@ -18,10 +18,9 @@ from onehook.hostkit.config import (
     anchored,
     below_a_second,
     folder_trust,
-    group_fault,
     grouped,
+    grouped_faults,
     grouped_slot,
-    hook_faults,
     native_tools,
     table_at,
     trailing_commas,
@@ -67,8 +66,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         handler["shell"] = "powershell"
     # Milliseconds: up to 0.22 that is the unit; since then it is seconds, but 1000 and more are still read as milliseconds.
     handler["timeout"] = wish.host_timeout * 1000
-    matcher = wish.matcher(event)
-    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(matcher, wire.TOOLS, "mcp__.*")) if matcher else "")
+    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*")))
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
@@ -81,17 +79,11 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
 
 def problems(data: Any) -> list[str]:
     """What makes Qwen Code set the file aside, or silently drop an entry of it."""
-    return hook_faults(
-        data, "the file is not a JSON object; Qwen Code ignores all of it", '"hooks" is not an object', _group_fault, _effect
-    )
+    return grouped_faults(data, "the file is not a JSON object; Qwen Code ignores all of it", _TYPES, _handler_fault, _effect)
 
 
 def _effect(event: str) -> str:
     return "" if event in _NOT_EVENTS else "Qwen Code drops the entry"
-
-
-def _group_fault(group: Any) -> str:
-    return group_fault(group, _handler_fault, _TYPES)
 
 
 def _handler_fault(handler: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
 
 MODES = ("",)
 
@@ -26,9 +26,8 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
     settings = sandbox.home / ".qwen" / "settings.json"
-    servers = read_json(settings).get("mcpServers", {})
     server = {"command": argv[0], "args": list(argv[1:]), "trust": True}
-    merge_json(settings, {"mcpServers": {**servers, name: server}})
+    add_entry(settings, "mcpServers", name, server)
 
 
 def shell(command: str, mode: str = "") -> Step:

@@ -64,14 +64,13 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if own is not None:
         return own
     reverse.require_tool(LABEL, event)
-    mode = event.native.get("permission_mode")
     body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reverse.own_transcript(event, ID, ("/.qwen/",)),
         "cwd": event.cwd,
         "hook_event_name": name,
         "timestamp": reverse.sent_text(event, "timestamp", reverse.TIME),
-        "permission_mode": mode if mode in MODES else "default",
+        "permission_mode": reverse.sent_mode(event, MODES, "default"),
     }
     if event.agent_id:
         body["agent_id"] = event.agent_id
