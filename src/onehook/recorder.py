@@ -1,7 +1,7 @@
-"""What the runner calls while ONEHOOK_RECORD names a folder: each event and its answer, one JSON line, a file for each session.
+"""Called by the runner while ONEHOOK_RECORD names a folder: writes each event and its answer as one JSON line, one file per session.
 
-Credentials are masked by the rules of onehook.policies.secret_formats, which docs/replay.md names. Recording can be slow or fail; it
-cannot change an answer.
+Credentials are masked by the rules of onehook.policies.secret_formats, which docs/replay.md lists. Recording may be slow or fail; it
+never changes an answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FOLDER, MASK = "ONEHOOK_RECORD", "ONEHOOK_RECORD_MASK"
 
 
 def keep(job: Job, output: Output) -> None:
-    """Append the event. What goes wrong is said on stderr, unless stderr is the host's message channel."""
+    """Append the event. An error is reported on stderr, unless stderr is the host's message channel."""
     try:
         _append(os.environ[FOLDER], _file_name(job), _entry(job, output))
     except Exception as error:
@@ -51,7 +51,7 @@ def _entry(job: Job, output: Output) -> dict[str, Any]:
 
 
 def masked(value: Any, key: str = "") -> Any:
-    """A JSON value with every credential in it replaced by [rule]. The key counts too: "password": "..." shows what it is."""
+    """A JSON value with every credential in it replaced by [rule]. Keys count too, as in "password": "..."."""
     if isinstance(value, dict):
         return {name: masked(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -77,7 +77,7 @@ def _file_name(job: Job) -> str:
 def _append(folder: str, name: str, entry: dict[str, Any]) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     data = dumps(entry).encode("ascii") + b"\n"
-    # One write at the end of the file: hooks that run at the same time do not mix their lines.
+    # A single append, so that hooks that run at the same time do not mix their lines.
     descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(descriptor, data)

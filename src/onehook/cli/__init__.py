@@ -8,20 +8,26 @@ import click
 
 # verb -> one line for --help. The verb's code is onehook.cli.<verb>, and its command is called `command`.
 VERBS = {
-    "install": "Wire a policy into every agent.",
-    "uninstall": "Take it out again, without a trace.",
-    "status": "Show what is installed where.",
-    "doctor": "Check that a deny would take effect, host by host.",
+    "install": "Install a policy into every agent.",
+    "uninstall": "Remove it again, leaving no trace.",
+    "status": "Show which policies are installed, and where.",
+    "doctor": "Check, agent by agent, that a deny would take effect.",
     "init": "Write a small policy and its test to start from.",
-    "fire": "Fire an event at a policy and see what each host would do.",
-    "lint": "Say what in a policy cannot work where.",
-    "hosts": "List the hosts and how well each is known.",
-    "import": "Take the hooks that are configured already to every agent.",
-    "prove": "Run the real agents against a scripted model and see what takes effect.",
+    "fire": "Send an event to a policy and show what each agent would do.",
+    "lint": "Report what will not work, and on which agents.",
+    "hosts": "List the supported agents and what their support is based on.",
+    "import": "Turn existing hooks into a manifest that runs on every agent.",
+    "prove": "Run the real agents against a scripted model and check what takes effect.",
     "model": "Serve the scripted model on its own.",
-    "record": "Keep the events of a live session as fixtures.",
-    "replay": "Run what has happened through a policy; compare two policies.",
-    "run": "Answer one event on stdin: what hosts start.",
+    "record": "Record the events of a live session.",
+    "replay": "Run past events through a policy, or compare two policies.",
+    "run": "Answer one event on stdin; this is what agents start.",
+}
+# The same for every verb but `run`, which speaks its agent's protocol, and `record`, which passes on the exit code of the agent.
+EXIT_CODES = {
+    0: "success, nothing to report",
+    1: "a finding, or the command failed",
+    2: "wrong usage: an unknown option, agent or event, or a file that does not exist",
 }
 
 
@@ -40,9 +46,11 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The verbs with their lines, without importing any of them."""
+        """The verbs and the exit codes, without importing any verb."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         try:

@@ -1,35 +1,74 @@
-"""What the installing verbs share: which hosts, which machine, how errors are shown."""
+"""What the verbs share: options that mean the same everywhere, how agents are chosen, and how errors become exit codes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
+from onehook.core import OnehookError, UsageError
 from onehook.hostkit.config import SCOPES, Machine
-from onehook.setup.plan import config_of, configurable, present
 
 SCOPE_CHOICE = click.Choice(SCOPES)
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+project_option = click.option("--project", metavar="DIRECTORY", help="The project's folder. [default: the current folder]")
 
 
-def chosen_hosts(text: str, machine: Machine) -> list[str]:
-    """auto: the hosts that are there; all: every host; else the named ones."""
-    known = configurable()
-    if text == "all":
-        return known
-    if text == "auto":
-        found = [host for host in known if present(host, machine)]
-        if not found:
-            raise click.ClickException(
-                f"no agent found here (looked for the folders and binaries of {', '.join(config_of(host).TITLE for host in known)}); "
-                f"name them with --hosts {','.join(known[:2])}, or take --hosts all"
-            )
-        return found
-    named = [name.strip() for name in text.split(",") if name.strip()]
-    for name in named or [text]:
+class Verb(click.Command):
+    """A verb of the command line. Its errors end in one line on stderr and the exit codes of onehook.cli.EXIT_CODES."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            raise click.UsageError(str(error), ctx) from None
+        except OnehookError as error:
+            raise click.ClickException(str(error)) from None
+
+
+def hosts_option(text: str, default: str = "", *aliases: str) -> Callable[[F], F]:
+    """--hosts a,b --hosts c: the same spelling on every verb. The command gets a list of names."""
+
+    def names(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> list[str]:
+        found = [name.strip() for value in given or (default,) for name in value.split(",") if name.strip()]
+        if given and not found:
+            raise click.BadParameter("name at least one agent")
+        return list(dict.fromkeys(found))
+
+    shown = f"{text} Comma-separated; may be repeated." + (f" [default: {default}]" if default else "")
+    return click.option("--hosts", *aliases, "hosts", multiple=True, callback=names, metavar="AGENTS", help=shown)
+
+
+def pick(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The named agents, or every one that this verb knows for "all"."""
+    from onehook.testing.shots import unknown_agent
+
+    if list(names) == ["all"]:
+        return list(known)
+    for name in names:
         if name not in known:
-            raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}, auto, all", param_hint="--hosts")
-    return list(dict.fromkeys(named))
+            raise unknown_agent(name, known)
+    return list(names)
+
+
+def configured_hosts(names: Sequence[str], machine: Machine) -> list[str]:
+    """The agents that onehook can be installed into; "auto" means those found on this machine."""
+    from onehook.setup.plan import config_of, configurable, present
+
+    known = configurable()
+    if list(names) != ["auto"]:
+        return pick(names, known)
+    found = [host for host in known if present(host, machine)]
+    if not found:
+        raise click.ClickException(
+            f"no agent found here (looked for the folders and binaries of {', '.join(config_of(host).TITLE for host in known)}); "
+            f"name them (--hosts {','.join(known[:2])}) or use --hosts all"
+        )
+    return found
 
 
 def machine_of(project: str | None) -> Machine:
@@ -41,5 +80,11 @@ def machine_of(project: str | None) -> Machine:
 def existing_policy(text: str) -> Path:
     path = Path(text)
     if not path.is_file():
-        raise click.ClickException(f"there is no policy {text}; `onehook init` writes one to start from")
+        raise UsageError(f"policy not found: {text} (`onehook init` writes one to start from)")
     return path.absolute()
+
+
+def print_json(value: object) -> None:
+    import json
+
+    click.echo(json.dumps(value, indent=2))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onehook.cli.choices import machine_of
+from onehook.cli.choices import Verb, configured_hosts, hosts_option, json_option, machine_of, print_json, project_option
 
 if TYPE_CHECKING:
     from onehook.setup.doctor import Report
@@ -15,23 +15,22 @@ if TYPE_CHECKING:
 MARKS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 
 
-@click.command("doctor")
-@click.option("--hosts", default="all", show_default=True, help="claude,cursor,... | auto | all")
-@click.option("--no-fire", is_flag=True, help="Do not start the written commands.")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-@click.option("--project", help="The project's folder. Default: here.")
-def command(hosts: str, no_fire: bool, as_json: bool, project: str | None) -> None:
-    """Check, host by host, that the installed policy would take effect, and say how to mend what would not.
+@click.command("doctor", cls=Verb)
+@hosts_option("Agents to check; 'auto': those found here; 'all'.", "all")
+@click.option("--no-fire", is_flag=True, help="Do not run the installed commands.")
+@json_option
+@project_option
+def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None) -> None:
+    """Check, agent by agent, that the installed policy would take effect, and show how to fix what would not.
 
-    Exit code 1 if anything would keep a deny from taking effect.
+    Exits with 1 if anything would keep a deny from taking effect.
     """
-    from onehook.cli.choices import chosen_hosts
     from onehook.setup.doctor import NOT_HERE, examine
 
     machine = machine_of(project)
     reports: list[Report] = []
     absent: list[str] = []
-    for report in examine(machine, chosen_hosts(hosts, machine), fire=not no_fire):
+    for report in examine(machine, configured_hosts(hosts, machine), fire=not no_fire):
         if report.finding is NOT_HERE:
             absent.append(report.host)
         elif not as_json:
@@ -39,19 +38,17 @@ def command(hosts: str, no_fire: bool, as_json: bool, project: str | None) -> No
         reports.append(report)
     failed = any(report.finding.level == "fail" for report in reports)
     if as_json:
-        import json
-
         shown = [{"host": report.host, "file": report.where, **asdict(report.finding)} for report in reports]
-        click.echo(json.dumps({"ok": not failed, "findings": shown}, indent=2))
+        print_json({"ok": not failed, "findings": shown})
     else:
         if absent:
-            click.secho(f"Not here: {', '.join(absent)}", dim=True)
+            click.secho(f"Not found: {', '.join(absent)}", dim=True)
         click.echo("\nA deny would not take effect everywhere: see FAIL above." if failed else "\nA deny takes effect.")
     raise SystemExit(1 if failed else 0)
 
 
 def _show(report: Report, before: Report | None) -> None:
-    """One finding, under its host and its file."""
+    """One finding, under its agent and its file."""
     if before is None or report.host != before.host:
         click.secho(report.host, bold=True)
     if report.where and (before is None or report.where != before.where):

@@ -1,4 +1,4 @@
-"""onehook hosts: which agents there are, and how well each is known."""
+"""onehook hosts: the supported agents, and what their support is based on."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import Any
 
 import click
 
+from onehook.cli.choices import Verb, json_option, print_json
+
 PROVEN, CAPTURED, DOCUMENTED = "proven", "captured", "documented"
 MEANING = {
-    PROVEN: "the real agent was seen to obey, version and date beside it; `onehook prove` repeats it",
-    CAPTURED: "tested against payloads that the real agent sent",
-    DOCUMENTED: "written from documentation alone",
+    PROVEN: "checked on the real agent, with the version and date shown; `onehook prove` repeats it",
+    CAPTURED: "tested against payloads captured from the real agent",
+    DOCUMENTED: "based on the documentation only",
 }
 
 
 @dataclass(frozen=True)
 class Known:
-    """A host, and on what its support rests."""
+    """An agent, and what its support is based on."""
 
     host: str
     title: str
@@ -58,23 +60,21 @@ def _known(host: str, document: dict[str, Any]) -> Known:
     )
 
 
-@click.command("hosts")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@click.command("hosts", cls=Verb)
+@json_option
 def command(as_json: bool) -> None:
-    """List every host that onehook knows, and on what that knowledge rests: a proof, recorded payloads, or documentation."""
+    """List the supported agents, and what the support of each is based on: runs of the real agent, captured payloads, or documentation."""
     found = known_hosts()
     if as_json:
-        import json
-
-        click.echo(json.dumps([asdict(row) for row in found], indent=2))
+        print_json([asdict(row) for row in found])
         return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table()
-    for heading in ("host", "agent", "support", "proofs", "events"):
-        table.add_column(heading, no_wrap=heading in ("host", "support"))
+    for heading in ("id", "agent", "support", "proofs", "events"):
+        table.add_column(heading, no_wrap=heading in ("id", "support"))
     for row in found:
         style = {PROVEN: "green", CAPTURED: "cyan", DOCUMENTED: "yellow"}[row.support]
         support = Text(row.support, style=style)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from onehook.cli.choices import Verb, project_option
+
 POLICY = '''"""What the coding agents in this repository may do. One policy, every agent; see `onehook install --help`."""
 
 from onehook import Hooks, deny, run
@@ -21,14 +23,14 @@ def no_destruction(event):
     # event.command, event.paths, event.changes, event.url and event.mcp mean the same on every agent.
     if "rm -rf" in event.command:
         return deny("rm -rf is blocked by policy; delete the files one by one")
-    # Returning nothing means: no opinion, the agent's own rules apply.
+    # Return nothing to leave the decision to the agent's own rules.
 
 
 @hooks.on("PreToolUse", tool="Read|Write|Edit")
 def no_secrets(event):
     for path in event.paths:
         if path.rpartition("/")[2].startswith(".env"):
-            return deny(f"{path} holds secrets; ask a person for what you need from it")
+            return deny(f"{path} contains secrets; ask the user for what you need from it")
 
 
 if __name__ == "__main__":
@@ -56,10 +58,10 @@ def test_other_files_are_left_to_the_agent(fire):
 '''
 
 
-@click.command("init")
+@click.command("init", cls=Verb)
 @click.argument("directory", default=".hooks")
-@click.option("--install/--no-install", "install", default=None, help="Install the policy at once, or not. Default: ask.")
-@click.option("--project", help="The project's folder. Default: here.")
+@click.option("--install/--no-install", "install", default=None, help="Also install the policy, or not. [default: ask]")
+@project_option
 def command(directory: str, install: bool | None, project: str | None) -> None:
     """Write a small, commented policy and its test into DIRECTORY (default: .hooks), and offer to install it."""
     base = Path(project) if project else Path.cwd()
@@ -67,13 +69,13 @@ def command(directory: str, install: bool | None, project: str | None) -> None:
     files = {folder / "policy.py": POLICY, folder / "test_policy.py": TEST}
     there = [path for path in files if path.exists()]
     if there:
-        raise click.ClickException(f"{there[0]} exists already; nothing was changed. Give another folder, or edit that one")
+        raise click.ClickException(f"{there[0]} already exists; nothing was changed. Choose another folder, or edit that file")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
         click.echo(f"wrote {os.path.relpath(path)}")
     if install is None and sys.stdin.isatty():
-        install = click.confirm("Install it into the agents that are here?", default=True)
+        install = click.confirm("Install it into the agents found here?", default=True)
     policy = str(folder / "policy.py")
     if not install:
         click.echo(f"\nNext: edit it, run `pytest {directory}`, then `onehook install {Path(directory) / 'policy.py'}`.")

@@ -1,4 +1,4 @@
-"""onehook install: a policy into every agent."""
+"""onehook install: install a policy into every agent."""
 
 from __future__ import annotations
 
@@ -8,64 +8,73 @@ from pathlib import Path
 
 import click
 
-from onehook.cli.choices import SCOPE_CHOICE, chosen_hosts, existing_policy, machine_of
+from onehook.cli.choices import (
+    SCOPE_CHOICE,
+    Verb,
+    configured_hosts,
+    existing_policy,
+    hosts_option,
+    json_option,
+    machine_of,
+    print_json,
+    project_option,
+)
 from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
 from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
 from onehook.manifest.load import stand_ins_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
-from onehook.setup.files import FilesError
-from onehook.setup.lock import LockError
+from onehook.setup.files import FileEdit
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
-from onehook.textedit.document import ConfigError
 
 
-@click.command("install")
+@click.command("install", cls=Verb)
 @click.argument("policy")
-@click.option("--hosts", default="auto", show_default=True, help="claude,cursor,... | auto (those that are here) | all")
+@hosts_option("Agents to install into; 'auto': those found here; 'all'.", "auto")
 @click.option(
-    "--scope", type=SCOPE_CHOICE, default="project", show_default=True, help="Whose config: this project's, yours, the machine's."
+    "--scope", type=SCOPE_CHOICE, default="project", show_default=True, help="The config to change: the project's, yours or the machine's."
 )
-@click.option("--events", default="", help="Unified events, by commas. Default: the five, and those that the policy handles.")
-@click.option("--matcher", default="", help='Unified tools: "Bash|Write", or per event "PreToolUse:Bash,PostToolUse:Write|Edit".')
-@click.option("--fail-closed", is_flag=True, help="An error, a time-out or an unreadable payload blocks.")
-@click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event. The host waits 10 s longer.")
-@click.option("--portable", is_flag=True, help="Put the runtime into the repository (.onehook/): a clone and python3 are enough.")
-@click.option("--project", help="The project's folder. Default: here.")
-@click.option("--dry-run", is_flag=True, help="Show the change of each file as a diff; change nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--events", default="", help="Unified events, comma-separated. [default: the five core events, and those the policy handles]")
+@click.option("--matcher", default="", help='Unified tools to match: "Bash|Write", or per event: "PreToolUse:Bash,PostToolUse:Write|Edit".')
+@click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
+@click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event; the agent waits 10 s longer.")
+@click.option("--portable", is_flag=True, help="Put the runtime into the repository (.onehook/), so that a clone needs only python3.")
+@project_option
+@click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@json_option
 def command(
-    policy: str, hosts: str, scope: str, events: str, matcher: str, fail_closed: bool, timeout: float | None,
-    portable: bool, project: str | None, dry_run: bool, yes: bool,
+    policy: str, hosts: list[str], scope: str, events: str, matcher: str, fail_closed: bool, timeout: float | None,
+    portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Wire POLICY into the agents of this project (or of this user, or machine).
+    """Install POLICY into the agents of this project (or of this user, or machine).
 
-    Other hooks and settings stay as they are, byte for byte. Installing twice changes nothing; `onehook uninstall` gives
-    back the bytes that were there.
+    Other hooks and settings stay as they are, byte for byte. Installing twice changes nothing, and `onehook uninstall` restores
+    the files exactly.
 
     \b
     Examples:
-      onehook install policy.py                       every agent found here, this project
-      onehook install policy.py --hosts all --dry-run look first
+      onehook install policy.py                         every agent found here, for this project
+      onehook install policy.py --hosts all --dry-run   show the changes first
       onehook install policy.py --scope user --fail-closed
     """
     machine = machine_of(project)
     path = existing_policy(policy)
-    chosen = chosen_hosts(hosts, machine)
+    chosen = configured_hosts(hosts, machine)
     _check_scope(path, scope, portable, machine)
     hooks = loaded(path)
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
     wish = _wish(hooks, fail_closed, timeout, matcher)
     request = Request(path, scope, _events(events, hooks), wish, portable, _run_options(timeout), stand_ins)
-    carry_install(chosen, request, machine, dry_run=dry_run, yes=yes)
+    carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> None:
     if scope in ("project", "local") and machine.project == machine.home:
-        raise click.UsageError(f"{machine.project} is your home, not a project: go to the project, or use --scope user")
+        raise click.UsageError(f"{machine.project} is your home folder, not a project: change to the project, or use --scope user")
     if portable and scope not in ("project", "local"):
-        raise click.UsageError("--portable puts the runtime into a repository; it goes with --scope project")
+        raise click.UsageError("--portable puts the runtime into a repository; use it with --scope project")
     if portable and not policy_in_scope(policy, "project", machine):
-        raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; {policy} is not: copy it there")
+        raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; copy {policy} there")
 
 
 def _wish(hooks: Hooks, fail_closed: bool, timeout: float | None, matcher: str) -> Wish:
@@ -77,17 +86,17 @@ def _run_options(timeout: float | None) -> tuple[str, ...]:
     return ("--timeout", f"{timeout:g}") if timeout else ()
 
 
-def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool) -> None:
+def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     from onehook.setup.apply import apply, until_fresh
     from onehook.setup.journal import Journal
 
     journal = Journal()
-    asked = yes or not sys.stdin.isatty()
+    asked = yes or as_json or not sys.stdin.isatty()
 
     def planned() -> Plan:
         plan = plan_install(hosts, request, machine, journal)
         if not any(place_of(host, request.scope, machine) for host in hosts):
-            raise click.UsageError(f"none of {', '.join(hosts)} has a scope {request.scope!r}; nothing was changed")
+            raise click.UsageError(f"none of {', '.join(hosts)} has a {request.scope!r} scope; nothing was changed")
         return plan
 
     def carried() -> Plan:
@@ -100,10 +109,10 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
         apply(plan, journal)
         return plan
 
-    try:
-        plan = planned() if dry_run else until_fresh(carried)
-    except (ConfigError, FilesError, LockError) as error:
-        raise click.ClickException(str(error)) from None
+    plan = planned() if dry_run else until_fresh(carried)
+    if as_json:
+        print_json({**plan_json(plan, dry_run), "to_do": {host: _next_steps(host, request, machine) for host in hosts}})
+        return
     for note in plan.notes:
         click.echo(f"note: {note}", err=True)
     if dry_run:
@@ -112,14 +121,26 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
         _report(plan, hosts, request, machine)
 
 
+def plan_json(plan: Plan, dry_run: bool) -> dict[str, object]:
+    """The changes of a plan; "diff" is None for a file that is not text."""
+    from onehook.setup.preview import unified_diff
+
+    def described(edit: FileEdit) -> dict[str, object]:
+        action = "create" if edit.before is None else "remove" if edit.after is None else "edit"
+        diff = unified_diff([edit], colour=False) if edit.kind != "runtime" else None
+        return {"path": str(edit.path), "action": action, "kind": edit.kind, "diff": diff}
+
+    return {"dry_run": dry_run, "changes": [described(edit) for edit in plan.edits], "notes": plan.notes}
+
+
 def show_diff(plan: Plan) -> None:
-    """The diff of each file. On a terminal the files of the runtime, which are many and onehook's own, are only counted."""
+    """The diff of each file. On a terminal the runtime's files, which are many and onehook's own, are only counted."""
     from onehook.setup.preview import unified_diff
 
     runtime = [edit for edit in plan.edits if edit.kind == "runtime"] if sys.stdout.isatty() else []
     click.echo(unified_diff([edit for edit in plan.edits if edit not in runtime], colour=_colour()), nl=False)
     if runtime:
-        click.echo(f"and {len(runtime)} files of the runtime in {PORTABLE_FOLDER}/ (whole when piped)")
+        click.echo(f"and {len(runtime)} runtime files in {PORTABLE_FOLDER}/ (shown in full when piped)")
     click.echo(f"{_count(plan)} would change; nothing was written." if plan.edits else "Nothing would change.", err=True)
 
 
@@ -148,14 +169,14 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
         if place is None:
             continue
         click.echo(f"{config_of(host).TITLE:<14} {'installed in' if place.path in written else 'up to date in'} {place.path}")
-        for finding in _next_steps(host, request, machine):
-            click.echo(f"{'':<14} {finding}")
+        for step in _next_steps(host, request, machine):
+            click.echo(f"{'':<14} to do: {step}")
     if request.portable:
-        click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}, to be committed with the rest")
+        click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
     elif _temporary(str(LAUNCHER)):
-        click.echo(f"note: this onehook is in a cache that will be cleaned ({LAUNCHER}), and the entries start it;", err=True)
-        click.echo("      install it to stay (uv tool install onehook, or pipx install onehook), then run this again", err=True)
-    click.echo("\n`onehook doctor` checks that a deny takes effect; `onehook uninstall` takes it all out again.")
+        click.echo(f"note: the installed entries start this onehook, which is in a temporary cache ({LAUNCHER});", err=True)
+        click.echo("      install onehook permanently (uv tool install onehook, or pipx install onehook), then run this again", err=True)
+    click.echo("\n`onehook doctor` checks that a deny takes effect; `onehook uninstall` removes it again.")
 
 
 def _temporary(launcher: str) -> bool:
@@ -165,7 +186,7 @@ def _temporary(launcher: str) -> bool:
 
 
 def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
-    """What a person still has to do before the host runs the hooks, each thing once."""
+    """What a person still has to do before the agent runs the hooks, without duplicates."""
     from onehook.setup.entries import ours_in
     from onehook.textedit.document import Document
 
@@ -174,11 +195,11 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
         return []
     data = Document(place.path, place.format).data()
     findings = config.checks(machine, place, data, ours_in(config, data))
-    return list(dict.fromkeys(f"to do: {finding.fix}" for finding in findings if finding.level in ("fail", "note") and finding.fix))
+    return list(dict.fromkeys(finding.fix for finding in findings if finding.level in ("fail", "note") and finding.fix))
 
 
 def loaded(path: Path) -> Hooks:
-    """The policy, loaded once now: one that does not load should not be installed."""
+    """The policy, loaded now: a policy that does not load must not be installed."""
     from onehook.manifest.load import Manifest
     from onehook.runner import load_policy
 
@@ -190,7 +211,7 @@ def loaded(path: Path) -> Hooks:
     except OnehookError as error:
         raise click.ClickException(str(error)) from None
     except BaseException as error:
-        raise click.ClickException(f"{path} does not load: {type(error).__name__}: {error}; mend it first, nothing was changed") from None
+        raise click.ClickException(f"{path} does not load: {type(error).__name__}: {error}; nothing was changed") from None
 
 
 def _events(text: str, hooks: Hooks) -> tuple[str, ...]:
@@ -199,20 +220,20 @@ def _events(text: str, hooks: Hooks) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for name in named or ("",):
         if name not in EVENTS and name not in EXTENDED_EVENTS:
-            raise click.BadParameter(f"{name!r} is not an event; the events are {', '.join(EVENTS)}", param_hint="--events")
+            raise click.BadParameter(f"{name!r} is not an event; known events: {', '.join(EVENTS)}", param_hint="--events")
     return named
 
 
 def _matchers(text: str) -> dict[str, str]:
-    """By event, "" for every tool event: what is given twice adds up."""
+    """Matchers by event, "" for every tool event. Matchers for the same event add up."""
     matchers: dict[str, str] = {}
     for part in (part.strip() for part in text.split(",") if part.strip()):
         event, colon, tools = part.partition(":")
         known = event in EVENTS or event in EXTENDED_EVENTS
         if colon and not known and event != "MCP":
-            raise click.BadParameter(f"{event!r} is not an event; write tools, or EVENT:TOOLS", param_hint="--matcher")
+            raise click.BadParameter(f"{event!r} is not an event; write TOOLS or EVENT:TOOLS", param_hint="--matcher")
         key, names = (event, tools.strip()) if colon and known else ("", part)
         if key and key not in TOOL_EVENTS:
-            raise click.BadParameter(f"{key} has no tool to match; only {', '.join(TOOL_EVENTS)} have", param_hint="--matcher")
+            raise click.BadParameter(f"{key} has no tool to match; events with a tool: {', '.join(TOOL_EVENTS)}", param_hint="--matcher")
         matchers[key] = f"{matchers[key]}|{names}" if key in matchers else names
     return matchers

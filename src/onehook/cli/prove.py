@@ -1,4 +1,4 @@
-"""onehook prove: the real agents, a scripted model, and what really happened."""
+"""onehook prove: run the real agents against a scripted model, and check what happened."""
 
 from __future__ import annotations
 
@@ -8,50 +8,54 @@ from typing import Any, NoReturn
 
 import click
 
+from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option, pick, print_json
 
-@click.command("prove")
-@click.option("--hosts", default="all", show_default=True, help="claude,codex,... | all that can be run")
-@click.option("--only", default="", help="Scenarios, by commas (see --list).")
+
+@click.command("prove", cls=Verb)
+@hosts_option("Agents to run, or 'all'.", "all")
+@click.option("--only", metavar="SCENARIOS", default="", help="Run only these scenarios, comma-separated (see --list).")
 @click.option(
-    "--install", "fetch", is_flag=True, help="Bring the pinned agents from the npm registry into the cache folder first, and use them."
+    "--install", "fetch", is_flag=True, help="Install the pinned agents from the npm registry into the cache folder first, and use them."
 )
-@click.option("--pinned", is_flag=True, help="Use the pinned agents in the cache folder, not those on PATH.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the results as JSON to this file, too.")
-@click.option("--diff", is_flag=True, help="Compare with the committed results: what does this version do differently?")
+@click.option("--pinned", is_flag=True, help="Use the pinned agents from the cache folder instead of those on PATH.")
+@json_option
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results as JSON to this file.")
+@click.option("--diff", is_flag=True, help="Show what differs from the committed results.")
 @click.option(
-    "--keep", type=click.Path(file_okay=False, resolve_path=True, path_type=Path), help="Keep homes, projects and output of the runs here."
+    "--keep",
+    type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
+    help="Keep the files and output of the runs in this folder.",
 )
-@click.option("--policy", type=click.Path(exists=True, dir_okay=False), help="Your own policy, with --command: what do the agents do?")
+@click.option("--policy", type=click.Path(exists=True, dir_okay=False), help="Try your own policy; needs --command.")
 @click.option(
-    "--command", "shell_command", help="The command that the model tries under --policy. It is run for real if the policy lets it."
+    "--command", "shell_command", help="The command that the model tries under --policy. It really runs if the policy does not stop it."
 )
-@click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents; run nothing.")
+@click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents, and exit.")
 def command(
-    hosts: str, only: str, fetch: bool, pinned: bool, as_json: bool, output: Path | None, diff: bool, keep: Path | None,
+    hosts: list[str], only: str, fetch: bool, pinned: bool, as_json: bool, output: Path | None, diff: bool, keep: Path | None,
     policy: str | None, shell_command: str | None, list_only: bool,
 ) -> None:  # fmt: skip
-    """Start the real agents against a model that onehook scripts on loopback, and look at the world afterwards: was the file
-    made, what was the model told, did the turn end. No API key, no network, and nothing of your own configuration is read.
+    """Run the real agents against a scripted model on loopback, and check the outcome: whether the file was created, what the
+    model was told, whether the turn ended. Needs no API key and no network, and reads none of your own configuration.
 
     \b
     Examples:
-      onehook prove                          the agents on this machine, at whatever version they are
-      onehook prove --install                the pinned versions, from the npm registry (1.7 GB, once)
+      onehook prove                          the agents on this machine, whatever their version
+      onehook prove --install                the pinned versions, from the npm registry (1.7 GB, downloaded once)
       onehook prove --hosts claude --only deny,rewrite
       onehook prove --policy .hooks/policy.py --command 'touch forbidden.txt'
       onehook prove --diff                   what the agents here do differently from the committed results
 
-    Exit code 1 if an effect that onehook declares did not take place.
+    Exits with 1 if an effect that onehook declares did not take place.
     """
-    from onehook.prove.agents import AgentError
     from onehook.prove.scenarios import SCENARIOS, by_id
 
-    try:
-        scenarios = by_id([name.strip() for name in only.split(",") if name.strip()]) if only else list(SCENARIOS)
-        agents = _agents(hosts, fetch, pinned)
-    except (AgentError, KeyError) as error:
-        raise click.ClickException(str(error.args[0])) from None
+    scenarios = by_id([name.strip() for name in only.split(",") if name.strip()]) if only else list(SCENARIOS)
+    agents = _agents(hosts, fetch, pinned)
+    if list_only and as_json:
+        known = {"scenarios": {scenario.id: scenario.title for scenario in scenarios}}
+        print_json({**known, "agents": [{"name": agent.name, "version": agent.version, "binary": str(agent.binary)} for agent in agents]})
+        return
     if list_only:
         for scenario in scenarios:
             click.echo(f"{scenario.id:<18} {scenario.title}")
@@ -60,7 +64,7 @@ def command(
         return
     if policy or shell_command:
         if not (policy and shell_command):
-            raise click.UsageError("--policy and --command go together")
+            raise click.UsageError("--policy and --command must be used together")
         _try(agents, policy, shell_command, keep, as_json)
     document = _run(agents, scenarios, keep, quiet=as_json)
     _show(document, as_json, output, _drift(document, agents) if diff else None)
@@ -68,41 +72,34 @@ def command(
 
 
 def _try(agents: list[Any], policy: str, shell_command: str, keep: Path | None, as_json: bool) -> NoReturn:
-    """The user's own policy: exit code 1 if it made no difference on one of the agents."""
-    from onehook.cli.choices import existing_policy
+    """Try the user's own policy. Exits with 1 if it made no difference on one of the agents."""
     from onehook.prove.own_policy import Tried, try_policy
 
-    def said(tried: Tried) -> None:
+    def show(tried: Tried) -> None:
         if not as_json:
             where = f"\n  kept in {tried.kept}" if tried.kept else ""
-            click.echo(f"{tried.agent} {tried.version}: {tried.difference or 'no difference: the policy did nothing here'}{where}")
+            click.echo(f"{tried.agent} {tried.version}: {tried.difference or 'no difference: the policy had no effect'}{where}")
 
     try:
-        found = try_policy(agents, existing_policy(policy), shell_command, keep, said)
+        found = try_policy(agents, existing_policy(policy), shell_command, keep, show)
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        import json
-
-        click.echo(json.dumps({"tried": [tried.to_dict() for tried in found]}, indent=2))
+        print_json({"tried": [tried.to_dict() for tried in found]})
     raise SystemExit(0 if all(tried.difference for tried in found) else 1)
 
 
-def _agents(hosts: str, fetch: bool, pinned: bool) -> list[Any]:
+def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:
     from onehook.hostkit.config import Machine
     from onehook.prove.agents import AgentError, agents_on_path, cache_folder, pinned_agents, pins
 
-    known = list(pins())
-    wanted = known if hosts == "all" else [name.strip() for name in hosts.split(",") if name.strip()]
-    for name in wanted:
-        if name not in known:
-            raise AgentError(f"{name!r} cannot be run for a proof; these can: {', '.join(known)}")
+    wanted = pick(hosts, list(pins()))
     cache = cache_folder()
     if fetch:
         _fetch(wanted, cache)
     found = pinned_agents(wanted, cache) if fetch or pinned else agents_on_path(wanted, Machine.here()) or pinned_agents(wanted, cache)
     if not found:
-        raise AgentError("no agent to run: none is on PATH and the cache folder is empty; `onehook prove --install` brings the pinned ones")
+        raise AgentError("no agent to run: none is on PATH or in the cache folder; `onehook prove --install` installs the pinned ones")
     return found
 
 
@@ -114,7 +111,7 @@ def _fetch(hosts: list[str], cache: Path) -> None:
     needed = missing(hosts, cache)
     if not needed:
         return
-    click.echo(f"{sum(pin.disk_mb for pin in needed)} MB to install into {cache} (kept for the next time)", err=True)
+    click.echo(f"{sum(pin.disk_mb for pin in needed)} MB to install into {cache} (kept for later runs)", err=True)
     with Progress(SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as progress:
         task = progress.add_task("", total=len(needed))
         for pin in needed:
@@ -148,7 +145,7 @@ def _run(agents: list[Any], scenarios: list[Any], keep: Path | None, quiet: bool
 
 
 def _drift(document: dict[str, Any], agents: list[Any]) -> list[str]:
-    """What these agents do differently from the committed results, and which fields of their payloads are new or gone."""
+    """What differs from the committed results, and which fields of the payloads are new or missing."""
     from onehook.prove.drift import changes, known_fields, recorded
     from onehook.prove.results import COMMITTED, differences, read
 
@@ -169,5 +166,5 @@ def _show(document: dict[str, Any], as_json: bool, output: Path | None, drift: l
 
     print_table(document, Console(width=None if sys.stdout.isatty() else 160))
     if drift is not None:
-        click.echo("\n".join(drift) or "Nothing differs from the committed results.")
+        click.echo("\n".join(drift) or "No differences from the committed results.")
     click.echo(summary(document["results"]))

@@ -1,4 +1,4 @@
-"""onehook replay: what a policy would have said to what has happened."""
+"""onehook replay: what a policy would have decided about past events."""
 
 from __future__ import annotations
 
@@ -10,63 +10,61 @@ from typing import Any
 
 import click
 
+from onehook.cli.choices import Verb, existing_policy, hosts_option, pick
 
-@click.command("replay")
+
+@click.command("replay", cls=Verb)
 @click.argument("words", nargs=-1, required=True, metavar="[LOG]... POLICY")
-@click.option("--against", help="The policy as it was: show only what changes from it to POLICY.", metavar="OTHER")
-@click.option("--transcripts", "hosts", help="Read the transcripts that these agents left on this machine: claude,codex,... or all.")
-@click.option("--since", default="30d", show_default=True, help="With --transcripts: how far back. 30d, 12h, 2w, or a date.")
-@click.option("--host", default="", help="The host of captures that do not show it.")
-@click.option("--all", "everything", is_flag=True, help="Also show the events that the policy has no opinion on.")
-@click.option("--run-programs", is_flag=True, help="Let the policy start programs and make connections, as it does live.")
+@click.option("--against", help="The previous policy: show only the decisions that change from it to POLICY.", metavar="OTHER")
+@click.option("--transcripts", metavar="AGENTS", help="Read the transcripts of these agents on this machine, comma-separated, or 'all'.")
+@click.option("--since", default="30d", show_default=True, help="With --transcripts, how far to go back: 30d, 12h, 2w, or a date.")
+@hosts_option("Agents that LOG may come from, for payloads that do not show it.", "", "--host")
+@click.option("--all", "everything", is_flag=True, help="Also show events that the policy leaves to the agent.")
+@click.option("--run-programs", is_flag=True, help="Let the policy start programs and open connections, as it does live.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if there is something to show.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; the last one is the summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, for scripts; the last one is the summary.")
 def command(
-    words: tuple[str, ...], against: str | None, hosts: str | None, since: str, host: str, everything: bool,
+    words: tuple[str, ...], against: str | None, transcripts: str | None, since: str, hosts: list[str], everything: bool,
     run_programs: bool, exit_code: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Run events that have happened through POLICY and show each decision. Nothing is enforced, and no program is started.
+    """Run past events through POLICY and show each decision. Nothing is enforced, and no program is started.
 
-    LOG is what `onehook record` kept (a file or its folder), or a file of captures.
+    LOG is a recording made by `onehook record` (a file or the folder), or a file of captured payloads.
 
     \b
     Examples:
       onehook replay onehook-record policy.py
-      onehook replay onehook-record new.py --against policy.py       only what changes
+      onehook replay onehook-record new.py --against policy.py       only the decisions that change
       onehook replay --transcripts claude,codex --since 30d policy.py
     """
-    from onehook.cli.choices import existing_policy
-    from onehook.core import OnehookError
+    from onehook.hosts import HOSTS
     from onehook.record.replay import Order, Summary, replay
 
     policy = str(existing_policy(words[-1]))
     other = str(existing_policy(against)) if against else ""
     summary = Summary()
-    try:
-        sources, stamp = _sources(words[:-1], hosts, since)
-        order = Order(sources, policy, other, stamp, everything, run_programs, host)
-        with _progress(sources, as_json) as (heard, show):
-            shown = 0
-            for row in replay(order, summary, heard):
-                shown += 1
-                show(_json(row) if as_json else _changed(row) if against else _decided(row))
-    except OnehookError as error:
-        raise click.ClickException(str(error)) from None
+    sources, stamp = _sources(words[:-1], transcripts, since)
+    order = Order(sources, policy, other, stamp, everything, run_programs, tuple(pick(hosts, HOSTS)))
+    with _progress(sources, as_json) as (heard, show):
+        shown = 0
+        for row in replay(order, summary, heard):
+            shown += 1
+            show(_json(row) if as_json else _changed(row) if against else _decided(row))
     _conclude(summary, len(sources), bool(against), as_json)
     raise SystemExit(1 if exit_code and shown else 0)
 
 
-def _sources(logs: tuple[str, ...], hosts: str | None, since: str) -> tuple[list[Any], str]:
+def _sources(logs: tuple[str, ...], agents: str | None, since: str) -> tuple[list[Any], str]:
     from onehook.hosts import load
     from onehook.record import sources
 
-    if hosts is None:
+    if agents is None:
         if not logs:
-            raise click.UsageError("name a log before the policy, or read transcripts with --transcripts all")
+            raise click.UsageError("name a log before the policy, or use --transcripts all")
         return sources.logs(logs), ""
     if logs:
-        raise click.UsageError("either logs or --transcripts, not both")
-    names = sources.hosts_with_transcripts() if hosts == "all" else [name.strip() for name in hosts.split(",") if name.strip()]
+        raise click.UsageError("give either logs or --transcripts, not both")
+    names = sources.hosts_with_transcripts() if agents == "all" else [name.strip() for name in agents.split(",") if name.strip()]
     begin = sources.parse_since(since)
     found = sources.transcripts(names, begin, Path.home())
     if not found:
@@ -106,9 +104,11 @@ _STYLES = {
     "blocked": "bold red",
     "asked": "yellow",
     "runs rewritten": "cyan",
-    "error, goes on": "bold magenta",
-    "goes on working": "yellow",
+    "error": "bold magenta",
+    "keeps working": "yellow",
 }
+# How the summary counts effects: "7 continued, 5 ran"
+_PAST = {"runs": "ran", "runs rewritten": "ran rewritten", "continues": "continued", "keeps working": "kept working", "stops": "stopped"}
 
 
 def _decided(verdict: dict[str, Any]) -> Any:
@@ -140,17 +140,21 @@ def _short(text: str, limit: int = 160) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def _past(effect: str) -> str:
+    return " and ".join(_PAST.get(part, part) for part in effect.split(", "))
+
+
 def _conclude(summary: Any, files: int, compared: bool, as_json: bool) -> None:
     from dataclasses import asdict
 
     if as_json:
         click.echo(_json({"summary": {**asdict(summary), "files": files}}))
         return
-    effects = ", ".join(f"{count:,} {name}" for name, count in sorted(summary.effects.items(), key=lambda pair: -pair[1]))
+    effects = ", ".join(f"{count:,} {_past(name)}" for name, count in sorted(summary.effects.items(), key=lambda pair: -pair[1]))
     click.echo(f"\n{summary.events:,} events in {files} file{'s' if files != 1 else ''}: {effects or 'none'}", err=True)
     if compared:
         click.echo(f"{summary.changed:,} decision{'s' if summary.changed != 1 else ''} changed", err=True)
-    for title, counts in (("lines of unknown kinds", summary.unknown), ("events that could not be understood", summary.unusable)):
+    for title, counts in (("lines of unknown kinds", summary.unknown), ("unusable events", summary.unusable)):
         if counts:
             named = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items(), key=lambda pair: -pair[1])[:5])
             click.echo(f"{sum(counts.values()):,} {title}: {named}", err=True)

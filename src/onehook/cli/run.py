@@ -1,21 +1,24 @@
-"""onehook run: the launcher's work through the command line, for trying a policy by hand."""
+"""onehook run: what the launcher does, from the command line, for trying a policy by hand."""
 
 from __future__ import annotations
 
 import click
 
-HELP = """Answer the event on stdin with POLICY, as a host's hook does.
+HELP = """Answer the event on stdin with POLICY, as the installed hook does.
 
 \b
---host ID              claude, cursor, codex, ... (default: told from the payload)
---event NAME           the event, for payloads that do not name it
---fail open|closed     what an error means on events that can be stopped
---timeout S            seconds for the whole event
---ask-fallback D       what ask becomes where the host cannot ask: deny, allow, ask
---cursor-ask-fallback D   the same, for Cursor alone
---on-unsupported warn|deny   what a field that the host cannot honour means
---stop-limit N         how often in a row a Stop handler may send the agent back to work
---isolation process|thread   how the policy is kept apart
+--host ID                    the agent: claude, cursor, codex, ... (default: detected from the payload)
+--event NAME                 the event, for payloads that do not name it
+--fail open|closed           whether an error lets the action through or blocks it
+--timeout S                  seconds for the whole event
+--ask-fallback D             what ask becomes on agents that cannot ask: deny, allow, ask
+--cursor-ask-fallback D      the same, for Cursor only
+--on-unsupported warn|deny   what to do if the agent does not support a field of the answer
+--stop-limit N               how many times in a row a Stop handler may keep the agent working
+--isolation process|thread   where the policy runs
+
+\b
+Exit codes and output are those that the agent expects from a hook.
 
 \b
 Example:

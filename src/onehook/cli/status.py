@@ -1,4 +1,4 @@
-"""onehook status: what is installed where."""
+"""onehook status: which policies are installed, and where."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onehook.cli.choices import machine_of
+from onehook.cli.choices import Verb, configured_hosts, hosts_option, json_option, machine_of, print_json, project_option
 
 if TYPE_CHECKING:
     from onehook.hostkit.config import Machine
     from onehook.setup.installed import Row
 
 
-@click.command("status")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
-@click.option("--project", help="The project's folder. Default: here.")
-def command(as_json: bool, project: str | None) -> None:
-    """Show every policy that onehook has installed: host, scope, file, events, and what is wrong with it at first sight."""
+@click.command("status", cls=Verb)
+@hosts_option("Agents to show, or 'all'.", "all")
+@json_option
+@project_option
+def command(hosts: list[str], as_json: bool, project: str | None) -> None:
+    """Show every policy that onehook has installed, with its agent, scope, file and events, and any obvious problem."""
     from dataclasses import asdict
 
     from onehook.setup.installed import absent_hosts, rows
     from onehook.setup.plan import config_of
 
     machine = machine_of(project)
-    found = rows(machine)
-    absent = absent_hosts(machine, found)
+    chosen = configured_hosts(hosts, machine)
+    found = [row for row in rows(machine) if row.host in chosen]
+    absent = [host for host in absent_hosts(machine, found) if host in chosen]
     if as_json:
-        import json
-
-        click.echo(json.dumps({"installed": [asdict(row) for row in found], "not_installed": absent}, indent=2))
+        print_json({"installed": [asdict(row) for row in found], "not_installed": absent})
         return
     if found:
         _show(found, machine)
     else:
-        click.echo("No policy is installed here. `onehook install POLICY` does it.")
+        click.echo("No policy is installed here. Install one with `onehook install POLICY`.")
     if absent:
-        click.echo(f"Here, without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
+        click.echo(f"Agents found without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
 
 
 def _show(found: list[Row], machine: Machine) -> None:
@@ -45,7 +45,7 @@ def _show(found: list[Row], machine: Machine) -> None:
     from rich.text import Text
 
     table = Table()
-    for heading in ("host", "scope", "policy, and the file that names it", "events", "fail"):
+    for heading in ("agent", "scope", "policy and config file", "events", "fail"):
         table.add_column(heading, overflow="fold")
     for row in found:
         policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
@@ -57,7 +57,7 @@ def _show(found: list[Row], machine: Machine) -> None:
 
 
 def _short(path: str, machine: Machine) -> str:
-    """From the project, or from the home, where that is shorter."""
+    """Relative to the project or the home folder, where that is shorter."""
     for folder, name in ((machine.project, ""), (machine.home, "~/")):
         if path.startswith(f"{folder}/"):
             return name + path[len(f"{folder}/") :]

@@ -1,38 +1,35 @@
-"""onehook uninstall: every trace out again."""
+"""onehook uninstall: remove every trace again."""
 
 from __future__ import annotations
 
 import click
 
-from onehook.cli.choices import SCOPE_CHOICE, machine_of
+from onehook.cli.choices import SCOPE_CHOICE, Verb, configured_hosts, hosts_option, json_option, machine_of, print_json, project_option
 from onehook.hostkit.config import SCOPES
 from onehook.setup.command import PORTABLE_FOLDER
-from onehook.setup.files import FilesError
-from onehook.setup.lock import LockError
 from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
-from onehook.textedit.document import ConfigError
 
 
-@click.command("uninstall")
+@click.command("uninstall", cls=Verb)
 @click.argument("policy", required=False)
-@click.option("--hosts", default="all", show_default=True, help="claude,cursor,... | all")
-@click.option("--scope", type=SCOPE_CHOICE, help="Default: project, local and user.")
-@click.option("--project", help="The project's folder. Default: here.")
-@click.option("--dry-run", is_flag=True, help="Show the change of each file as a diff; change nothing.")
-@click.option("--yes", "-y", is_flag=True, expose_value=False, help="As install's; nothing is asked here anyway.")
-def command(policy: str | None, hosts: str, scope: str | None, project: str | None, dry_run: bool) -> None:
-    """Take POLICY (or every onehook entry) out of the agents' configs.
+@hosts_option("Agents to uninstall from; 'auto': those found here; 'all'.", "all")
+@click.option("--scope", type=SCOPE_CHOICE, help="Which config to change. [default: project, local and user]")
+@project_option
+@click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
+@click.option("--yes", "-y", is_flag=True, expose_value=False, help="Accepted for symmetry with install; uninstall never asks.")
+@json_option
+def command(policy: str | None, hosts: list[str], scope: str | None, project: str | None, dry_run: bool, as_json: bool) -> None:
+    """Remove POLICY (or every onehook entry) from the agents' configs.
 
-    A file that nobody has changed since gets back the exact bytes that install found; in any other, only onehook's
-    entries go. Files and folders that install made are removed.
+    A file that has not changed since the install is restored exactly; from any other file, only onehook's entries are
+    removed. Files and folders that install created are deleted.
     """
-    from onehook.cli.choices import chosen_hosts
-    from onehook.cli.install import show_diff
+    from onehook.cli.install import plan_json, show_diff
     from onehook.setup.apply import apply, until_fresh
     from onehook.setup.journal import Journal
 
     machine = machine_of(project)
-    chosen = chosen_hosts(hosts, machine)
+    chosen = configured_hosts(hosts, machine)
     scopes = [scope] if scope else [name for name in SCOPES if name != "enterprise"]
     journal = Journal()
 
@@ -44,11 +41,10 @@ def command(policy: str | None, hosts: str, scope: str | None, project: str | No
         apply(plan, journal)
         return plan
 
-    try:
-        plan = planned() if dry_run else until_fresh(carried)
-    except (ConfigError, FilesError, LockError) as error:
-        raise click.ClickException(str(error)) from None
-    if dry_run:
+    plan = planned() if dry_run else until_fresh(carried)
+    if as_json:
+        print_json(plan_json(plan, dry_run))
+    elif dry_run:
         show_diff(plan)
     else:
         _report(plan, policy)
@@ -61,4 +57,4 @@ def _report(plan: Plan, policy: str | None) -> None:
     if any(edit.kind == "runtime" for edit in plan.edits):
         click.echo(f"removed  the runtime in {PORTABLE_FOLDER}/")
     if not plan.edits:
-        click.echo(f"{policy or 'Nothing of onehook'} is {'not ' if policy else ''}installed there.")
+        click.echo(f"{policy or 'onehook'} is not installed there.")

@@ -1,1 +1,1 @@
-"""Before a policy is live: what in it cannot work, and where. Nothing here runs on the way to a decision."""
+"""Checks of a policy before it is live: what will not work, and on which agents. Nothing here is on the hot path."""

@@ -1,4 +1,4 @@
-"""Which parts of a handler's answers are lost where: each kind of answer, through the hosts' own tables."""
+"""Which parts of a handler's answers are lost, and on which agents: each kind of answer, run through the hosts' tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onehook.lint.model import Finding, Handler, Policy
 from onehook.lint.places import listed, meant_hosts
 from onehook.lint.samples import texts_for, wanted
 
-_SHOWN_INSTEAD = "is shown instead"  # two texts and one place to show them: what is lost is no more than a wording
+_SHOWN_INSTEAD = "is shown instead"  # two messages and one place to show them, so only the wording of one is lost
 
 
 def findings(policy: Policy, hosts: Sequence[str]) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def findings(policy: Policy, hosts: Sequence[str]) -> Iterator[Finding]:
 def _fate(code: str, what: Sequence[str]) -> str:
     if code == "OH203":
         return "is lost" if len(what) == 1 else "are lost"
-    return "prevents nothing" if code == "OH201" else "instead of an ask"
+    return "does not prevent anything" if code == "OH201" else "instead of ask"
 
 
 def _level(policy: Policy, code: str, why: str, hosts: Sequence[str]) -> str:
@@ -49,7 +49,7 @@ def _losses(policy: Policy, handler: Handler, events: Sequence[tuple[str, Event]
             _, drops = compile_response(wire_of(host), event, response, policy.settled)
             undecided = any("decision" in drop.field for drop in drops)
             for drop in drops:
-                if drop.field == "reason" and undecided:  # it goes with the decision that it is for
+                if drop.field == "reason" and undecided:  # it is lost together with its decision
                     continue
                 code, what = _said(handler, shape.decision, drop)
                 found.setdefault((code, _why(drop)), {}).setdefault(host, {})[what] = None
@@ -60,12 +60,12 @@ def _said(handler: Handler, decision: str | None, drop: Drop) -> tuple[str, str]
     if drop.field == "ask":
         return "OH202", drop.why.rpartition(" ")[2]
     if decision == "deny" and "decision" in drop.field and _stops_somewhere(handler.event):
-        return "OH201", "a deny"
+        return "OH201", "deny"
     return "OH203", drop.field.replace("decision", str(decision))
 
 
 def _stops_somewhere(event: str) -> bool:
-    """Whether a deny of this event prevents something on any host, so that its author expects it to."""
+    """Whether a deny of this event prevents something on any host, so that the author will expect it to."""
     return any(row.gates and row.event == event for host in HOSTS for row in wire_of(host).EVENTS.values())
 
 
@@ -73,10 +73,10 @@ def _why(drop: Drop) -> str:
     if drop.field != "ask":
         return drop.why
     _, _, rest = drop.text.partition(" is not honoured (")
-    return rest.partition(")")[0] if rest else "it does not ask, whatever the answer says"
+    return rest.partition(")")[0] if rest else "it never asks, whatever the answer is"
 
 
 def _has_chosen(policy: Policy, hosts: Sequence[str]) -> bool:
-    """Whether the author has said what an ask is to become there."""
+    """Whether the author has chosen what ask becomes on these hosts."""
     general = policy.options.get("ask_fallback") is not None
     return all(general or policy.options.get(f"{host}_ask_fallback") is not None for host in hosts)

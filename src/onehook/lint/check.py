@@ -1,4 +1,4 @@
-"""The whole check of a policy."""
+"""Checks one policy: loads it, runs every check, and places the findings."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Report:
     loads: bool = True
 
     def worst(self, level: str) -> bool:
-        """Whether anything of this level or above was found."""
+        """Whether there is a finding of this level or above."""
         return any(LEVELS.index(finding.level) >= LEVELS.index(level) for finding in self.findings)
 
 
 def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:  # noqa: B008  (frozen)
-    """Look at a policy for these hosts."""
+    """Check a policy for these hosts."""
     names = tuple(chosen(hosts))
     source_of.cache_clear()
     try:
@@ -72,7 +72,7 @@ def _read_sources(policy: Policy) -> None:
 
 
 def _probe(policy: Policy, hosts: Sequence[str], limits: Limits) -> dict[int, Probed]:
-    """Run the handlers; those that seem slow once more, since a machine may be busy for a moment."""
+    """Run the handlers. Those that seem slow run once more, in case the machine was busy."""
     rounds = {
         handler.index: [(shot.host, shot.native_event, shot.payload) for shot in wanted(handler, _where(handler, hosts), _texts(handler))]
         for handler in policy.handlers
@@ -105,9 +105,7 @@ def _whole(policy: Policy) -> Iterator[Finding]:
     others = [handler for handler in policy.handlers if handler.shapes and handler not in guards]
     if guards and not others and policy.options.get("fail") is None:
         line = source_of(policy.path).line_of_call("Hooks")
-        yield Finding(
-            "OH401", line, 'every answer of this policy is a deny, and with fail="open" an error or a time-out lets it all through'
-        )
+        yield Finding("OH401", line, 'this policy only denies, and with fail="open" an error or a timeout lets everything through')
 
 
 def _denies(shapes: set[Shape]) -> bool:
@@ -120,7 +118,7 @@ def _run_findings(policy: Policy, probed: dict[int, Probed], limits: Limits) -> 
         if row.hung:
             yield handler.finding("OH302", f"{handler} did not return within {loading.PATIENCE} s", level="error")
         elif row.first_ms > limits.handler_ms:
-            yield handler.finding("OH302", f"{handler} took {row.first_ms:.0f} ms on {row.about}; every such event waits for it")
+            yield handler.finding("OH302", f"{handler} took {row.first_ms:.0f} ms on {row.about}; every such event waits that long")
         by_text: dict[str, list[dict[str, str]]] = {}
         for error in row.errors:
             by_text.setdefault(error["text"], []).append(error)
@@ -133,21 +131,21 @@ def _error_finding(handler: Handler, text: str, errors: list[dict[str, str]]) ->
     if " raised " not in text:
         yield handler.finding("OH403", text, hosts)
     elif text.partition(" raised ")[2].partition(":")[0] in _SLIPS:
-        yield handler.finding("OH402", f"{text}, on a made-up {errors[0]['about']}", hosts)
+        yield handler.finding("OH402", f"{text}, on a sample {errors[0]['about']}", hosts)
 
 
 def _import_findings(policy: Policy, imports: dict[str, float], limits: Limits) -> Iterator[Finding]:
     source = source_of(policy.path)
     for module, milliseconds in imports.items():
         if milliseconds > limits.import_ms:
-            text = f"import {module} costs {milliseconds:.0f} ms on every event"
+            text = f"import {module} takes {milliseconds:.0f} ms on every event"
             yield Finding("OH301", source.line_of_import(module) or 1, text)
 
 
 def _placed(policy: Policy, path: str, finding: Finding) -> Iterator[Finding]:
-    """The finding where a person can mend it, unless a comment there says to ignore it.
+    """The finding at the line where it can be fixed, unless a comment there ignores it.
 
-    A handler of a library is shown where the policy takes it in.
+    A handler that comes from a library is reported at the policy's `use` of it.
     """
     file, line, shown = finding.file or policy.path, finding.line, path
     if file != policy.path:

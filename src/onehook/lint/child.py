@@ -1,11 +1,11 @@
-"""Run as a script, in a process of its own: loads a policy as the launcher does and says what is in it, or runs its handlers.
+"""Runs as a script, in a separate process: loads a policy as the launcher does, and describes it or runs its handlers.
 
 child.py describe POLICY RESULT    the options and the handlers
 child.py probe POLICY RESULT       the handlers' answers to the events on stdin
-child.py load POLICY RESULT        nothing but the loading, for -X importtime
+child.py load POLICY RESULT        only loads the policy, for -X importtime
 
-What the policy prints is not looked at; the result goes to a file, a JSON document a line. Imported by nobody, and it imports little, so
-that a handler pays for its own imports here as it does in a hook.
+What the policy prints is ignored; the result goes to a file, one JSON document per line. No module imports this one, and it imports
+little, so that a handler pays for its own imports here as it does in a hook.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onehook.core import Event, Hooks, Registration
 
 BEGIN_MARK, END_MARK = "onehook: the policy begins", "onehook: the policy ends"
-ENOUGH = 1.0  # seconds for one handler's events; what is slower is not run on all of them
+ENOUGH = 1.0  # seconds for one handler's events; a slower handler is not run on all of them
 
 
 class Result:
@@ -54,7 +54,7 @@ def described(hooks: Hooks) -> dict[str, Any]:
 
 
 def stood_in_on(registration: Registration) -> list[str]:
-    """Where a manifest's program gets this event by another that stands in for it."""
+    """The hosts on which another event stands in for this one, for a program of a manifest."""
     from onehook.hosts import HOSTS
     from onehook.manifest.load import Wanted
 
@@ -62,7 +62,7 @@ def stood_in_on(registration: Registration) -> list[str]:
 
 
 def code_of(handler: Any) -> Any:
-    """The code of a function, also of one that is wrapped, bound or an object's __call__."""
+    """The code of a function, even if it is wrapped, bound, or an object's __call__."""
     for _ in range(10):
         if hasattr(handler, "__code__"):
             wrapped = getattr(handler, "__wrapped__", None)
@@ -129,7 +129,7 @@ def main(mode: str, policy: str, result_path: str) -> None:
     sys.stderr.write(f"{BEGIN_MARK}\n")
     try:
         hooks = load_policy(policy)
-    except BaseException as error:  # SystemExit too: an exit is no policy
+    except BaseException as error:  # SystemExit too: a policy must not exit
         result.add({"error": told(error), "line": line_in(policy, error)})
         return
     sys.stderr.write(f"{END_MARK}\n")
@@ -152,7 +152,7 @@ def line_in(policy: str, error: BaseException) -> int:
 
 
 def like_the_launcher() -> None:
-    """Make packages importable as they are in a hook: those beside onehook first, site only if one is not found."""
+    """Make packages importable as in a hook: those next to onehook first, site only if one is not found."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path.append(os.path.dirname(package))
     with open(os.path.join(package, "launch.py"), encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""The policy in processes of its own: described, run on made-up events, and timed. It is never imported here."""
+"""Runs the policy in separate processes, to describe it, run it on sample events, and time it. It is never imported here."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from onehook.core import OnehookError
 from onehook.lint import child
-from onehook.lint.model import Handler, LintError, Policy, Shape
+from onehook.lint.model import Handler, Policy, Shape
 from onehook.setup.command import interpreter
 
 PATIENCE = 30  # seconds after which a policy that is being loaded or run counts as hung
-_RUNS = 3  # imports are timed this often, and the shortest time counts
+_RUNS = 3  # times that imports are measured; the shortest counts
 
 Rounds = list[tuple[str, str, dict[str, Any]]]  # host, native event, payload
 
 
-class DoesNotLoad(LintError):
+class DoesNotLoad(OnehookError):
     def __init__(self, text: str, line: int) -> None:
         super().__init__(text)
         self.line = line
@@ -31,7 +32,7 @@ class DoesNotLoad(LintError):
 
 @dataclass
 class Probed:
-    """What came of running one handler."""
+    """The outcome of running one handler."""
 
     errors: list[dict[str, str]] = field(default_factory=list)
     shapes: set[Shape] = field(default_factory=set)
@@ -41,10 +42,10 @@ class Probed:
 
 
 def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
-    """The policy's options and handlers, and for each handler those that are the same function."""
+    """The policy's options and handlers, and for each handler the others that are the same function."""
     documents, _ = _run("describe", path)
     if not documents:
-        raise DoesNotLoad(f"loading it ended the process or took longer than {PATIENCE} s", 1)
+        raise DoesNotLoad(f"loading the policy ended the process or took longer than {PATIENCE} s", 1)
     given = documents[0]
     if "error" in given:
         raise DoesNotLoad(given["error"], given["line"])
@@ -59,7 +60,7 @@ def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
 
 
 def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:
-    """Each handler on its events. What hangs is ended, and so are the handlers after it."""
+    """Run each handler on its events. A handler that hangs is killed, and the handlers after it do not run."""
     request = {"handlers": [{"index": index, "rounds": list(events)} for index, events in rounds.items() if events]}
     documents, _ = _run("probe", path, json.dumps(request).encode())
     found: dict[int, Probed] = {}
@@ -76,7 +77,7 @@ _LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|(\s+)(\S+)")
 
 
 def import_times(path: str) -> dict[str, float]:
-    """Milliseconds of each import that the policy makes while it is loaded, what it imports in turn included."""
+    """Milliseconds of each import that the policy makes while it loads, including nested imports."""
     best: dict[str, float] = {}
     for _ in range(_RUNS):
         _, stderr = _run("load", path, options=("-X", "importtime"))
@@ -94,12 +95,12 @@ def _imports(account: str) -> dict[str, float]:
 
 
 def _run(mode: str, path: str, stdin: bytes = b"", options: Sequence[str] = ()) -> tuple[list[dict[str, Any]], str]:
-    """A child's documents and its stderr; what it had written if it hung."""
+    """A child's documents and its stderr, as far as it got if it hung."""
     with tempfile.TemporaryDirectory(prefix="onehook-lint-") as folder:
         result = Path(folder, "result")
         result.touch()
         argv = [interpreter(), "-I", "-S", *options, str(Path(child.__file__)), mode, os.path.abspath(path), str(result)]
-        work = Path(folder, "work")  # an empty folder: what a handler does to the current one is done here
+        work = Path(folder, "work")  # an empty folder, for whatever a handler does to the current one
         work.mkdir()
         process = subprocess.Popen(
             argv,
@@ -119,7 +120,7 @@ def _run(mode: str, path: str, stdin: bytes = b"", options: Sequence[str] = ()) 
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The process and what its handlers have started."""
+    """Kill the process and everything that its handlers started."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:

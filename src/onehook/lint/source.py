@@ -1,4 +1,4 @@
-"""What can be read from a policy's source: the answers that a handler may give, the texts it looks for, and where things stand."""
+"""What a policy's source shows: the answers that a handler may give, the strings it looks for, and line numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Source:
             text = Path(path).read_text(encoding="utf-8")
             self.lines = text.splitlines()
             self.tree = ast.parse(text)
-        except (OSError, ValueError, SyntaxError):  # not Python (a manifest), or gone: then nothing is known
+        except (OSError, ValueError, SyntaxError):  # not Python (a manifest), or gone: nothing is known then
             pass
         self.functions = {node.name: node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
@@ -40,7 +40,7 @@ class Source:
         return None
 
     def line_of_import(self, module: str) -> int:
-        """Where the file imports this module while it is loaded; 0 if it does not do so itself."""
+        """The line where the file imports this module at load time; 0 if it does not."""
         for node in self.tree.body:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
@@ -50,12 +50,12 @@ class Source:
         return 0
 
     def line_of_call(self, name: str) -> int:
-        """Where a function of this name is called first; 1 if nowhere."""
+        """The line of the first call of a function of this name; 1 if there is none."""
         lines = [node.lineno for node in ast.walk(self.tree) if isinstance(node, ast.Call) and _called(node) == name]
         return min(lines, default=1)
 
     def ignored(self, line: int) -> set[str] | None:
-        """The codes that a comment says to ignore, on this line or on the lines of the function that begins there; None: all."""
+        """The codes that a comment ignores, on this line or in the function that begins there; None: all."""
         function = self.function_at(line)
         last = function.body[0].lineno - 1 if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else line
         codes: set[str] = set()
@@ -92,7 +92,7 @@ class Source:
                 yield from self._shapes(self.functions[name], depth - 1)
 
     def texts(self, function: Function) -> list[str]:
-        """The texts that a handler may be looking for, and those at the top of the file that it may use."""
+        """The strings that a handler may look for, including those at the top of the file that it may use."""
         top = [node for node in self.tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
         body = function.body if isinstance(function.body, list) else [function.body]
         nodes = [inner for node in [*body, *top] for inner in ast.walk(node)]
@@ -100,7 +100,7 @@ class Source:
         return [text for text in dict.fromkeys(texts) if 0 < len(text) < 200]
 
     def always_denies(self, function: Function) -> bool:
-        """Whether the first thing that a handler does is to deny."""
+        """Whether the first statement of a handler is to deny."""
         if isinstance(function, ast.Lambda):
             first: ast.AST = function.body
         else:
@@ -125,7 +125,7 @@ def _called(call: ast.Call) -> str:
 
 
 def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Return]:
-    """The return statements of a function, those of functions inside it apart."""
+    """The return statements of a function, without those of nested functions."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop(0)
@@ -153,7 +153,7 @@ def _of_fields(fields: dict[str, ast.expr]) -> Iterator[Shape]:
     rewrite = given.get("modified_input")
     constants = [key.value for key in rewrite.keys if isinstance(key, ast.Constant)] if isinstance(rewrite, ast.Dict) else []
     decision = given.get("decision")
-    # A decision that is worked out may be any of them.
+    # A computed decision may be any of them.
     known = [decision.value] if isinstance(decision, ast.Constant) else [None] if decision is None else list(DECISIONS)
     for value in known:
         if value is None or value in DECISIONS:

@@ -1,1 +1,1 @@
-"""Manifests: policies that are programs in any language, how they are started and what they are told."""
+"""Manifests: policies made of programs in any language, how these are started, and what they receive."""

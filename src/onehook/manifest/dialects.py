@@ -1,4 +1,4 @@
-"""One event for the programs of a manifest: said in each program's words, and each answer read by the rules of those words."""
+"""One event for the programs of a manifest, in each program's dialect; the answers are read by the rules of the same dialect."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from onehook.manifest.load import Program
 
 OWN_DIALECT = "onehook"
-_FALLBACK_GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")  # for events that no host sent
+_FALLBACK_GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")  # for events that did not come from a host
 
 
 class _Part:
     """A program's run for one event, or for the part of it that is one call in the program's dialect.
 
-    `event` is what the program is told of; `heard_on` what really happened, and so what the answer is for.
+    `event` is what the program receives; `heard_on` is what really happened, so the answer is for that.
     """
 
     __slots__ = ("dialect", "event", "heard_on", "problem", "program", "run")
@@ -67,7 +67,7 @@ class _Part:
         return self.event.event != self.heard_on.event
 
     def _failed(self, problem: str) -> Response | None:
-        """A program without an answer: by its own `fail` a denial, or a warning and no opinion."""
+        """The answer of a program that failed: depending on its `fail`, a deny, or no opinion and a warning."""
         text = f"the hook {self.program.__name__!r}{problem}"
         if self.program.fail == "closed" and not self._stands_in and _can_be_denied(self.event):
             return Response("deny", f"onehook: {text} (blocked: fail=closed)")
@@ -75,16 +75,16 @@ class _Part:
         return None
 
     def _say_losses(self, stdout: str) -> None:
-        """What the program's own host would have done beside the answer, and no other can."""
+        """Warn about parts of the answer that only the program's own host can act on."""
         assert self.run is not None
         lost = self.dialect.losses(self.event, stdout, self.run.exit_code, self.program.native_event)
         if lost:
-            text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} itself can act on; that is lost"
+            text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} supports; dropped"
             sys.stderr.write(f"[onehook] warning: the hook {self.program.__name__!r}: {text}\n")
 
 
 def answers(programs: list[Program], event: Event, seconds: float) -> list[Response | None]:
-    """What the programs say, one answer each, in their order."""
+    """The programs' answers, in order."""
     if not programs:
         return []
     parts: list[list[_Part]] = []
@@ -120,10 +120,10 @@ def _can_be_denied(event: Event) -> bool:
 
 
 def _without_decision(program: Program, event: Event, heard: Response) -> Response:
-    """The answer to a moment that another event stands in for: to block the one is not to block the other, so the reason is only told."""
+    """The answer to an event that another stands in for. Blocking one does not block the other, so the model is only told the reason."""
     if heard.decision in ("deny", "ask"):
         where = f"{event.host} {event.native_event}"
-        text = f"stands in for {program.event}, and takes no {heard.decision} for it; the model is told the reason"
+        text = f"stands in for {program.event}, and cannot {heard.decision} it; the model is told the reason instead"
         sys.stderr.write(f"[onehook] warning: {where} {text}\n")
         heard.additional_context = "\n\n".join(part for part in (heard.reason, heard.additional_context) if part) or None
         heard.reason = None
@@ -132,7 +132,7 @@ def _without_decision(program: Program, event: Event, heard: Response) -> Respon
 
 
 def _for_host(program: Program, event: Event, heard: Response) -> Response:
-    """The answer as it is meant on the host that really runs."""
+    """The answer translated for the host that really runs."""
     if heard.decision == "allow" and event.event != "PermissionRequest" and not _grants(program, event):
         heard.decision = None
     caps = wire_of(event.host).caps(event) if event.host in HOSTS else None
@@ -149,8 +149,8 @@ def _for_host(program: Program, event: Event, heard: Response) -> Response:
 
 
 def _grants(program: Program, event: Event) -> bool:
-    """Whether an allow in the program's dialect skips the permission prompt. In most it says no more than "go on", and every script
-    of theirs ends with it: taken for more, such a script would approve whatever the agent wants to do on a host where allow does."""
+    """Whether an allow in the program's dialect skips the permission prompt. In most dialects it only means "continue", and every script
+    ends with it: on a host where allow skips the prompt, such a script would approve whatever the agent wants to do."""
     if program.dialect in (OWN_DIALECT, event.host):
         return True
     wire = wire_of(program.dialect)
@@ -163,7 +163,7 @@ def _grants(program: Program, event: Event) -> bool:
 
 
 def _environment(dialect: Reverse, event: Event, project: str) -> dict[str, str]:
-    """Ours, and what the dialect's programs expect. What is set already stays, unless it is about another project."""
+    """Our variables, and those that the dialect's programs expect. Existing values stay, unless they are about another project."""
     variables = dict(os.environ)
     variables["ONEHOOK_HOST"] = event.host
     variables["ONEHOOK_PROJECT_DIR"] = project
@@ -175,7 +175,7 @@ def _environment(dialect: Reverse, event: Event, project: str) -> dict[str, str]
 
 
 def project_of(event: Event, folder: str) -> str:
-    """The project's folder: the repository of the manifest if the agent works in it, else the one that the agent works in."""
+    """The project's folder: the manifest's repository if the agent works in it, otherwise the repository that the agent works in."""
     own = _repository(folder) or folder
     if not event.cwd or _inside(event.cwd, own):
         return own

@@ -1,7 +1,7 @@
-"""onehook.toml: hook programs in any language, each speaking the words of the host (or the contract) that it was written for.
+"""onehook.toml: hook programs in any language, each in the dialect of the host (or the contract) that it was written for.
 
-Every [[hook]] becomes registrations like those of a policy's handlers; what differs is that the programs that want an event run at the
-same time. Answers merge by the same rules, in the order of the manifest.
+Every [[hook]] becomes registrations like those of a policy's handlers, except that the programs for an event run concurrently. Answers
+merge by the same rules, in the order of the manifest.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from onehook.core import Event
 
-TIMEOUT = 15.0  # seconds for a program that does not say; below the 20 s of a whole event
-_MARGIN = 5.0  # seconds that the whole event has beyond its programs
+TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whole event
+_MARGIN = 5.0  # seconds that the whole event has in addition to its programs
 _LISTS = ("events", "tools", "hosts", "commands", "paths", "sources")
 _KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name")
 
 
 def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
-    """The policy that a manifest describes. `given`: the options of the command line."""
+    """The policy that a manifest describes. `given`: the options from the command line."""
     data = _parsed(path, source)
     entries = data.pop("hook", None)
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
@@ -40,7 +40,7 @@ def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = No
         raise UsageError(f"{path}: {error}") from None
     folder = os.path.dirname(os.path.abspath(path))
     fail = (given or {}).get("fail") or data.get("fail")
-    if fail is None:  # where one hook is closed, one that does not say is closed too: the safe reading, and the same wherever it runs
+    if fail is None:  # if one hook fails closed, those that set nothing do too: the safe reading, and the same wherever they run
         fail = "closed" if any(entry.get("fail") == "closed" for entry in entries) else "open"
     for number, entry in enumerate(entries):
         hooks.add(_checked(path, number, entry), folder, fail)
@@ -60,8 +60,8 @@ def _parsed(path: str, source: bytes) -> dict[str, Any]:
 
 
 def _parsed_by_a_library(path: str, text: str) -> dict[str, Any]:
-    """Rare TOML (several lines in one text, inline tables, ...), and whatever is wrong, which is said here."""
-    for name in ("tomllib", "tomlkit"):  # the first is in Python from 3.11 on
+    """Rarer TOML (multi-line strings, inline tables, ...) and invalid TOML, for which this raises the error."""
+    for name in ("tomllib", "tomlkit"):  # the first is part of Python since 3.11
         try:
             library = __import__(name)
         except ImportError:
@@ -72,39 +72,39 @@ def _parsed_by_a_library(path: str, text: str) -> dict[str, Any]:
             raise UsageError(f"{path} is not TOML: {error}") from None
         plain: dict[str, Any] = data.unwrap() if hasattr(data, "unwrap") else data
         return plain
-    raise UsageError(f"{path} cannot be read: write it in plain TOML (docs/bring-your-own.md), or use Python 3.11")
+    raise UsageError(f"cannot read {path}: use the simple TOML of docs/bring-your-own.md, or Python 3.11")
 
 
 def _checked(path: str, number: int, entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry whose keys have the right types, or an error that names it."""
+    """Check the types of an entry's keys; the error names the entry."""
 
     def wrong(text: str) -> UsageError:
         return UsageError(f"{path}: hook {number + 1}{_called(entry)}: {text}")
 
     for key in entry:
         if key not in _KEYS:
-            raise wrong(f"unknown key {key!r}; the keys are {', '.join(_KEYS)}")
+            raise wrong(f"unknown key {key!r}; known keys: {', '.join(_KEYS)}")
     for key in _LISTS:
         value = entry.get(key, ["-"])
         if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
-            raise wrong(f"{key} must be a list of texts")
+            raise wrong(f"{key} must be a list of strings")
     if "events" not in entry:
-        raise wrong('events is missing, as in events = ["PreToolUse"]')
+        raise wrong('events is missing; for example: events = ["PreToolUse"]')
     if not isinstance(entry.get("shell", False), bool):
         raise wrong("shell must be true or false")
     _check_command(entry, wrong)
     timeout = entry.get("timeout", TIMEOUT)
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < 1e6:
-        raise wrong("timeout must be a number of seconds above 0")
+        raise wrong("timeout must be a positive number of seconds")
     if entry.get("fail", "open") not in ("open", "closed"):
         raise wrong('fail must be "open" or "closed"')
     if not isinstance(entry.get("name", ""), str):
-        raise wrong("name must be a text")
+        raise wrong("name must be a string")
     if entry.get("speaks") not in (*HOSTS, OWN_DIALECT):
         raise wrong(f"speaks must be one of {', '.join((*HOSTS, OWN_DIALECT))}")
     for host in entry.get("hosts", []):
         if host not in HOSTS:
-            raise wrong(f"unknown host {host!r}; the hosts are {', '.join(HOSTS)}")
+            raise wrong(f"unknown agent {host!r}; known agents: {', '.join(HOSTS)}")
     return entry
 
 
@@ -112,11 +112,11 @@ def _check_command(entry: dict[str, Any], wrong: Callable[[str], UsageError]) ->
     command = entry.get("run")
     if entry.get("shell"):
         if not isinstance(command, str) or not command.strip():
-            raise wrong('with shell = true, run must be one text, as in run = "./check.sh | tee log"')
+            raise wrong('with shell = true, run must be a string, for example: run = "./check.sh | tee log"')
     elif isinstance(command, str):
-        raise wrong('run must be a list, as in run = ["./check.sh"]; for a shell command add shell = true')
+        raise wrong('run must be a list, for example: run = ["./check.sh"]; for a shell command, add shell = true')
     elif not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command) or not command[0]:
-        raise wrong("run must be a list of texts: the program, and its arguments")
+        raise wrong("run must be a list of strings: the program and its arguments")
 
 
 def _called(entry: Mapping[str, Any]) -> str:
@@ -124,7 +124,7 @@ def _called(entry: Mapping[str, Any]) -> str:
 
 
 class Wanted(Registration):
-    """A registration that can also ask for commands, paths and sources, and that is met by what stands in for its event, too."""
+    """A registration that can also filter by command, path and source, and that also matches events that stand in for its own."""
 
     __slots__ = ()
 
@@ -134,7 +134,7 @@ class Wanted(Registration):
         return moment is not None and super().wants(moment) and program.applies(moment)
 
     def stand_ins(self, host: str) -> list[str]:
-        """The unified events of a host that stand in there for what this asks for."""
+        """The unified events that stand in for this one on a host."""
         if self.hosts and host not in self.hosts:
             return []
         wire, sources = wire_of(host), _program(self).sources
@@ -143,7 +143,7 @@ class Wanted(Registration):
 
 
 class Program:
-    """One [[hook]] for one event, and as such a handler. Called alone it runs alone; a Manifest runs several at once."""
+    """One [[hook]] for one event, as a handler. Called directly it runs alone; a Manifest runs several concurrently."""
 
     __slots__ = (
         "__name__", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources", "timeout",
@@ -155,7 +155,7 @@ class Program:
         self.__name__: str = entry.get("name") or (self.run if isinstance(self.run, str) else " ".join(self.run))[:80]
         self.dialect: str = entry["speaks"]
         self.event = event  # the unified one
-        self.native_event = native_event  # "" for the dialect's usual one
+        self.native_event = native_event  # "" for the dialect's default
         self.timeout = float(entry.get("timeout", TIMEOUT))
         self.fail: str = entry.get("fail") or fail
         self.folder = folder
@@ -164,33 +164,33 @@ class Program:
         self.sources: list[str] = entry.get("sources", [])
 
     def moment(self, event: Event) -> Event | None:
-        """What this program gets to see of an event: the event, what it stands in for on a host that has no such event, or nothing."""
+        """What this program receives for an event: the event itself, the one that it stands in for on this host, or nothing."""
         if event.event == self.event:
             return event
         row = wire_of(event.host).STAND_INS.get(event.native_event) if event.host in HOSTS else None
         if row is None or row.event != self.event or (row.tool and event.tool != row.tool):
             return None
         if row.source and not self.sources:
-            return None  # a program for any start of a session asks for no compaction
+            return None  # a program for session starts in general does not want compactions
         from onehook.hostkit.reverse import stood_for
 
         return stood_for(event, row)
 
     def applies(self, event: Event) -> bool:
-        if self.sources and (event.source or "startup") not in self.sources:  # not every host says why a session starts
+        if self.sources and (event.source or "startup") not in self.sources:  # not every host tells why a session starts
             return False
         if self.commands and not any(wildcard(pattern, part) for pattern in self.commands for part in commands_in(event.command)):
             return False
         if not self.paths:
             return True
-        folder = event.cwd or os.getcwd()  # the contract does not say where the agent works; a hook is started there
+        folder = event.cwd or os.getcwd()  # the contract does not name the agent's folder, but a hook is started in it
         return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
 
     def __call__(self, event: Event) -> Response | None:
         return answers([self], event, self.timeout + _MARGIN)[0]
 
     def words(self) -> list[str]:
-        """The command line. The program, and arguments that name a file of the manifest's folder by ./ or ../, are found there."""
+        """The command line. A program given as a path, and an argument like ./file that exists, are relative to the manifest's folder."""
         if isinstance(self.run, str):
             return [self.run]
         return [self._placed(word, number == 0) for number, word in enumerate(self.run)]
@@ -203,7 +203,7 @@ class Program:
 
 
 def commands_in(line: str) -> list[str]:
-    """A command line and the commands in it, roughly: a pattern had better match once too often than not at all."""
+    """A command line and, roughly, the commands in it: better to match a pattern too often than not at all."""
     parts = [line.strip()]
     flat = line
     for separator in ("&&", "||", "$(", ";", "|", "&", "\n", "(", ")", "`", "{", "}"):
@@ -218,7 +218,7 @@ def commands_in(line: str) -> list[str]:
 
 
 def path_matches(pattern: str, path: str, cwd: str) -> bool:
-    """A pattern without a slash is about the file's name; one with a slash about the whole path, or the path from cwd."""
+    """A pattern without a slash matches the file name; one with a slash matches the whole path, or the path relative to cwd."""
     if "/" not in pattern:
         return wildcard(pattern, path.replace("\\", "/").rpartition("/")[2])
     inside = path[len(cwd) + 1 :] if cwd and path.startswith(cwd + "/") else path
@@ -240,15 +240,15 @@ class Manifest(Hooks):
             event, native, implied = _resolved(entry, name)
             tools = tuple(entry.get("tools", ())) or implied
             if implied and "tools" in entry:
-                raise UsageError(f"{name} is about {implied[0]} alone: leave `tools` out, or name the event PreToolUse or PostToolUse")
+                raise UsageError(f"{name} is only about {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
             program = Program(entry, event, native, folder, fail)
             self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ()))))
 
     def use(self, other: Hooks) -> Hooks:
-        raise UsageError("a manifest holds programs only; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
+        raise UsageError("a manifest can only hold programs; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
 
     def settle(self) -> None:
-        """The event as a whole: time for its programs, and closed as soon as one of them is."""
+        """Options of the event as a whole: time for all its programs, and fail closed if one of them does."""
         by_event: dict[str, list[Program]] = {}
         for registration in self.registrations:
             by_event.setdefault(registration.event, []).append(_program(registration))
@@ -259,7 +259,7 @@ class Manifest(Hooks):
             self.options["fail"] = "closed"
 
     def check(self) -> None:
-        """What an event would only find out when it comes: events that a program's dialect does not have."""
+        """Check what would otherwise fail only when an event arrives: that each program's dialect has its events."""
         for registration in self.registrations:
             program = _program(registration)
             known: tuple[str, ...] = EVENTS + EXTENDED_EVENTS
@@ -271,7 +271,7 @@ class Manifest(Hooks):
     def dispatch(self, event: Event) -> Response:
         programs = [_program(registration) for registration in self.wanting(event)]
         total = self.given.get("timeout") or self.options["timeout"]
-        margin = min(1.0, total / 10)  # what is late is then ended here, by its own `fail`, and not from outside
+        margin = min(1.0, total / 10)  # so that a late program is ended here, by its own `fail`, and not from outside
         merged = Response()
         for answer in answers(programs, event, self.begun + total - margin - time.monotonic()):
             if answer is not None:
@@ -282,7 +282,7 @@ class Manifest(Hooks):
 
 
 def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
-    """The unified events that a host must also be installed for, each with the event that it stands in for there."""
+    """The additional unified events to install on a host, each with the event that it stands in for there."""
     programs = [registration for registration in hooks.registrations if isinstance(registration, Wanted)]
     return {event: registration.event for registration in programs for event in registration.stand_ins(host)}
 
@@ -293,13 +293,13 @@ def _program(registration: Registration) -> Program:
 
 
 def _resolved(entry: Mapping[str, Any], name: str) -> tuple[str, str, tuple[str, ...]]:
-    """The unified event of a name, the dialect's own event if that was named, and the tools that it is about."""
+    """The unified event for a name, the dialect's own event if that was named, and the tools that it is about."""
     dialect = entry["speaks"]
-    own = name.startswith(f"{dialect}:")  # copilot:PreToolUse is the dialect's own, though a unified event has the same name
+    own = name.startswith(f"{dialect}:")  # copilot:PreToolUse is the dialect's own event, although a unified event has the same name
     if not own and (name in EVENTS or name in EXTENDED_EVENTS):
         return name, "", ()
     name = name[len(dialect) + 1 :] if own else name
     row = wire_of(dialect).EVENTS.get(name) if dialect != OWN_DIALECT else None
     if row is None:
-        raise UsageError(f"unknown event {name!r}: take a unified one ({', '.join(EVENTS[:5])}, ...), or one of {dialect}'s own")
+        raise UsageError(f"unknown event {name!r}; use a unified event ({', '.join(EVENTS[:5])}, ...) or one of {dialect}'s own")
     return row.event, name, ("Edit", "Write") if row.tool == "Edit" else (row.tool,) if row.tool else ()

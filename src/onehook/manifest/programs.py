@@ -1,7 +1,7 @@
-"""Runs other people's hook programs: several at once, each with its own deadline, process group and limit of output.
+"""Runs other people's hook programs: several at once, each with its own deadline, process group and output limit.
 
-With posix_spawn, pipes and poll; `subprocess` costs more than a bare interpreter start. Where there is no posix_spawn (Windows),
-programs_windows.py does the same with subprocess.
+Uses posix_spawn, pipes and poll, since importing `subprocess` takes longer than starting an interpreter. On Windows, which has no
+posix_spawn, programs_windows.py does the same with subprocess.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     import signal as _signal
     from collections.abc import Mapping, Sequence
 else:
-    import _signal  # signal itself brings in enum: 3 ms on every event
+    import _signal  # signal itself imports enum: 3 ms on every event
 
 AT_ONCE = 8
 MAX_OUTPUT = 1024 * 1024
 _CHUNK = 1 << 16
-_TICK = 0.01  # seconds between two looks at a program that has closed its output and not ended, where nothing tells us
+_TICK = 0.01  # seconds between two checks of a program that has closed its output but not exited, where no pidfd tells us
 
 
 class Run:
-    """One program to run, and what came of it. `problem` is set if there is no answer to be read."""
+    """One program to run, and its outcome. `problem` is set if there is no answer to read."""
 
     __slots__ = ("arguments", "exit_code", "problem", "shell", "stderr", "stdin", "stdout", "timeout", "variables")
 
     def __init__(self, arguments: Sequence[str], stdin: bytes, timeout: float, variables: Mapping[str, str], shell: bool = False) -> None:
-        self.arguments = list(arguments)  # of a shell command: the one text
+        self.arguments = list(arguments)  # for a shell command, one string
         self.stdin = stdin
         self.timeout = timeout
         self.variables = variables  # the whole environment
@@ -40,7 +40,7 @@ class Run:
 
 
 def run_all(runs: Sequence[Run], seconds: float) -> None:
-    """Run all, at most AT_ONCE at a time, and have the last one ended when `seconds` are over."""
+    """Run all, at most AT_ONCE at a time, and end whatever is left after `seconds`."""
     if hasattr(os, "posix_spawn"):
         _Stage(seconds).play(runs)
     else:
@@ -54,16 +54,16 @@ def too_slow(seconds: float) -> str:
 
 
 def not_started(error: Exception) -> str:
-    return f"cannot be started: {getattr(error, 'strerror', None) or error}"
+    return f"could not be started: {getattr(error, 'strerror', None) or error}"
 
 
-NO_TIME = "was not started: no time was left"
+NO_TIME = "was not started: no time left"
 
 TOO_MUCH = f"wrote more than {MAX_OUTPUT >> 20} MB"
 
 
 class _Live:
-    """A program that runs, with our ends of its pipes. A closed end is -1."""
+    """A running program, with our ends of its pipes. A closed end is -1."""
 
     __slots__ = ("deadline", "ends", "exit_known", "pid", "pidfd", "rest", "run", "seconds", "taken")
 
@@ -99,13 +99,13 @@ class _Live:
             self.rest = self.rest[os.write(self.ends[0], self.rest[:_CHUNK]) :]
         except BlockingIOError:
             return
-        except OSError:  # it does not read its input, which is its own affair
+        except OSError:  # the program does not read its input, which is fine
             self.rest = self.rest[:0]
         if not self.rest:
             self.close(0)
 
     def drain(self, which: int) -> None:
-        """Take what is there; an end that is at its end is closed."""
+        """Read what is available; close the pipe at its end."""
         taken = self.taken[which - 1]
         while self.ends[which] >= 0 and len(taken) <= MAX_OUTPUT:
             try:
@@ -123,11 +123,11 @@ class _Live:
         return any(len(taken) > MAX_OUTPUT for taken in self.taken)
 
     def ended(self) -> bool:
-        """Whether the program itself has ended. Children that it left behind are not waited for."""
+        """Whether the program itself has exited. Children that it left behind do not matter."""
         if not self.exit_known:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except OSError:  # somebody else has waited for it
+            except OSError:  # something else has already waited for it
                 pid, status = self.pid, 0
             if pid == 0:
                 return False
@@ -194,7 +194,7 @@ class _Stage:
                 os.close(end)
 
     def _wait(self, live: list[_Live]) -> None:
-        import select  # after the programs have been started: 0.2 ms that they run beside
+        import select  # imported after the programs have started, so its 0.2 ms overlap with them
 
         poll = select.poll()
         owners: dict[int, tuple[_Live, int]] = {}
@@ -216,7 +216,7 @@ class _Stage:
     def _finished(self, one: _Live) -> bool:
         run = one.run
         if one.ended():
-            for which in (1, 2):  # what it wrote before it ended is in the pipe
+            for which in (1, 2):  # what it wrote before it exited is still in the pipe
                 one.drain(which)
         if one.flooded:
             run.problem = TOO_MUCH
@@ -234,7 +234,7 @@ class _Stage:
 def _spawn(run: Run, ends: list[int]) -> int:
     words = ["/bin/sh", "-c", *run.arguments] if run.shell else run.arguments
     actions = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate(ends)]
-    # Python ignores these two; a program is to die of a closed pipe as it would under its own host.
+    # Python ignores these two signals; a program must die of a closed pipe, as it would under its own host.
     signals = [number for name in ("SIGPIPE", "SIGXFSZ") if (number := getattr(_signal, name, None))]
     spawn = os.posix_spawn if "/" in words[0] else os.posix_spawnp
     return spawn(words[0], words, run.variables, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=signals)

@@ -1,4 +1,4 @@
-"""programs.run_all for systems without posix_spawn (Windows): subprocess, files instead of pipes, and a look every few milliseconds."""
+"""programs.run_all for systems without posix_spawn (Windows): subprocess, files instead of pipes, and polling every few milliseconds."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Live:
         return file.read(MAX_OUTPUT)
 
     def kill(self) -> None:
-        if sys.platform == "win32":  # the whole tree: Windows knows no process groups in this sense
+        if sys.platform == "win32":  # the whole tree: Windows has no process groups in this sense
             subprocess.run(["taskkill", "/F", "/T", "/PID", str(self.process.pid)], capture_output=True, check=False)
         else:
             import signal

@@ -1,7 +1,7 @@
-"""The part of TOML that a manifest is written in, read without tomllib (9 to 20 ms on every event, and not in Python 3.10).
+"""A reader for the subset of TOML that manifests use, without tomllib (9 to 20 ms on every event, and not part of Python 3.10).
 
-It knows [[table]] headers of one name, and bare keys with a text, a number, true, false, or an array of those. For everything else, and
-for whatever is wrong, it gives None: then a whole TOML parser has to read the text, or say what is wrong with it.
+It supports [[table]] headers of one name, and bare keys with a string, a number, true, false, or an array of those. For anything else,
+and for invalid TOML, it returns None: a full TOML parser must then read the text or report the error.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 _BLANK = " \t"
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _DIGITS = frozenset("0123456789")
-# What JSON and TOML escape alike. \/ is no TOML, \U no JSON, and \u may be half a character in JSON.
+# Escapes that JSON and TOML share. TOML has no \/, JSON has no \U, and \u may be half a character in JSON.
 _ESCAPES = frozenset('btnfr"\\')
 
 
 class _Unknown(Exception):
-    """Not in the part of TOML that is known here."""
+    """Not in the supported subset of TOML."""
 
 
 def read(text: str) -> dict[str, Any] | None:
-    """The data of a text, or None if it holds anything that is not known here."""
+    """The data of a document, or None if it contains anything outside the subset."""
     text = text.replace("\r\n", "\n")
     if any(char < " " and char not in "\n\t" for char in text) or "\x7f" in text:
         return None
@@ -74,7 +74,7 @@ class _Reader:
             self.at += 1
 
     def skip_lines(self) -> bool:
-        """Go to the next thing that is no blank and no comment; False at the end."""
+        """Skip blanks, newlines and comments; False at the end."""
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == "#":
@@ -132,7 +132,7 @@ class _Reader:
         self.at += 1
         self._refuse_multiline(begin, '"')
         try:
-            # A tab may stand as it is in TOML, and not in JSON.
+            # TOML allows a literal tab, JSON does not.
             value: str = loads(self.text[begin : self.at].replace("\t", "\\t"))
         except PayloadError:
             raise _Unknown from None
@@ -168,7 +168,7 @@ class _Reader:
         return values
 
     def plain(self) -> Any:
-        """true, false, a whole number or a decimal fraction."""
+        """true, false, an integer or a decimal number."""
         begin = self.at
         word = self.word()
         if word in ("true", "false"):

@@ -1,7 +1,7 @@
 """Policies to start from: hooks.use(dangerous_commands()).
 
-Each is a factory that returns Hooks. Nothing is loaded but the factory that is named, and what it needs is loaded by the first event
-that needs it: a session start does not pay for the shell reader.
+Each is a factory that returns Hooks. Only the named factory is loaded, and what it needs is loaded by the first event that needs it: a
+session start does not pay for the shell parser.
 """
 
 from __future__ import annotations

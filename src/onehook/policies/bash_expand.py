@@ -1,4 +1,4 @@
-"""From the parts of a word to text: variables that the same text assigned, braces, splitting.
+"""From the parts of a word to text: variables assigned in the same text, braces, splitting.
 
 Inside this module \\x01 stands before a quoted special character and \\x02 is a field separator;
 \\0NAME\\0 is a part that cannot be known (no shell word can hold a NUL).
@@ -135,7 +135,7 @@ class Expander:
         return value
 
     def printed(self, node: Node) -> str | None:
-        """What a list of echo and printf commands prints, when that can be told."""
+        """What a list of echo and printf commands prints, if that can be known."""
         out: list[str] = []
         for item in node.items[:64]:
             if item.kind in ("group", "list") and not item.redirs:

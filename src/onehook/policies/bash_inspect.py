@@ -1,4 +1,4 @@
-"""Questions about parsed commands: which names are called, where text comes from, what stays unseen."""
+"""Questions about parsed commands: which names are called, where text comes from, what cannot be inspected."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def reads_script(name: str, argv: list[Word]) -> bool:
 
 
 def opacity(name: str, argv: list[Word], stdin: Input | None, made: tuple[str, ...]) -> tuple[bool, tuple[str, ...]]:
-    """Does the command run text that cannot be seen, and which commands print that text?"""
+    """Does the command run text that cannot be inspected, and which commands print that text?"""
     if not argv:
         return False, ()
     if not argv[0].known:

@@ -10,7 +10,7 @@ STDIN_SHELLS = frozenset({"at", "batch"})
 
 
 class Inner:
-    """What a wrapper runs: words, or text for a shell (None: text that cannot be seen)."""
+    """What a wrapper runs: words, or text for a shell (None: text that cannot be inspected)."""
 
     __slots__ = ("args", "argv", "label", "text")
 
@@ -107,7 +107,7 @@ def is_assignment(word: str) -> bool:
 
 
 def inner_commands(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
-    """Everything that this command runs, as far as its arguments tell."""
+    """Everything that this command runs, as far as its arguments show."""
     if name in PLAIN:
         return plain(name, argv)
     if name in AFTER_VERB and len(argv) > 1 and argv[1] in AFTER_VERB[name]:
@@ -189,7 +189,7 @@ def ssh(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
 
 
 def dash_c(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
-    """su, runuser, script, flock: text behind -c; runuser and flock also take plain words."""
+    """su, runuser, script, flock: text after -c; runuser and flock also take plain words."""
     for i, word in enumerate(argv[1:], 1):
         if word.startswith(("--command=", "--session-command=")):
             return [Inner(f"{name} -c", None, word.script.split("=", 1)[1])]

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def dangerous_commands(*, skip: Iterable[str] = (), strict: bool = False, decision: str = "deny") -> Hooks:
-    """Stop shell commands that destroy what cannot be had back: rm -rf /, mkfs, a forced push, curl | sh, ...
+    """Stop shell commands that do irreversible damage: rm -rf /, mkfs, a forced push, curl | sh, ...
 
-    skip      rules to leave out, by name (docs/policies.md has the table)
-    strict    refuse every rm -rf, and eval of what cannot be seen
-    decision  "deny", or "ask" to let a person decide
+    skip      rules to disable, by name (see the table in docs/policies.md)
+    strict    also deny every rm -rf, and eval of text that cannot be inspected
+    decision  "deny", or "ask" to let the user decide
     """
     left_out = tuple(skip)
     check(left_out, tuple(RULES))
     if decision not in ("deny", "ask"):
-        raise ValueError(f'decision={decision!r}: "deny" or "ask"')
+        raise ValueError(f'decision must be "deny" or "ask", not {decision!r}')
     hooks = Hooks()
 
     @hooks.on("PreToolUse", tool="Bash")
@@ -40,12 +40,12 @@ def dangerous_commands(*, skip: Iterable[str] = (), strict: bool = False, decisi
 
 
 def git_guard(*, protected: Iterable[str] = ("main", "master"), allow_lease: bool = False) -> Hooks:
-    """Stop git commands that rewrite what others have or step around the repository's rules.
+    """Stop git commands that rewrite shared history or bypass the repository's rules.
 
-    A forced push; a commit, merge or push on a protected branch; hooks skipped (--no-verify, core.hooksPath).
+    Covers a forced push, a commit, merge or push on a protected branch, and skipped hooks (--no-verify, core.hooksPath).
 
-    protected    branches that are not changed directly
-    allow_lease  let push --force-with-lease pass
+    protected    branches that may not be changed directly
+    allow_lease  allow push --force-with-lease
     """
     branches = tuple(protected)
     hooks = Hooks()
@@ -53,7 +53,7 @@ def git_guard(*, protected: Iterable[str] = ("main", "master"), allow_lease: boo
     @hooks.on("PreToolUse", tool="Bash")
     def git_command(event: Event) -> Response | None:
         if "git" not in event.command.lower() and not any(c in event.command for c in "\\'\"$`"):
-            return None  # no word of it can be git, so the reader need not be loaded
+            return None  # it cannot contain git, so the shell parser need not be loaded
         from onehook.policies.danger_git import git_danger
 
         reason = git_danger(event.command, branches, current_branch=current_branch(event.cwd), allow_lease=allow_lease)
@@ -63,7 +63,7 @@ def git_guard(*, protected: Iterable[str] = ("main", "master"), allow_lease: boo
 
 
 def current_branch(folder: str) -> str | None:
-    """The branch of the repository around a folder, from its HEAD file; None outside one and on no branch."""
+    """The current branch of the repository that contains a folder, from its HEAD file; None outside a repository or on no branch."""
     folder = os.path.abspath(folder or os.getcwd())
     while True:
         found = _head(os.path.join(folder, ".git"))

@@ -1,4 +1,4 @@
-"""secrets: credentials in prompts, in what is written and in commands."""
+"""secrets: credentials in prompts, written files and commands."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def secrets(
 ) -> Hooks:
     """Stop credentials on their way to the model (prompts), into files (writes), and into commands, addresses and MCP calls (commands).
 
-    skip            formats to leave out, by name (docs/policies.md has the list)
-    allow_examples  pass over placeholders and the sample keys of vendors' documentation
+    skip            formats to disable, by name (see the list in docs/policies.md)
+    allow_examples  ignore placeholders and the sample keys of vendors' documentation
     """
     left_out = tuple(skip)
     check(left_out, SECRETS)
@@ -38,7 +38,7 @@ def secrets(
         @hooks.on("UserPromptSubmit")
         def secret_in_prompt(event: Event) -> Response | None:
             kind = found_in(event.prompt)
-            reason = f"the prompt holds a credential ({kind}); take it out, and name the file or variable that has it"
+            reason = f"the prompt contains a credential ({kind}); remove it, and name the file or variable that has it instead"
             return deny(reason, user_message=reason) if kind else None
 
     @hooks.on("PreToolUse")
@@ -46,7 +46,7 @@ def secrets(
         for where, text in _texts(event, writes, commands):
             kind = found_in(text)
             if kind:
-                return deny(f"{where} holds a credential ({kind}); read it from the environment or a secret store instead")
+                return deny(f"{where} contains a credential ({kind}); read it from the environment or a secret store instead")
         return None
 
     return hooks
@@ -55,16 +55,16 @@ def secrets(
 def _texts(event: Event, writes: bool, commands: bool) -> Iterator[tuple[str, str]]:
     if writes:
         for change in event.changes:
-            yield f"what is written to {change.path}", change.new or ""
+            yield f"the new content of {change.path}", change.new or ""
     if commands:
         yield "the command", event.command
-        yield "the address", event.url
+        yield "the URL", event.url
         if event.mcp is not None:
-            yield f"the call of {event.mcp.name}", "\n".join(_strings(event.tool_input))
+            yield f"the call to {event.mcp.name}", "\n".join(_strings(event.tool_input))
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, keys before values, so that "password": "..." is seen as one."""
+    """Every string in a JSON value, with its key, so that "password": "..." is recognised."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""Destructive shell commands, by named rules that can be switched off one by one."""
+"""Destructive shell commands, by named rules that can be disabled one by one."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class Danger:
 
 
 def danger(command: Script | str, *, skip: Collection[str] = (), strict: bool = False) -> str | None:
-    """Why this command is destructive, in plain words, or None.  `skip` names rules to leave out."""
+    """Why this command is destructive, in plain words, or None.  `skip` names rules to disable."""
     return next((found.reason for found in dangers(command, skip=skip, strict=strict)), None)
 
 
 def dangers(command: Script | str, *, skip: Collection[str] = (), strict: bool = False) -> Iterator[Danger]:
     """Every rule that the command breaks, in the order of its parts."""
     if unknown := set(skip) - set(RULES):
-        raise ValueError(f"no such rule: {', '.join(sorted(unknown))}; the rules are {', '.join(RULES)}")
+        raise ValueError(f"unknown rule: {', '.join(sorted(unknown))}; known rules: {', '.join(RULES)}")
     script = parse(command) if isinstance(command, str) else command
     whole = [
-        ("fork-bomb", "it starts itself without end", script.fork_bomb),
+        ("fork-bomb", "it starts itself endlessly", script.fork_bomb),
         ("too-complex", "it is too long or too deeply nested to be checked", script.cut),
     ]
     for rule, reason, holds in whole:
@@ -81,12 +81,12 @@ def check_opaque(command: Command, strict: bool) -> Found | None:
         return None
     loaders = [s for s in command.sources if s in DOWNLOADERS]
     if loaders:
-        return "download-shell", f"it runs text that {loaders[0]} downloads, unseen"
+        return "download-shell", f"it runs text that {loaders[0]} downloads, without inspection"
     decoded = not DECODERS.isdisjoint(command.sources)
     from_pipe = command.sources and command.name not in ("eval", "source", ".") and command.argv[0].known
     plain_file = set(command.sources) <= {"cat"}
     if decoded or (from_pipe and not plain_file) or (strict and command.name == "eval"):
-        return "opaque-shell", f"{command.name or 'it'} runs text that cannot be seen"
+        return "opaque-shell", f"{command.name or 'it'} runs text that cannot be inspected"
     return None
 
 
@@ -97,7 +97,7 @@ def check_git(command: Command, strict: bool) -> Found | None:
     if loses_untracked(git):
         return "git-clean", "git clean deletes untracked files for good"
     if hard_reset(git):
-        return "git-reset", "git reset --hard throws uncommitted work away"
+        return "git-reset", "git reset --hard discards uncommitted work"
     return ("git-push-force", "a forced push rewrites commits that others may have") if force_push(git) else None
 
 

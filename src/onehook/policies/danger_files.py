@@ -1,4 +1,4 @@
-"""Commands that delete, overwrite or open up files."""
+"""Commands that delete or overwrite files, or change their permissions."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ def check_mv(command: Command, strict: bool) -> Found | None:
         what, parts = breadth(word), normal(word)[1]
         top = len(parts) <= 1 or (parts[0] in ("usr", "home", "Users") and len(parts) == 2)
         if top and what in ("the root folder", "a home folder", "a system folder", "a whole drive"):
-            return "system-write", f"it moves {what} away ({word.shown})"
+            return "system-write", f"it moves {what} ({word.shown})"
         if what and words[-1] == "/dev/null":
-            return "system-write", f"it throws {what} away"
+            return "system-write", f"it discards {what}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Git commands that lose work, rewrite what others have, or step around hooks."""
+"""Git commands that lose work, rewrite shared history, or bypass hooks."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def git_danger(
     protected, branch = frozenset(protected_branches), current_branch
     for command in script.commands:
         if command.name == "export" and any("core.hookspath" in w.lower() for w in command.argv):
-            return "it turns the repository's git hooks off"
+            return "it disables the repository's git hooks"
         git = git_call(command)
         if git is None:
             continue
@@ -151,7 +151,7 @@ def call_reason(git: Git, command: Command, branch: str | None, protected: froze
     if force_push(git, allow_lease):
         return "a forced push rewrites commits that others may have"
     if skips_hooks(git, command):
-        return "it steps around the repository's git hooks"
+        return "it bypasses the repository's git hooks"
     if git.verb == "push" and (target := protected_push(git, branch, protected)):
         return f"it pushes to the protected branch {target}"
     if git.verb in ("commit", "merge", "rebase", "cherry-pick", "revert", "am") and branch in protected:

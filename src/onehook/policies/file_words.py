@@ -1,4 +1,4 @@
-"""Which files a shell command reads or changes, as far as its words tell."""
+"""Which files a shell command reads or changes, as far as its words show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     File = tuple[str, str, bool]
 
 MAX_LISTED = 10_000
-# Their words are texts or names, not files that are opened.
+# Their words are strings or names, not files that they open.
 NAMING = frozenset([
     "echo", "printf", "ls", "dir", "test", "[", "[[", "cd", "pushd", "popd", "find", "which", "type", "command", "basename", "dirname",
     "realpath", "readlink", "mkdir", "rmdir", "stat", "export", "set", "unset", "alias", "true", "false", "exit", "kill", "sleep", "read",
@@ -31,7 +31,7 @@ COPYING = frozenset(["cp", "install", "ln", "rsync", "scp"])
 SEARCHING = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "yq", "perl"])
 GIT_FILES = frozenset(["add", "diff", "show", "checkout", "restore", "rm", "mv", "blame", "cat-file", "stash", "apply", "annotate"])
 GIT_CHANGES = frozenset(["checkout", "restore", "rm", "mv"])
-# What these run comes as a command of its own.
+# What these run is listed as a separate command.
 RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox", "toybox"}
 
 
@@ -76,12 +76,12 @@ def _git_files(words: list[Word]) -> list[tuple[Word, bool]]:
 
 
 def _names(word: Word, cwd: str) -> list[str]:
-    """The file that a word names; for a glob those that it would find now."""
+    """The file that a word names; for a glob, those that it matches now."""
     text = os.path.expanduser(word) if word.tilde else str(word)
     for marks, folder in ((HERE_MARKS, cwd or "."), (HOME_MARKS, os.path.expanduser("~"))):
         for mark in marks:
             text = text.replace(mark, folder)
-    if "\0" in text:  # $DIR/.env: wherever that is, it is called .env
+    if "\0" in text:  # $DIR/.env: wherever that is, its name is .env
         tail = text.rpartition("\0")[2]
         text = tail.rpartition("/")[2] if "/" in tail else ""
     if not text:
@@ -101,7 +101,7 @@ def _names(word: Word, cwd: str) -> list[str]:
 
 
 def _without_brackets(pattern: str) -> str:
-    """[abc] as ?: too many names rather than too few."""
+    """[abc] as ?, to match too many names rather than too few."""
     out, at = "", 0
     while at < len(pattern):
         close = pattern.find("]", at + 2) if pattern[at] == "[" else -1

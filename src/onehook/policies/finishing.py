@@ -14,9 +14,9 @@ _KEY = "onehook.tests_before_stop"
 
 
 def session_briefing(text: str | Callable[[Event], str | None]) -> Hooks:
-    """Tell the model something at the start of every session: a text, or a function of the event that returns one (or None)."""
+    """Give the model context at the start of every session: a string, or a function of the event that returns one (or None)."""
     if not isinstance(text, str) and not callable(text):
-        raise TypeError(f"a text, or a function of the event, not {type(text).__name__}")
+        raise TypeError(f"expected a string or a function of the event, not {type(text).__name__}")
     hooks = Hooks()
 
     @hooks.on("SessionStart")
@@ -28,13 +28,13 @@ def session_briefing(text: str | Callable[[Event], str | None]) -> Hooks:
 
 
 def tests_before_stop(*commands: Sequence[str], paths: str | Iterable[str] = "*", must_pass: bool = False) -> Hooks:
-    """Send the agent back to work when it wants to stop and files were changed since the tests last ran.
+    """Keep the agent working when it wants to stop and files have changed since the tests last ran.
 
-    commands   what counts as running them, each as a list of words: tests_before_stop(["make", "test"], ["pytest"])
-    paths      which changed files count: "*.py", or several
-    must_pass  a run that the host reports as failed does not count
+    commands   the commands that run the tests, each as a list of words: tests_before_stop(["make", "test"], ["pytest"])
+    paths      which changed files count: "*.py", or several patterns
+    must_pass  ignore runs that the agent reports as failed
 
-    Edits are those of the agent's file tools. The tests are run by the agent, never by this policy.
+    Only edits by the agent's file tools count. The agent runs the tests, never this policy.
     """
     wanted = [tuple(words) for words in commands]
     if not wanted or any(isinstance(words, str) or not words for words in commands):
@@ -59,13 +59,13 @@ def tests_before_stop(*commands: Sequence[str], paths: str | Iterable[str] = "*"
     def tests_have_run(event: Event) -> Response | None:
         state = event.session.get(_KEY)
         if state == "changed":
-            return deny(f"files were changed since the tests last ran: run {shown}, mend what fails, then finish")
-        return deny(f"the last run of {shown} failed: mend what fails and run it again, then finish") if state == "failed" else None
+            return deny(f"files have changed since the tests last ran: run {shown}, fix what fails, then finish")
+        return deny(f"the last run of {shown} failed: fix what fails and run it again, then finish") if state == "failed" else None
 
     return hooks
 
 
-# Its name begins like a test's: without this, pytest would take it for one wherever it is imported.
+# Its name begins with "test": without this, pytest would collect it wherever it is imported.
 tests_before_stop.__test__ = False  # type: ignore[attr-defined]
 
 
@@ -79,12 +79,12 @@ def _matches(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _remember(event: Event, what: str) -> None:
-    if event.session.get(_KEY) != what:  # a read is cheaper than a write, and most edits follow an edit
+    if event.session.get(_KEY) != what:  # reading is cheaper than writing, and most edits follow an edit
         event.session[_KEY] = what
 
 
 def _runs(command: str, wanted: list[tuple[str, ...]]) -> bool:
-    """Whether one of the commands is run, wherever in the text. The words may have options between and behind them."""
+    """Whether one of the commands runs anywhere in the text. Options may stand between and after its words."""
     if not any(words[0] in command for words in wanted):
         return False
     from onehook.policies.shell import parse

@@ -1,4 +1,4 @@
-"""format_after_edit: the project's formatter, run on each file that the agent has changed."""
+"""format_after_edit: run the project's formatter on each file that the agent changes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
     from onehook.core import Event
 
-_SHOWN = 1500  # characters of a formatter's complaint; the model needs no more
+_SHOWN = 1500  # characters of a formatter's output; the model needs no more
 
 
 def format_after_edit(formatters: Mapping[str, Sequence[str]], *, timeout: float = 15) -> Hooks:
-    """Run a formatter on every file that was written: format_after_edit({"*.py": ["ruff", "format"]}).
+    """Run a formatter on every written file: format_after_edit({"*.py": ["ruff", "format"]}).
 
-    The file's path is added as the last word; no shell is involved. The model is told when a file has changed under it, and what a
-    formatter complained about.
+    The file's path is added as the last argument; no shell is involved. The model is told which files the formatter changed, and what
+    it reported.
     """
     rules = [(pattern, list(words)) for pattern, words in formatters.items()]
     for pattern, words in rules:
         if isinstance(formatters[pattern], str) or not words:
-            raise ValueError(f'{pattern}: give the formatter as a list of words, ["ruff", "format"]')
+            raise ValueError(f'{pattern}: give the formatter as a list of words, for example ["ruff", "format"]')
     hooks = Hooks()
 
     @hooks.on("PostToolUse", tool="Write|Edit")
     def format_changed_files(event: Event) -> Response | None:
         if os.environ.get("ONEHOOK_REPLAY"):
-            return None  # what happened last week must not change the files of today
+            return None  # replaying past events must not change files
         told: list[str] = []
         for path in _written(event):
             for pattern, words in rules:
@@ -70,7 +70,7 @@ def _format(path: str, words: list[str], cwd: str, timeout: float) -> list[str]:
     if done.returncode:
         told.append(f"`{shown}` failed on {path}:\n{done.stdout.decode('utf-8', 'replace').strip()[-_SHOWN:]}")
     if _content(path) != before:
-        told.append(f"`{shown}` has changed {path}; read it again before you edit it")
+        told.append(f"`{shown}` changed {path}; read it again before you edit it")
     return told
 
 

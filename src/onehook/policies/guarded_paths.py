@@ -1,4 +1,4 @@
-"""protected_paths: files that the agent may not touch, by its file tools or by shell commands."""
+"""protected_paths: files that the agent may not touch, whether with its file tools or with shell commands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def protected_paths(*patterns: str, allow_read: bool = False, allow: Iterable[str] = ()) -> Hooks:
     """Keep files away from the agent: protected_paths("*.env", "secrets/*", "~/.ssh/*").
 
-    A pattern without a slash is for the name of a file or of a folder above it; one with a slash is for the path, from the project's
-    folder on, from / or from ~. * stands for any text, slashes included; case does not count.
+    A pattern without a slash matches the name of a file or of any parent folder; one with a slash matches the path, relative to the
+    project, or from / or ~. * matches any characters, including slashes; case is ignored.
 
-    allow_read  only changes are stopped
-    allow       exceptions, in the same form: allow=("*.example.env",)
+    allow_read  only prevent changes
+    allow       exceptions, as patterns: allow=("*.example.env",)
 
-    Shell commands are read with a real grammar: `cat .env`, `> .env`, `cp .env x`, `bash -c 'cat .env'`, `cat .e*` are seen. A program
-    that opens the file by itself is not: this is a guard rail, not a sandbox.
+    Shell commands are parsed: `cat .env`, `> .env`, `cp .env x`, `bash -c 'cat .env'` and `cat .e*` are recognised. A program that
+    opens the file itself is not: this is a guard rail, not a sandbox.
     """
     if not patterns or not all(isinstance(pattern, str) and pattern for pattern in patterns):
         raise ValueError('name at least one pattern: protected_paths("*.env")')
@@ -61,7 +61,7 @@ def _prepared(pattern: str) -> str:
 
 
 def _forms(path: str, cwd: str) -> Iterator[tuple[str, str]]:
-    """The ways to name a file, each whole and from the project's folder on: as given, and where links lead."""
+    """The ways to name a file, absolute and relative to the project: as given, and with links resolved."""
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     yield _form(whole, cwd)
     real = os.path.realpath(whole)

@@ -1,4 +1,4 @@
-"""The names that the options of the policies take. Apart, so that an option is checked when a policy is made without loading more."""
+"""The rule names that the policies' options take. Separate, so that options are checked early without loading the rules themselves."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ RULES: dict[str, str] = {
     "find-delete": "find that deletes everything below a broad folder",
     "device-write": "writing to a disk or another device",
     "disk-format": "mkfs, wipefs, shred and other commands that erase disks or files for good",
-    "system-write": "overwriting, emptying or moving away system files and folders",
+    "system-write": "overwriting, emptying or moving system files and folders",
     "permissions": "chmod or chown of whole system folders",
     "ssh-keys": "writing to authorized_keys",
     "history-clear": "clearing the shell history",
-    "fork-bomb": "a function that starts itself without end",
+    "fork-bomb": "a function that starts itself endlessly",
     "kill-all": "kill of every process",
     "shutdown": "shutdown, reboot, halt, poweroff",
     "firewall": "removing all firewall rules",
@@ -25,12 +25,12 @@ RULES: dict[str, str] = {
     "kubectl-delete": "kubectl delete of a namespace or of everything",
     "terraform-destroy": "terraform, tofu or pulumi destroy",
     "sql-drop": "DROP, TRUNCATE or DELETE without WHERE through a database client",
-    "download-shell": "running text straight from the network",
-    "opaque-shell": "running text that cannot be seen before it runs",
+    "download-shell": "running a downloaded script without saving it first",
+    "opaque-shell": "running text that cannot be inspected before it runs",
     "git-clean": "git clean that deletes untracked files",
     "git-reset": "git reset --hard",
     "git-push-force": "git push --force",
-    "too-complex": "too deeply nested or too long to be checked",
+    "too-complex": "a command too deeply nested or too long to be checked",
 }
 
 SECRETS = (
@@ -58,7 +58,7 @@ SECRETS = (
 
 
 def check(given: tuple[str, ...], known: tuple[str, ...]) -> None:
-    """A misspelt name must not wait for an event to be noticed."""
+    """Report a misspelt name now, rather than on the first event."""
     for name in given:
         if name not in known:
-            raise ValueError(f"no such rule: {name}; the rules are {', '.join(known)}")
+            raise ValueError(f"unknown rule: {name}; known rules: {', '.join(known)}")

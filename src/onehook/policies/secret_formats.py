@@ -6,7 +6,7 @@ import re
 
 
 class Finding:
-    """Where a credential is, and which rule knows it."""
+    """Where a credential is, and which rule found it."""
 
     __slots__ = ("end", "kind", "start")
 
@@ -46,8 +46,8 @@ PLACEHOLDER = re.compile(
     r"|sample|not[_-]?a[_-]?real|fake|todo|process\.env|os\.environ|getenv|env\[",
     re.IGNORECASE,
 )
-# What the text must hold, in small letters, for a format to be worth searching: most texts hold none of these, and searching for a plain
-# text is fifty times as fast.
+# What the lower-cased text must contain for a format to be searched at all: most texts contain none of these, and a plain substring
+# search is fifty times as fast.
 HINTS: dict[str, tuple[str, ...]] = {
     "private-key": ("private key",),
     "aws-access-key": ("akia", "asia"),
@@ -77,7 +77,7 @@ SEQUENCES = ("12345678", "abcdefgh", "qwerty")
 def find_secrets(text: str, *, allow_examples: bool = True) -> list[Finding]:
     """Credentials in the text, in order, never overlapping.
 
-    `allow_examples` passes over placeholders and the sample keys of vendors' documentation."""
+    `allow_examples` ignores placeholders and the sample keys of vendors' documentation."""
     found: list[Finding] = []
     small = text.lower()
     for kind, pattern in COMPILED.items():
@@ -118,7 +118,7 @@ def entropy(value: str) -> float:
 
 
 def without_overlaps(found: list[Finding]) -> list[Finding]:
-    """A named format wins over the generic ones, and otherwise the first over the later."""
+    """A named format wins over the generic ones; otherwise the first wins."""
     kept: list[Finding] = []
     for item in sorted(found, key=lambda f: (f.kind in GENERIC, f.start, -f.end)):
         if all(item.end <= other.start or item.start >= other.end for other in kept):

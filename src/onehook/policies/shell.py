@@ -1,4 +1,4 @@
-"""What a shell command line would run: every simple command in it, wherever it hides."""
+"""What a shell command line would run: every simple command in it, however deeply nested."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Redirect:
 
 
 class Command:
-    """A simple command.  `opaque`: it runs text that cannot be seen, made by the commands in `sources`.
+    """A simple command.  `opaque`: it runs text that cannot be inspected, produced by the commands in `sources`.
 
-    `argv` starts with the name as written; `stdin` is what it reads, when that can be told."""
+    `argv` starts with the name as written; `stdin` is what it reads, if that is known."""
 
     __slots__ = ("argv", "name", "opaque", "redirects", "source", "sources", "stdin", "via")
 
@@ -108,7 +108,7 @@ def _parsed(command: str) -> Script:
     try:
         walker.read(command[:MAX_TEXT], Context())
     except RecursionError:
-        # The caller's own stack was nearly full: say that not all was read, rather than fail.
+        # The caller's own stack was nearly full: report that not all was read, rather than fail.
         walker.cut = True
     cut = walker.cut or walker.values.cut
     return Script(walker.commands, walker.broken or cut, cut, walker.fork_bomb)
@@ -226,7 +226,7 @@ class Walker:
         return tuple(dict.fromkeys([*found, *(n for v in variables for n in self.origins.get(v, ()))]))
 
     def printed_files(self, argv: list[Word], parts: list[Part], expander: Expander, context: Context) -> None:
-        """`bash <(echo ...)`: text that is visible although it comes as a file."""
+        """`bash <(echo ...)`: text that is known although it comes as a file."""
         name = argv[0].rsplit("/", 1)[-1] if argv else ""
         for part in parts if name in SHELLS or name in ("source", ".") else []:
             text = expander.printed(part.subs[0]) if part.kind == "proc" else None

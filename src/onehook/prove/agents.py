@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from onehook.core import OnehookError
 from onehook.hostkit.config import Machine
 from onehook.hosts import having
 from onehook.prove.stage import Agent, live_of
@@ -18,8 +19,8 @@ from onehook.setup.plan import config_of
 INSTALL_SECONDS = 1500
 
 
-class AgentError(RuntimeError):
-    """An agent cannot be had or started; the text says what to do."""
+class AgentError(OnehookError):
+    """An agent cannot be installed or started; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Pin:
         return self.folder(cache) / "node_modules" / self.binary
 
     def ready(self, cache: Path) -> bool:
-        """Whole: the marker is written last, so that an install that was cut off is done again."""
+        """Whether it is fully installed. The marker is written last, so that an interrupted install is repeated."""
         return (self.folder(cache) / ".complete").exists() and self.program(cache).exists()
 
 
@@ -56,7 +57,7 @@ def missing(hosts: Iterable[str], cache: Path) -> list[Pin]:
 
 
 def install(pin: Pin, cache: Path, say: Callable[[str], None]) -> None:
-    """Bring one agent into the cache folder. npm keeps what it has fetched, so a second try goes on where the first ended."""
+    """Install one agent into the cache folder. npm caches its downloads, so a second try resumes where the first ended."""
     npm = shutil.which("npm")
     if npm is None:
         raise AgentError("npm is not on PATH; install Node.js 20 or later, or use the agents on PATH (without --install)")
@@ -78,7 +79,7 @@ def install(pin: Pin, cache: Path, say: Callable[[str], None]) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL)
     if done.returncode or not pin.program(cache).exists():
         tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
-        raise AgentError(f"{pin.package}@{pin.version} could not be installed into {folder}:\n{tail}")
+        raise AgentError(f"{pin.package}@{pin.version} could not be installed in {folder}:\n{tail}")
     (folder / ".complete").write_text(pin.version + "\n", encoding="utf-8")
 
 
@@ -88,7 +89,7 @@ def pinned_agents(hosts: Iterable[str], cache: Path) -> list[Agent]:
 
 
 def agents_on_path(hosts: Iterable[str], machine: Machine) -> list[Agent]:
-    """The agents that this machine has, at whatever version they are. One that no model on loopback can drive needs its package instead."""
+    """The agents installed on this machine, whatever their version, except those that cannot be driven as a program."""
     found: list[Agent] = []
     for host in hosts:
         live = live_of(host)

@@ -1,6 +1,6 @@
-"""What is told of a compaction: a program for Claude Code that keeps what it was given, and policies that do the same.
+"""How hooks learn of a compaction: a program for Claude Code that keeps what it received, and policies that do the same.
 
-It must be told once. A host that says so at every request, too, would have shown nothing about compactions.
+They must be called exactly once. A host that calls them for every request would prove nothing about compactions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FILES = {".hooks/keep.sh": f'#!/bin/sh\n{{ cat; echo; }} >> "$CLAUDE_PROJECT_DIR
 
 
 def keeping(event: str) -> str:
-    """The body of a policy that keeps the name of each such event."""
+    """The body of a policy that keeps the name of each event of this kind."""
     lines = [
         "import json, os",
         f'@hooks.on("{event}")',
@@ -35,7 +35,7 @@ def keeping(event: str) -> str:
 
 
 def told_once(**fields: str) -> Callable[[Evidence], bool]:
-    """Whether one thing was told, and with these fields."""
+    """Whether exactly one event was received, with these fields."""
 
     def seen(evidence: Evidence) -> bool:
         kept = [json.loads(line) for line in (evidence.text(KEPT) or "").splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""A whole run: every agent, every scenario, two at once, with progress."""
+"""A complete run: every scenario on every agent, two at a time, with progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT_ONCE = 2
 def conduct(
     agents: Sequence[Agent], scenarios: Sequence[Scenario], done: Callable[[Verdict], None], folder: Path | None = None
 ) -> list[Verdict]:
-    """Every verdict, in the order of agents and scenarios; `done` is told of each as it comes."""
+    """Every verdict, in the order of agents and scenarios; `done` is called with each as it arrives."""
     base = folder or Path(tempfile.mkdtemp(prefix="onehook-prove-"))
     base.mkdir(parents=True, exist_ok=True)
     prover = Prover(base, keep=folder is not None)

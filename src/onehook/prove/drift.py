@@ -1,7 +1,7 @@
-"""Which fields an agent sends, against those that it was seen to send before.
+"""Which fields an agent sends, compared with those that it has sent before.
 
 A host's `fields.json` holds the top-level fields of captured payloads, for each event and tool. `python -m onehook.prove.drift CAPTURES`
-writes these files. `onehook prove --diff` records the fields that the agents send now, with a policy that does nothing else.
+writes these files. `onehook prove --diff` records the fields that the agents send now, with a policy that only records.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def recorded(agents: Iterable[Agent]) -> Table:
 
 
 def changes(before: Table, now: Table) -> list[str]:
-    """New and missing fields, event by event; only events that both have are compared."""
+    """New and missing fields, event by event; only events in both tables are compared."""
     lines: list[str] = []
     for host, events in now.items():
         for event, names in events.items():

@@ -1,4 +1,4 @@
-"""What the world looks like after an agent has run."""
+"""What a run of an agent left behind."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class Evidence:
     project: Path
     home: Path
     outcome: Outcome
-    turns: int  # how often the model was asked to go on, with tools
-    told: tuple[str, ...]  # every text that the model was given
-    shown: str  # what a person at the terminal saw
+    turns: int  # requests that offered tools
+    told: tuple[str, ...]  # every string that the model received
+    shown: str  # what the user saw in the terminal
     hung: bool = False
-    doctor_failed: bool = False  # `onehook doctor`, asked after the run, says that a deny would not take effect
+    doctor_failed: bool = False  # after the run, `onehook doctor` reported that a deny would not take effect
     problems: tuple[str, ...] = field(default=())
 
     @property
     def started(self) -> bool:
-        """The agent ran and came to an end."""
+        """The agent ran and ended."""
         return not self.outcome.timed_out
 
     @property
@@ -43,7 +43,7 @@ class Evidence:
             return None
 
     def files(self) -> set[str]:
-        """What stands in the project, without configs and hooks."""
+        """The files of the project, without configs and hooks."""
         names = (path.relative_to(self.project) for path in self.project.rglob("*") if path.is_file())
         return {str(name) for name in names if not name.parts[0].startswith(".")}
 

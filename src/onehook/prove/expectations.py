@@ -1,4 +1,4 @@
-"""What a scenario should show on a host, taken from the host's capability table and from nowhere else."""
+"""What a scenario should show on a host, taken only from the host's capability table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORKS, NOT_HONOURED, NO_EVENT = "works", "not honoured", "no such event"
 
 
 def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str]:
-    """(what to expect, why) of a scenario on a host, started in one of its ways."""
+    """(what to expect, why) for a scenario on a host, in one of its modes."""
     wire = wire_of(host)
     if not any(row.event == scenario.event for row in wire.EVENTS.values()):
         return NO_EVENT, f"{host} has no {scenario.event}"
@@ -32,11 +32,11 @@ def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str
         return (
             (WORKS, "")
             if wire.caps(event).get("approve") is True
-            else (NOT_HONOURED, "an allow means going on; the host's own rules decide")
+            else (NOT_HONOURED, "an allow only means 'continue'; the agent's own rules decide")
         )
     answer, drops = compile_response(wire, event, scenario.response, Options())
     if scenario.effect == "ask":
-        # Asked with nobody there, or turned into a deny: either way nothing runs. Passed on as an allow it would.
+        # Asked with no user present, or turned into a deny: nothing runs. Turned into an allow, it would.
         return (WORKS, "") if answer.decision in ("ask", "deny") else (NOT_HONOURED, _why(drops))
     field = "decision" if scenario.effect in ("allow", "deny") else scenario.effect
     lost = [drop for drop in drops if drop.field.partition(".")[0] == field]

@@ -1,6 +1,6 @@
-"""Hook programs that know nothing of onehook, one in each of three dialects and languages, and the manifest that runs each of them.
+"""Hook programs that know nothing about onehook, each in another dialect and language, with the manifest that runs each of them.
 
-All three are the same guard: `rm -rf` is blocked, for the given reason.
+All three are the same guard: they block `rm -rf`, for the given reason.
 """
 
 from __future__ import annotations
@@ -51,6 +51,6 @@ def manifest(guest: str) -> str:
 
 
 def files(guest: str, reason: str) -> dict[str, str]:
-    """What stands in the project: the program beside the manifest, and the folder that must survive."""
+    """The project's files: the program next to the manifest, and the folder that must survive."""
     _, _, _, name, program = GUESTS[guest]
     return {f".hooks/{name}": program.replace("@REASON@", reason), "precious/kept.txt": "kept\n"}

@@ -1,4 +1,4 @@
-"""The hooks of a project that uses Claude Code, as teams have them, to be imported and run on every agent. Each notes what it was told."""
+"""Typical hooks of a project that uses Claude Code, to import and run on every agent. Each saves what it received."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOOKS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "subagent": ("SubagentStop", None, {}),
 }
 _SCRIPT = """#!/bin/sh
-# {name}: notes that it was started, and what it saw.
+# {name}: saves what it received.
 cat > "$CLAUDE_PROJECT_DIR/log/{name}"
 {answer}
 """
@@ -37,7 +37,7 @@ def command(name: str) -> str:
 
 
 def settings() -> dict[str, Any]:
-    """What stands in the project's .claude/settings.json."""
+    """The content of the project's .claude/settings.json."""
     hooks: dict[str, list[Any]] = {}
     for name, (event, matcher, more) in HOOKS.items():
         group = {} if matcher is None else {"matcher": matcher}
@@ -46,19 +46,19 @@ def settings() -> dict[str, Any]:
 
 
 def scripts(reason: str) -> dict[str, str]:
-    """The hooks' files; the guard blocks `rm -rf`, for this reason."""
+    """The hooks' scripts; the guard blocks `rm -rf`, for this reason."""
     answers = {name: _ANSWERS.get(name, "").format(reason=reason) for name in HOOKS}
     return {f".claude/hooks/{name}.sh": _SCRIPT.format(name=name, answer=answers[name]) for name in HOOKS}
 
 
 def files(reason: str) -> dict[str, str]:
-    """Everything that stands in the project before the import."""
+    """All files of the project before the import."""
     texts = {"log/README": "the hooks' notes\n", "precious/kept.txt": "kept\n", "src/b.ts": "let b = 2\n"}
     return {CONFIG: json.dumps(settings(), indent=2) + "\n", **texts, **scripts(reason)}
 
 
 def wrongly_told(name: str, note: str | None) -> str:
-    """What is wrong with what a hook noted; "" if it was told of its event, in Claude Code's words."""
+    """What is wrong with what a hook saved; "" if it received its event in Claude Code's format."""
     if note is None:
         return f"{name} was not started"
     event = HOOKS[name][0]
@@ -66,4 +66,4 @@ def wrongly_told(name: str, note: str | None) -> str:
         told = json.loads(note)
     except ValueError:
         told = {}
-    return "" if told.get("hook_event_name") == event and told.get("session_id") else f"{name} was told {note[:80]!r}"
+    return "" if told.get("hook_event_name") == event and told.get("session_id") else f"{name} received {note[:80]!r}"

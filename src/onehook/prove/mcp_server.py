@@ -1,6 +1,6 @@
 """A tiny MCP server over stdio for proofs: one tool, `note`, that appends its text to a file.
 
-Run as `python -I mcp_server.py FILE`. It needs nothing but the standard library, so it can be copied.
+Run as `python -I mcp_server.py FILE`. It needs only the standard library, so it can be copied.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT_PROTOCOL = "2025-06-18"
 
 
 def answer(method: str, params: dict[str, Any], notes: Path) -> dict[str, Any] | None:
-    """The result for a request, or None for a method that is not known."""
+    """The result for a request, or None for an unknown method."""
     if method == "initialize":
         return {
             "protocolVersion": params.get("protocolVersion", DEFAULT_PROTOCOL),
@@ -48,7 +48,7 @@ def _call(params: dict[str, Any], notes: Path) -> dict[str, Any]:
 
 
 def reply(line: str, notes: Path) -> dict[str, Any] | None:
-    """The reply to one line, or None where none is due (a notification, a line that is no request)."""
+    """The reply to one line, or None if there is none (a notification, or a line that is not a request)."""
     try:
         message = json.loads(line)
     except ValueError:

@@ -1,7 +1,7 @@
-"""A user's own policy on the real agents: one command, tried with the policy and without, and what differs.
+"""A user's own policy on the real agents: one command, tried with and without the policy, and what differs.
 
-It is tried in a copy of the policy's repository, so that what the policy or its programs name in there is found. The agents' configs
-are left out of the copy: the policy is installed afresh, and no hook, permission or MCP server of the user's has a say.
+It runs in a copy of the policy's repository, so that files that the policy refers to exist. The agents' configs are not copied: the
+policy is installed from scratch, and no hook, permission or MCP server of the user interferes.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 MOST_BYTES = 50 * 1024 * 1024
 _MCP_FILES = (".mcp.json", "mcp.json")
 _VARYING = re.compile(r"\d+")
-# A line of git status, or of a tree of the folder, which some agents tell the model.
+# A line of git status or of a folder tree, which some agents send to the model.
 _LISTING = re.compile(r"(?:\?\?|[ MADRC]{1,2}) \S|\s*[│├└]")
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What one agent did. `difference` is "" where the policy changed nothing."""
+    """What one agent did. `difference` is "" if the policy changed nothing."""
 
     agent: str
     version: str
@@ -48,7 +48,7 @@ class Tried:
 
 
 def try_policy(agents: Sequence[Agent], policy: Path, command: str, keep: Path | None, done: Callable[[Tried], None]) -> list[Tried]:
-    """Try the command on each agent, with the policy and without; `done` is told of each as it comes."""
+    """Try the command on each agent, with the policy and without; `done` is called with each result as it arrives."""
 
     def script(live: Live, mode: str, project: str) -> list[Step | None]:
         return [live.shell(command, mode), {"say": "done"}]
@@ -75,14 +75,14 @@ def try_policy(agents: Sequence[Agent], policy: Path, command: str, keep: Path |
 
 
 def repository_of(policy: Path) -> Path | None:
-    """The repository that a policy stands in."""
+    """The repository that contains a policy."""
     return next((folder for folder in policy.parents if (folder / ".git").exists()), None)
 
 
 def files_of(root: Path) -> list[str]:
-    """What is copied: the repository's files without the ignored ones, the agents' configs, and onehook's own runtime.
+    """The files to copy: the repository's, except ignored ones, the agents' configs and onehook's own runtime.
 
-    ValueError if that is too much to copy for every run.
+    Raises ValueError if that is too much to copy for every run.
     """
     argv = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(argv, capture_output=True, timeout=60, check=False).stdout.decode("utf-8", "surrogateescape").split("\0")
@@ -90,7 +90,7 @@ def files_of(root: Path) -> list[str]:
     size = sum((root / name).stat().st_size for name in names)
     if size > MOST_BYTES:
         raise ValueError(
-            f"{root} holds {size >> 20} MB, and is copied for every run ({MOST_BYTES >> 20} MB at the most): "
+            f"{root} has {size >> 20} MB and would be copied for every run (limit: {MOST_BYTES >> 20} MB); "
             "try the policy in a small repository of its own"
         )
     return names
@@ -107,13 +107,13 @@ def _configs(root: Path) -> set[Path]:
 
 
 def difference(with_it: Evidence, without: Evidence) -> str:
-    """What the policy changed: files that were made or not, what the model was told, how often it was asked."""
+    """What the policy changed: which files were created, what the model was told, how many turns it took."""
     parts = []
     kept, made = sorted(without.files() - with_it.files()), sorted(with_it.files() - without.files())
     if kept:
-        parts.append(f"without the policy there is {_listed(kept)} afterwards; with it, there is not")
+        parts.append(f"only without the policy: {_listed(kept)} exists afterwards")
     if made:
-        parts.append(f"with the policy there is {_listed(made)} afterwards; without it, there is not")
+        parts.append(f"only with the policy: {_listed(made)} exists afterwards")
     before = {_VARYING.sub("#", line) for line in _lines(without)}
     told = [line for line in _lines(with_it) if _VARYING.sub("#", line) not in before]
     if told:
@@ -128,7 +128,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _lines(evidence: Evidence) -> list[str]:
-    """What the model was told, line by line, without what names the scratch folders or lists files."""
+    """What the model was told, line by line, without lines that name the scratch folders or list files."""
     scratch = (str(evidence.home), str(evidence.project), evidence.project.parent.parent.parent.name)
     lines = (line.rstrip() for text in evidence.told for line in text.splitlines())
     return [line.strip() for line in lines if line.strip() and not _LISTING.match(line) and not any(word in line for word in scratch)]

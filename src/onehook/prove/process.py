@@ -1,4 +1,4 @@
-"""Runs one agent to its end: own process group, named environment only, bounded time and output."""
+"""Runs one agent until it ends, in its own process group, with a minimal environment and limits on time and output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `exit_code` is None if we ended it: too long, or more output than we keep."""
+    """How a run ended. `exit_code` is None if we killed it, for taking too long or writing too much."""
 
     exit_code: int | None
     stdout: str
@@ -31,7 +31,7 @@ class Outcome:
 
 
 def run_agent(launch: Launch, timeout: float = 60.0) -> Outcome:
-    """Start the agent, wait until it ends or has to be ended, and end what is left of its process group."""
+    """Start the agent, wait until it ends or exceeds a limit, and kill what is left of its process group."""
     started = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
@@ -58,7 +58,7 @@ def run_agent(launch: Launch, timeout: float = 60.0) -> Outcome:
 
 
 def environment(launch: Launch) -> dict[str, str]:
-    """Named variables only, so that no key and no setting of the person's own reaches the agent."""
+    """Only the named variables, so that none of the user's keys and settings reach the agent."""
     base = {
         "HOME": str(launch.home),
         "PATH": os.environ.get("PATH", os.defpath),
@@ -69,7 +69,7 @@ def environment(launch: Launch) -> dict[str, str]:
 
 
 def _wait(process: subprocess.Popen[bytes], deadline: float, *files: IO[bytes]) -> str:
-    """Wait for the process; "time" or "output" if it went over a limit, empty if it ended by itself."""
+    """Wait for the process; "time" or "output" if it exceeded a limit, "" if it ended by itself."""
     while process.poll() is None:
         if any(os.fstat(file.fileno()).st_size > MAX_OUTPUT for file in files):
             return "output"
@@ -80,7 +80,7 @@ def _wait(process: subprocess.Popen[bytes], deadline: float, *files: IO[bytes]) 
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End what is left of the group: the agent after a time-out, and children that outlived it."""
+    """Kill what is left of the group: the agent after a timeout, and children that outlived it."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)

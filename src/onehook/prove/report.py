@@ -1,4 +1,4 @@
-"""What a person sees: progress while it runs, then a table host by effect."""
+"""What the user sees: progress during the run, then a table of agents and effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of a run as data: written, read, compared, and laid out as a table."""
+"""The results of a run as data: write, read, compare, and lay out as a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def _stable(verdict: Verdict) -> dict[str, Any]:
-    """Without what differs from run to run, so that a committed file changes only when a result does."""
+    """The results without what varies between runs, so that a committed file changes only when a result does."""
     return {name: value for name, value in verdict.to_dict().items() if name not in ("seconds", "kept")}
 
 
@@ -45,7 +45,7 @@ def cells(results: Iterable[dict[str, Any]]) -> dict[Cell, dict[str, Any]]:
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """What a new version changed, cell by cell; only agents that both have are compared."""
+    """What changed, cell by cell; only agents in both runs are compared."""
     old, new = cells(before["results"]), cells(after["results"])
     both = {host for host, _, _ in old} & {host for host, _, _ in new}
     lines = [

@@ -1,4 +1,4 @@
-"""What is proven: for each event and effect a policy, a script for the model, and what the world must look like afterwards.
+"""What is proven: for each event and effect a policy, a script for the model, and the expected outcome.
 
 A scenario says nothing about hosts. Whether its effect is expected on a host comes from the host's capability table (expectations.py), and
 every scenario has a negative control: the same script without the policy must show the opposite.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onehook.core import Response
+from onehook.core import Response, UsageError
 from onehook.hostkit.live import Step
 from onehook.prove import compactions, guests, imports
 from onehook.prove.evidence import Evidence
@@ -24,7 +24,7 @@ CONTEXT = "the-policy-added-context-2893"
 USER = "the-policy-tells-the-user-5127"
 SECRET = "the-secret-text-9034"
 PROMPT = "Please do the task."
-LIMIT = 2  # the stop limit of the guard's scenario, low so that the proof is quick
+LIMIT = 2  # the stop limit in the stop guard's scenario, low to keep the run short
 
 Script = Callable[["Live", str, str], "list[Step | None]"]  # the host, its mode, the project's folder
 
@@ -42,7 +42,7 @@ def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    if live.TRAITS.failing == "edit":  # to some agents a command that exits with an error has not failed
+    if live.TRAITS.failing == "edit":  # some agents do not count a command with a non-zero exit code as failed
         return _ends([live.edit(f"{project}/a.txt", "not in the file", "x", mode)])
     return _ends([live.shell("ls no-such-file-here", mode)])
 
@@ -52,7 +52,7 @@ def write_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def edit_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    read = live.read(f"{project}/a.txt", mode)  # some agents edit only what they have read; some have no tool for reading
+    read = live.read(f"{project}/a.txt", mode)  # some agents only edit files that they have read; some have no tool for reading
     return _ends([*([read] if read else []), live.edit(f"{project}/a.txt", "hello", "changed", mode)])
 
 
@@ -70,12 +70,12 @@ def subagent_script(live: Live, mode: str, project: str) -> list[Step | None]:
     child = None if inner is None else {**inner, "when": "subtask-alpha"}
     end = live.subagent_end("the subtask is done", mode)
     last = {**end, "when": "subtask-alpha"} if end and "say" in end else end
-    # The main agent may go on while the subagent works; its last word waits for the subagent's steps.
+    # The main agent may continue while the subagent works; its last step waits for the subagent's steps.
     return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
 
 
 def project_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    """A session in which every hook of the imported project has something to say."""
+    """A session that triggers every hook of the imported project."""
     commands = ("rm -rf precious", "git push --force nowhere main", "echo ran > ran.txt")
     calls = [live.shell(command, mode) for command in commands]
     calls += [live.write(f"{project}/src/a.ts", "let a = 1\n", mode), live.mcp("proof", "note", {"text": "noted"}, mode)]
@@ -87,7 +87,7 @@ def talk_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def compact_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    # Some agents ask for the summary as for any turn, with tools; to the others it is the last word.
+    # Some agents request the summary like any turn, with tools; for the others it is the last step.
     return _ends([*live.compaction(mode), {"say": "a summary"}])
 
 
@@ -104,19 +104,19 @@ class Scenario:
     script: Script
     seen: Callable[[Evidence], bool]
     fail_closed: bool = False
-    effect: str = ""  # the capability that this proves; "" for one of onehook's own promises
-    control_is_open: bool = False  # the opposite is shown by the fail-closed twin, since going on is also what happens without a policy
-    needs: tuple[str, ...] = ()  # what the live module must be able to do
+    effect: str = ""  # the capability that this proves; "" for one of onehook's own guarantees
+    control_is_open: bool = False  # the control fails closed, since without a policy the agent continues too
+    needs: tuple[str, ...] = ()  # what the live module must support
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
-    disabled: bool = False  # the hooks are switched off after the install
-    asks_doctor: bool = False  # `onehook doctor` is asked after the run
-    policy_path: str = ""  # a policy of the user's own, used where it is, or in the copy of its repository
+    disabled: bool = False  # hooks are disabled after the install
+    asks_doctor: bool = False  # run `onehook doctor` afterwards
+    policy_path: str = ""  # the user's own policy, used in place or in the copy of its repository
     copied_from: Path | None = None  # that repository
-    copied: tuple[str, ...] = ()  # and what of it stands in the project
-    policy_name: str = "policy.py"  # onehook.toml where the policy is a manifest
-    imports: str = ""  # a config among the files whose hooks are imported, which makes the policy; the control is without it
-    explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, where the effect is not seen
+    copied: tuple[str, ...] = ()  # the files of it to copy into the project
+    policy_name: str = "policy.py"  # onehook.toml for a manifest
+    imports: str = ""  # a config among the files whose hooks are imported as the policy; the control runs without it
+    explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, if the effect is not seen
 
 
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\nhooks = Hooks({options})\n"
@@ -127,7 +127,7 @@ def _policy(body: str, options: str = "") -> str:
 
 
 def answering(event: str, response: Response, tool: str = "", options: str = "", condition: str = "") -> str:
-    """A policy whose one handler gives one answer."""
+    """A policy with one handler that always gives the same answer."""
     fields: dict[str, Any] = response.to_dict()
     wanted = f'"{event}"' + (f', tool="{tool}"' if tool else "")
     lines = [f"@hooks.on({wanted})", "def handler(event):"]
@@ -138,7 +138,7 @@ def answering(event: str, response: Response, tool: str = "", options: str = "",
 
 
 def breaking(body: str, options: str) -> str:
-    """A policy whose handler for shell commands does something bad."""
+    """A policy whose handler for shell commands misbehaves."""
     return _policy(f'@hooks.on("PreToolUse", tool="Bash")\ndef handler(event):\n    {body}\n', options)
 
 
@@ -170,7 +170,7 @@ def _kept_and_told(evidence: Evidence) -> bool:
 
 
 def _guest(id: str) -> Scenario:
-    """A hook program of somebody else's, in the words of one host, on whatever host this is."""
+    """Someone else's hook program, written for one host, on any host."""
     return Scenario(
         id, guests.GUESTS[id][0], "PreToolUse", "Bash", NO, guests.manifest(id), remove_script, _kept_and_told, effect="deny",
         files=guests.files(id, REASON), policy_name="onehook.toml",
@@ -178,7 +178,7 @@ def _guest(id: str) -> Scenario:
 
 
 def _compaction(id: str, title: str, event: str) -> Scenario:
-    """A handler that is told of a compaction."""
+    """A handler for a compaction event."""
     policy = _policy(compactions.keeping(event))
     seen = compactions.told_once(hook_event_name=event)
     return Scenario(id, title, event, "", None, policy, compact_script, seen, needs=("compacts",))
@@ -194,7 +194,7 @@ def _silent_hooks(evidence: Evidence) -> str:
 
 SCENARIOS: tuple[Scenario, ...] = (
     _simple("deny", "a command denied, the model told why", "PreToolUse", NO, shell_script, _blocked_and_told, tool="Bash", effect="deny"),
-    _simple("ask", "ask with nobody there: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
+    _simple("ask", "ask with no user present: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
             tool="Bash", effect="ask"),
     _simple("allow", "an allow skips the permission prompt", "PreToolUse", Response("allow"), shell_script, _ran,
             tool="Bash", effect="approve", needs=("strict",)),
@@ -202,7 +202,7 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: (e.text("ran.txt") or "").strip() == "rewritten", tool="Bash", effect="modified_input"),
     _simple("context-before", "context before a tool", "PreToolUse", Response(additional_context=CONTEXT), shell_script,
             lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
-    _simple("user-message", "the user is told, beside a denial", "PreToolUse", Response("deny", REASON, USER), shell_script,
+    _simple("user-message", "a message to the user with a denial", "PreToolUse", Response("deny", REASON, USER), shell_script,
             lambda e: _not_ran(e) and e.user_was_told(USER), tool="Bash", effect="user_message", needs=("shows_user",)),
     _simple("deny-write", "a new file denied by its path", "PreToolUse", NO, write_script,
             lambda e: e.acted and e.text("guarded.env") is None and e.model_was_told(REASON), tool="Write|Edit",
@@ -218,22 +218,22 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("deny-subagent", "a subagent's command denied", "PreToolUse", NO, subagent_script, _not_ran, tool="Bash", effect="deny"),
     _simple("context-start", "context at the start of a session", "SessionStart", Response(additional_context=CONTEXT), shell_script,
             lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
-    _simple("context-prompt", "context at a prompt", "UserPromptSubmit", Response(additional_context=CONTEXT), shell_script,
+    _simple("context-prompt", "context with a prompt", "UserPromptSubmit", Response(additional_context=CONTEXT), shell_script,
             lambda e: e.model_was_told(CONTEXT), effect="additional_context", needs=("prompts",)),
     _simple("prompt-blocked", "a prompt blocked before the model sees it", "UserPromptSubmit", NO, shell_script,
             lambda e: e.started and not e.acted and not _ran(e), effect="deny", needs=("prompts",)),
     _simple("context-after", "context after a tool", "PostToolUse", Response(additional_context=CONTEXT), shell_script,
             lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
-    _simple("feedback-after", "a tool's result answered with feedback", "PostToolUse", NO, shell_script,
+    _simple("feedback-after", "feedback on a tool's result", "PostToolUse", NO, shell_script,
             lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
     _simple("context-failure", "context after a tool that failed", "PostToolUseFailure", Response(additional_context=CONTEXT),
             failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", any_tool=True, effect="additional_context",
             files={"a.txt": "hello\n"}),
-    _simple("stop-continued", "a stop denied once: the agent goes on, for the reason", "Stop", NO, talk_script,
+    _simple("stop-continued", "a stop denied once: the agent keeps working, for the reason", "Stop", NO, talk_script,
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
-    _simple("stop-guard", "a stop denied always: the guard ends it", "Stop", NO, talk_script,
+    _simple("stop-guard", "a stop always denied: the stop guard ends it", "Stop", NO, talk_script,
             lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
-    _simple("disabled", "hooks switched off or not trusted: doctor says so", "PreToolUse", NO, shell_script,
+    _simple("disabled", "hooks disabled or not trusted: doctor reports it", "PreToolUse", NO, shell_script,
             lambda e: _ran(e) and e.doctor_failed, tool="Bash", disabled=True, asks_doctor=True, needs=("disable",)),
     Scenario("crash-closed", "a handler that raises, fail closed", "PreToolUse", "Bash", None,
              breaking('raise RuntimeError("broken")', 'fail="closed"'), shell_script, _not_ran, fail_closed=True),
@@ -253,14 +253,14 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
              files={name: "open('shadowed.txt', 'w').write('x')\n" for name in ("json.py", "onehook.py", "os.py")}),
     *(_guest(id) for id in guests.GUESTS),
-    Scenario("imported", "the hooks of a Claude Code project, imported: each runs", "PreToolUse", "Bash", NO, "", project_script,
+    Scenario("imported", "the imported hooks of a Claude Code project: each runs", "PreToolUse", "Bash", NO, "", project_script,
              lambda e: _kept_and_told(e) and not _silent_hooks(e), effect="deny", files=imports.files(REASON), mcp=True,
              policy_name="onehook.toml", imports=imports.CONFIG, explained=_silent_hooks),
     Scenario("compacted", "a Claude Code hook for a compaction", "SessionStart", "", None, compactions.MANIFEST, compact_script,
              compactions.told_once(hook_event_name="SessionStart", source="compact"), needs=("compacts",), files=compactions.FILES,
              policy_name="onehook.toml"),
     _compaction("compaction-before", "a compaction announced", "PreCompact"),
-    _compaction("compaction-after", "a compaction reported when it is done", "PostCompact"),
+    _compaction("compaction-after", "a compaction reported afterwards", "PostCompact"),
 )  # fmt: skip
 
 
@@ -268,5 +268,5 @@ def by_id(wanted: Sequence[str]) -> list[Scenario]:
     known = {scenario.id: scenario for scenario in SCENARIOS}
     missing = [name for name in wanted if name not in known]
     if missing:
-        raise KeyError(f"no scenario {missing[0]!r}; there are {', '.join(known)}")
+        raise UsageError(f"unknown scenario {missing[0]!r}; known scenarios: {', '.join(known)}")
     return [known[name] for name in wanted]

@@ -1,4 +1,4 @@
-"""One scenario on one agent: a fresh home and project, the policy installed as a user would, the agent run, the world looked at."""
+"""One scenario on one agent: a fresh home and project, the policy installed as a user would, the agent run, the outcome collected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECONDS = 90.0
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent that can be started: which host it is, its program and its version."""
+    """An agent that can be started: its host, program and version."""
 
     host: str
     binary: Path
@@ -40,7 +40,7 @@ class Agent:
 
 
 class CannotPlay(Exception):
-    """The agent lacks what the scenario needs (no such tool, no way to start it so)."""
+    """The agent lacks what the scenario needs (a tool, or a way to be started)."""
 
 
 def live_of(host: str) -> Live:
@@ -48,7 +48,7 @@ def live_of(host: str) -> Live:
 
 
 def abilities(live: Live) -> frozenset[str]:
-    """What a host's live module can do beyond the interface."""
+    """The optional features of a host's live module."""
     able = {"broken_later", "compacts", "prompts", *live.TRAITS.can}
     return frozenset(able | {"disable"} if live.TRAITS.disable else able)
 
@@ -57,10 +57,10 @@ def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")
     live = live_of(agent.host)
     steps = scenario.script(live, agent.mode, str(project))
     if any(step is None for step in steps):
-        raise CannotPlay("the host has no such tool")
+        raise CannotPlay("the agent has no such tool")
     missing = [need for need in scenario.needs if need not in abilities(live)]
     if missing:
-        raise CannotPlay(f"the host cannot show it in a headless run ({missing[0]})")
+        raise CannotPlay(f"a headless run of the agent cannot show it ({missing[0]})")
     return [step for step in steps if step is not None]
 
 
@@ -70,7 +70,7 @@ Tamper = Callable[[Path], None]
 def play(
     agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None, tamper: Tamper | None = None
 ) -> Evidence:
-    """Run one scenario (or, without the policy, its control) in a folder of its own. A hanging agent is tried once more."""
+    """Run one scenario (or, without the policy, its control) in a folder of its own. An agent that hangs is tried once more."""
     evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed, tamper)
     if evidence.outcome.timed_out:
         evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed, tamper), hung=True)
@@ -128,7 +128,7 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario) -> L
 
 
 def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
-    """As a user would: `onehook install`. To tamper with the runtime, it is put into the project first."""
+    """Run `onehook install`, as a user would. To tamper with the runtime, it is put into the project first."""
     policy = _policy(scenario, sandbox.project)
     if scenario.imports:
         _onehook(sandbox, "import", "--from", "claude", "--output", f".hooks/{scenario.policy_name}", "--take-over")
@@ -171,6 +171,6 @@ def _evidence(live: Live, sandbox: Sandbox, outcome: Outcome, model: ScriptedMod
 
 
 def _keep(folder: Path, outcome: Outcome) -> None:
-    """The agent's output, for whoever has to find out why."""
+    """Keep the agent's output, to find out why."""
     (folder / "stdout.txt").write_text(outcome.stdout, encoding="utf-8")
     (folder / "stderr.txt").write_text(outcome.stderr, encoding="utf-8")

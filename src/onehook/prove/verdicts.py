@@ -1,4 +1,4 @@
-"""From what was expected and what was seen to a verdict, one cell at a time."""
+"""Compares what was expected with what was seen, one cell at a time."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Prover:
 
     def __init__(self, folder: Path, tamper: Tamper | None = None, keep: bool = False) -> None:
         self.folder = folder
-        self.keep = keep  # what every run left, not only a MISS
-        self.tamper = tamper  # breaks the runtime before the agent starts: the way to see that a broken adapter is caught
+        self.keep = keep  # keep the output of every run, not only of a MISS
+        self.tamper = tamper  # breaks the runtime before the agent starts, to show that a broken adapter is caught
         self._controls: dict[tuple[str, str], Evidence] = {}
         self._locks: dict[tuple[str, str], Lock] = {}
         self._lock = Lock()
@@ -55,7 +55,7 @@ class Prover:
         except CannotPlay as reason:
             expected, _ = expectation(agent.host, scenario, agent.mode)
             verdict, detail = (CLAIMED if scenario.needs and expected == WORKS else ABSENT), str(reason)
-        except Exception as error:  # a proof that breaks is a miss, with its reason, and the others go on
+        except Exception as error:  # a scenario that breaks is a MISS with its reason, and the others continue
             verdict, detail = MISS, f"{type(error).__name__}: {error}"
         kept = str(where) if verdict == MISS else ""
         if not kept and not self.keep:
@@ -64,7 +64,7 @@ class Prover:
         return Verdict(agent.host, agent.mode, agent.version, scenario.id, scenario.event, scenario.effect, verdict, detail, took, kept)
 
     def _fresh(self, agent: Agent, name: str) -> Path:
-        """A folder for one run; what an earlier proof left in a folder that is kept goes."""
+        """A folder for one run; removes what an earlier run left in it."""
         folder = self.folder / agent.name.replace(" ", "-") / name
         shutil.rmtree(folder, ignore_errors=True)
         return folder
@@ -80,16 +80,16 @@ class Prover:
         seen = scenario.seen(evidence)
         opposite = not self._control_shows(agent, scenario, where)
         if not opposite and expected == WORKS:
-            return MISS, "the control, without the policy, shows the same: this proves nothing"
+            return MISS, "the control run, without the policy, shows the same effect, so this proves nothing"
         if expected == WORKS:
             return (PROVEN, "") if seen else (MISS, f"the effect did not take place; {scenario.explained(evidence) or _hint(evidence)}")
         assert expected == NOT_HONOURED
-        return (MISS, "declared as not honoured, but it took effect: the table is out of date") if seen else (DECLARED, why)
+        return (MISS, "declared as not supported, but it took effect: the table is out of date") if seen else (DECLARED, why)
 
     def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
-        """Whether the effect is seen without the policy, too. (Where the hooks were switched off: whether it is seen with them on.)"""
+        """Whether the effect is also seen without the policy (or, if hooks are disabled, with hooks enabled)."""
         if scenario.control_is_open:
-            # Going on is what happens without a policy, too: the opposite is the same policy, installed to fail closed.
+            # Without a policy the agent continues too, so the control is the same policy, installed to fail closed.
             return scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
         if scenario.disabled:
             return scenario.seen(play(agent, replace(scenario, disabled=False), where / "control", with_policy=True))

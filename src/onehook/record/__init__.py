@@ -1,1 +1,1 @@
-"""Live events kept as fixtures (log), and events run through a policy again (replay)."""
+"""Recorded events, and how they are run through a policy again."""

@@ -1,4 +1,4 @@
-"""Recorded events through one policy, or through two to see what changes. The work is done by worker processes."""
+"""Runs recorded events through one policy, or through two to compare them. Worker processes do the work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from onehook.core import UsageError
+from onehook.core import OnehookError
 from onehook.record.sources import Source
 
 Verdict = dict[str, Any]
@@ -21,7 +21,7 @@ COMPARED = ("effect", "modified_input", "additional_context")
 
 @dataclass
 class Summary:
-    """What a replay has gone through; filled while its rows are taken."""
+    """The totals of a replay, filled while its rows are consumed."""
 
     events: int = 0
     effects: dict[str, int] = field(default_factory=dict)
@@ -46,16 +46,16 @@ class Order:
     policy: str
     against: str = ""
     since: str = ""
-    everything: bool = False  # also the events that the policy has no opinion on
+    everything: bool = False  # also the events that the policy leaves to the agent
     programs: bool = False
-    host: str = ""  # of events that do not say it
+    hosts: tuple[str, ...] = ()  # that events may come from if they do not name their host
     workers: int = 0
 
 
 def replay(order: Order, summary: Summary, progress: Callable[[int, int], None] = lambda done, events: None) -> Iterator[dict[str, Any]]:
     """The rows to show, in the order of the events: verdicts, or with `against` pairs {"before", "after"} that differ.
 
-    `against` is the policy as it was: a row says what it decided and what the new one decides.
+    `against` is the previous policy: a row holds its decision and the new one.
     """
     shards = 1 if order.against else max(1, order.workers or min(2, os.cpu_count() or 1))
     with ExitStack() as stack:
@@ -84,7 +84,7 @@ def _ordered(
 
 
 class _Worker:
-    """One process. What it says is read as it comes, so that neither side holds more than a pipe's worth."""
+    """One process. Its output is read as it arrives, so that neither side buffers more than a pipe holds."""
 
     def __init__(self, stack: ExitStack, order: Order, policy: str, shard: int, shards: int, everything: bool) -> None:
         self.policy = policy
@@ -92,7 +92,7 @@ class _Worker:
         self.end: dict[str, Any] = {}
         told = {
             "policy": os.path.abspath(policy), "sources": [source.to_dict() for source in order.sources], "since": order.since,
-            "shard": shard, "shards": shards, "all": everything, "programs": order.programs, "host": order.host,
+            "shard": shard, "shards": shards, "all": everything, "programs": order.programs, "hosts": order.hosts,
         }  # fmt: skip
         argv = [sys.executable, "-I", "-m", "onehook.record.worker"]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -106,7 +106,7 @@ class _Worker:
         for line in self.process.stdout:
             message = json.loads(line)
             if "fatal" in message:
-                raise UsageError(message["fatal"])
+                raise OnehookError(message["fatal"])
             if "progress" in message:
                 self.done, self.seen = message["progress"], message["events"]
                 heard()
@@ -115,7 +115,7 @@ class _Worker:
             else:
                 yield message
         if not self.end:
-            raise UsageError(f"{self.policy} ended the replay: its process exited with {self.process.wait()}")
+            raise OnehookError(f"{self.policy} ended the replay: its process exited with {self.process.wait()}")
 
     def _close(self) -> None:
         assert self.process.stdout is not None

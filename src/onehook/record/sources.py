@@ -19,7 +19,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 @dataclass(frozen=True)
 class Source:
-    """A file of events. `host` is set for a transcript; the lines of a log name theirs, or it is told from the payload."""
+    """A file of events. `host` is set for a transcript; the lines of a log name theirs, or it is detected from the payload."""
 
     path: str
     host: str = ""
@@ -30,28 +30,28 @@ class Source:
 
 @dataclass(frozen=True)
 class Recorded:
-    """One event that happened: when, on which host ("" if the payload must show it), and what the hook was sent."""
+    """One past event: its time, its host ("" if it must be detected from the payload), and the payload."""
 
     time: str
     host: str
     native_event: str
     payload: dict[str, Any]
-    echo: bool = False  # it reached no handler; the payload alone may not show why
+    echo: bool = False  # no handler saw it; the payload alone may not show why
 
 
 def logs(paths: Sequence[str]) -> list[Source]:
-    """The files that are named, and the .jsonl files of the folders that are."""
+    """The named files, and the .jsonl files of the named folders."""
     found: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
             files = sorted(path.rglob("*.jsonl"))
             if not files:
-                raise UsageError(f"{path} holds no .jsonl file; `onehook record --output {path} -- AGENT` makes some")
+                raise UsageError(f"{path} contains no .jsonl file; `onehook record --output {path} -- AGENT` writes them")
             found += [Source(str(file)) for file in files]
         elif path.is_file():
             found.append(Source(str(path)))
         else:
-            raise UsageError(f"there is no log {path}")
+            raise UsageError(f"log not found: {path}")
     return found
 
 
@@ -60,12 +60,12 @@ def hosts_with_transcripts() -> list[str]:
 
 
 def transcripts(hosts: Sequence[str], since: float, home: Path) -> list[Source]:
-    """The transcripts that were written to since then, oldest first."""
+    """The transcripts modified since then, oldest first."""
     known = hosts_with_transcripts()
     found: list[tuple[float, Source]] = []
     for host in hosts:
         if host not in known:
-            raise UsageError(f"onehook reads no transcripts of {host!r}; it reads those of {', '.join(known)}")
+            raise UsageError(f"onehook cannot read transcripts of {host!r}, only those of {', '.join(known)}")
         module = load(host, "transcripts")
         for pattern in module.FILES:
             for path in (home / module.FOLDER).glob(pattern):
@@ -82,17 +82,17 @@ def parse_since(given: str) -> float:
     try:
         date = datetime.fromisoformat(given)
     except ValueError:
-        raise UsageError(f"{given!r} is no time span; write 30d, 12h, 2w or a date like 2026-11-01") from None
+        raise UsageError(f"{given!r} is not a time span; use 30d, 12h, 2w or a date such as 2026-11-01") from None
     return (date if date.tzinfo else date.astimezone()).timestamp()
 
 
 def as_stamp(moment: float) -> str:
-    """The same in the form that logs and transcripts use, so that texts can be compared."""
+    """A moment in the format of logs and transcripts, so that it can be compared as a string."""
     return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def read(source: Source, counts: Counts, since: str = "") -> Iterator[Recorded]:
-    """The events of one file, one after the other."""
+    """The events of one file, one by one."""
     for event in _transcript(source, counts) if source.host else _log(Path(source.path), counts):
         if not since or not event.time or event.time >= since:
             yield event
@@ -115,7 +115,7 @@ def _log(path: Path, counts: Counts) -> Iterator[Recorded]:
             named = text(line.get("event")) or (text(words[0]) if isinstance(words, list) and words else "")
             yield Recorded("", "", named, line["stdin"])
         elif "answer" in line:
-            counts.add_unknown("payload that could not be read")
+            counts.add_unknown("unreadable payload")
         elif table(line):
             yield Recorded("", "", "", line)
 

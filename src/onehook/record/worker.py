@@ -1,7 +1,7 @@
-"""One policy over many events, in a process of its own: `python -I -m onehook.record.worker`, an order on stdin, verdicts on stdout.
+"""Runs one policy over many events in a separate process: `python -I -m onehook.record.worker`, an order on stdin, verdicts on stdout.
 
-Apart, because two policies must not share modules, and because what happened last week must have no effect today: no programs are
-started and no connection is made, and event.session is a memory of its own.
+Separate, because two policies must not share modules, and because a replay must have no side effects: no program is started, no
+connection is made, and event.session starts empty.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,13 +32,13 @@ MAX_SHOWN = 500
 
 
 class NotInReplay(OnehookError):
-    """What a policy may do live and not in a replay."""
+    """Something that a policy may do live but not in a replay."""
 
 
 def main() -> None:
     order = json.loads(sys.stdin.buffer.read())
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the policy prints is not our answer
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the policy prints must not mix with the verdicts
     with tempfile.TemporaryDirectory(prefix="onehook-replay-") as folder:
         os.environ["ONEHOOK_STATE_DIR"] = folder
         os.environ["ONEHOOK_REPLAY"] = "1"
@@ -57,24 +57,24 @@ def main() -> None:
 
 def _forbid(event: str, _: object) -> None:
     if event in PROGRAMS:
-        raise NotInReplay("a replay starts no programs (--run-programs lets it)")
+        raise NotInReplay("a replay does not start programs (--run-programs allows it)")
     if event in NETWORK:
-        raise NotInReplay("a replay makes no connections (--run-programs lets it)")
+        raise NotInReplay("a replay does not open connections (--run-programs allows it)")
 
 
 def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A message for each event that is worth one, progress in between, and the counts at the end."""
+    """A message for each event to show, progress in between, and the totals at the end."""
     counts = Counts()
     tally: dict[str, int] = {}
     unusable: dict[str, int] = {}
     bytes_done, last = 0, time.monotonic()
     for number, source in enumerate(Source(**given) for given in order["sources"]):
         if source.host and number % order["shards"] != order["shard"]:
-            continue  # a transcript is one session, so whole files are shared out; a log holds several
+            continue  # a transcript is one session, so whole files are distributed; a log holds several sessions
         for index, recorded in enumerate(read(source, counts, order["since"])):
             if not source.host and order["shards"] > 1 and _share(recorded, order["shards"]) != order["shard"]:
                 continue
-            verdict = judge(hooks, recorded, order["host"])
+            verdict = judge(hooks, recorded, order["hosts"])
             tally[verdict["effect"]] = tally.get(verdict["effect"], 0) + 1
             if why := verdict.get("unusable"):
                 why = why if why in unusable or len(unusable) < MAX_KINDS else "other reasons"
@@ -93,23 +93,23 @@ def _share(recorded: Recorded, shards: int) -> int:
     return zlib.crc32(str(named).encode("utf-8", "backslashreplace")) % shards
 
 
-def judge(hooks: Hooks, recorded: Recorded, host: str = "") -> dict[str, Any]:
-    """What the policy says to one event, and what the host would do."""
+def judge(hooks: Hooks, recorded: Recorded, hosts: Sequence[str] = ()) -> dict[str, Any]:
+    """What the policy decides about one event, and what the agent would do."""
     job = Job()
-    job.hosts = [recorded.host or host] if recorded.host or host else []
+    job.hosts = [recorded.host] if recorded.host else list(hosts)
     try:
         job.wire = resolve(job.hosts, recorded.payload)
         job.event = job.wire.parse(recorded.payload, recorded.native_event)
         job.event.echo = job.event.echo or recorded.echo
     except (PayloadError, UsageError) as error:
-        return {"unusable": str(error), "effect": "not understood", "interesting": False}
+        return {"unusable": str(error), "effect": "unusable", "interesting": False}
     event = job.event
     begun = time.perf_counter()
     error_text = ""
     try:
         job.settle(hooks.options)
         with _deadline(job.options.timeout):
-            response = Response() if event.echo else checked(hooks.dispatch(event))  # as live: an echo reaches no handler
+            response = Response() if event.echo else checked(hooks.dispatch(event))  # as live: handlers do not see an echo
         output = conclude(job, response)
     except Exception as error:
         error_text = told(error)
@@ -135,7 +135,7 @@ def judge(hooks: Hooks, recorded: Recorded, host: str = "") -> dict[str, Any]:
 
 @contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """The policy's own; where there are no timers (Windows) a handler that hangs, hangs."""
+    """The policy's own deadline; without timers (Windows) a handler that hangs blocks the replay."""
     if not hasattr(signal, "setitimer"):
         yield
         return

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from onehook.core import OnehookError
+
 TEMP_PREFIX = ".onehook-tmp-"
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
-class FilesError(RuntimeError):
+class FilesError(OnehookError):
     """A planned edit cannot be written."""
 
 

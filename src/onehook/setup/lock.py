@@ -9,13 +9,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from onehook.core import OnehookError
+
 LOCK_NAME = "setup.lock"
 _POLL_SECONDS = 0.05
 # Windows locks are mandatory: the locked byte lies far behind the pid, so that others can still read that.
 _LOCKED_BYTE = 1 << 30
 
 
-class LockError(RuntimeError):
+class LockError(OnehookError):
     """Another process holds the lock, and did not release it in time."""
 
 

@@ -1,6 +1,6 @@
-"""The author's kit: what a policy does on every host, without an agent. See docs/testing.md.
+"""For policy authors: what a policy does on every agent, without running one. See docs/testing.md.
 
-pytest loads onehook.testing.plugin in every run of whoever has onehook installed, so nothing is imported here until it is asked for.
+pytest loads onehook.testing.plugin wherever onehook is installed, so nothing is imported here until it is used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def __getattr__(name: str) -> object:
 
 
 def simulate(hooks: Hooks, event: str, tool: str = "", **fields: Any) -> Response:
-    """The merged answer of a policy's handlers to a made-up event; what a host makes of it is another matter.
+    """The merged answer of a policy's handlers to a made-up event, before it is translated for an agent.
 
     simulate(hooks, "PreToolUse", "Bash", command="rm -rf /").decision == "deny"
     """

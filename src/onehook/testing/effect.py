@@ -8,27 +8,27 @@ _AFTER = ("PostToolUse", "PostToolUseFailure")
 
 
 def effect(event: Event, output: Output, gates: bool) -> str:
-    """What the host will do. `gates`: a deny of this event prevents something."""
+    """What the agent will do. `gates`: whether a deny of this event prevents something."""
     if output.answer is None:
-        return "blocked" if output.exit_code == 2 else "error, goes on"
+        return "blocked" if output.exit_code == 2 else "error, continues"
     return effect_of(event, output.answer, gates, ignored(output.answer, [drop.field for drop in output.dropped]))
 
 
 def ignored(answer: Response, dropped: list[str]) -> bool:
-    """Whether a decision is written although the host was seen not to act on it: it is in the answer and among the losses."""
+    """Whether the host ignores a decision that was written anyway: it is both in the answer and among the losses."""
     return answer.decision is not None and "decision" in dropped
 
 
 def effect_of(event: Event, answer: Response, gates: bool, decision_ignored: bool = False) -> str:
-    """The effect of what a host heard."""
+    """The effect of an answer as the host understands it."""
     heard = answer.copy(decision=None) if decision_ignored else answer
     return ", ".join([_main_effect(event, heard, gates), *_side_effects(heard)])
 
 
 def _main_effect(event: Event, answer: Response, gates: bool) -> str:
     if event.event in STOPS:
-        goes_on = answer.decision == "deny" or (answer.decision is None and answer.reason is not None)
-        return "goes on working" if goes_on else "stops"
+        sent_back = answer.decision == "deny" or (answer.decision is None and answer.reason is not None)
+        return "keeps working" if sent_back else "stops"
     if answer.decision == "deny":
         if gates:
             return "blocked"
@@ -36,7 +36,7 @@ def _main_effect(event: Event, answer: Response, gates: bool) -> str:
     if answer.decision == "ask":
         return "asked"
     if event.event in _AFTER or not event.tool:
-        return "goes on"
+        return "continues"
     rewritten = answer.modified_input is not None and answer.modified_input != event.tool_input
     return "runs rewritten" if rewritten else "runs"
 

@@ -1,4 +1,4 @@
-"""fire: one event at a policy on every host. What the pytest fixture of that name is, and usable without pytest."""
+"""fire: send one event to a policy as every agent would. The pytest fixture of that name; it also works without pytest."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from onehook.testing.shots import Absent, Shot, chosen, close_to, judged, made_u
 class Fire:
     """fire("Bash", command="rm -rf /").assert_denied("rm -rf")
 
-    The first word is a tool (of a PreToolUse, unless event= says otherwise) or an event that is about no tool. All keywords but `event`
-    and `hosts` are the tool's input in unified keys, or fields of the event (prompt, cwd, session_id, tool_response, stop_hook_active ...).
-    One Fire is one agent session: what onehook remembers of it, and nothing else, lasts from one call to the next.
+    The first argument is a tool (in a PreToolUse, unless event= names another event) or an event that has no tool. All keywords except
+    `event` and `hosts` are the tool's input in unified keys, or fields of the event (prompt, cwd, session_id, tool_response,
+    stop_hook_active ...). One Fire is one agent session: only what the policy remembers of it carries over from one call to the next.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Fire:
         return f"<fire {self.policy} on {', '.join(self.hosts)}{' in processes' if self.processes else ''}>"
 
     def at(self, event: Event, hosts: Sequence[str]) -> list[Shot]:
-        """An event of no host, or of another one, fired at each of these hosts."""
+        """Fire an event, whichever host it was made for, at each of these hosts."""
         return [shot for host in hosts for shot in self._at(event, host)]
 
     def _at(self, event: Event, host: str) -> list[Shot]:
@@ -64,14 +64,14 @@ class Fire:
 
 
 def _meant(what: str, event: str) -> tuple[str, str]:
-    """The event and the tool of fire's first word."""
+    """The event and the tool that fire's first argument means."""
     __tracebackhide__ = True
     if what in EVENTS or what in EXTENDED_EVENTS:
         if event:
-            raise UsageError(f"{what} is an event itself; fire(TOOL, event={event!r}) or fire({what!r})")
+            raise UsageError(f"{what} is an event; write fire(TOOL, event={event!r}) or fire({what!r})")
         return what, ""
     if what not in TOOLS and not what.startswith("mcp__") and not any(what in native_tools(host) for host in chosen(None)):
         meant = close_to(what, (*TOOLS, *EVENTS, *EXTENDED_EVENTS))
-        if meant:  # a slip of the pen would be a tool that no handler wants, and a test that shows nothing
-            raise UsageError(f"there is no tool or event {what!r}. Did you mean {meant}?")
+        if meant:  # a misspelt tool would reach no handler, and the test would show nothing
+            raise UsageError(f"unknown tool or event {what!r}; did you mean {meant}?")
     return event or "PreToolUse", what

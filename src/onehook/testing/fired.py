@@ -1,4 +1,4 @@
-"""What a fired event did on each host, and the assertions about it. They are about effects, never about JSON."""
+"""What a fired event did on each agent, with assertions about the effects rather than the JSON."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from onehook.core import STOPS
 from onehook.testing.shots import Shot, native_tools
 
 _ASKED = "asked about"
-Check = Callable[[Shot], str]  # what is wrong on this host, or ""
+Check = Callable[[Shot], str]  # what is wrong on this agent, or ""
 
 
 class Fired:
-    """The outcome of one `fire(...)`: a Shot per host. Every assertion covers every host, names those that fail it, and returns self."""
+    """The outcome of one `fire(...)`: a Shot per agent. Every assertion covers all agents, names those that fail it, and returns self."""
 
     def __init__(self, what: str, shots: list[Shot]) -> None:
         self.what = what
@@ -25,33 +25,33 @@ class Fired:
         return iter(self.shots)
 
     def __getitem__(self, host: str) -> Shot:
-        """The one shot of a host, for a closer look."""
+        """The shot of one agent, for a closer look."""
         found = [shot for shot in self.shots if shot.host == host]
         if not found:
-            raise KeyError(f"{self.what} was not fired at {host}: {self.absent.get(host, 'it was not asked for')}")
+            raise KeyError(f"{self.what} was not fired at {host}: {self.absent.get(host, 'it was not selected')}")
         return found[0]
 
     def __repr__(self) -> str:
-        return f"<{self.what}: {', '.join(f'{shot.label} {shot.effect}' for shot in self.shots) or 'no host has it'}>"
+        return f"<{self.what}: {', '.join(f'{shot.label} {shot.effect}' for shot in self.shots) or 'no agent has it'}>"
 
     @property
     def effects(self) -> dict[str, str]:
-        """The effect on each host, in words."""
+        """The effect on each agent, in words."""
         return {shot.label: shot.effect for shot in self.shots}
 
     def snapshot(self) -> dict[str, dict[str, Any]]:
-        """The answers on the wire as plain data, to be compared or stored: host -> stdout (as JSON where it is), stderr, exit_code."""
+        """The answers on the wire as plain data, to compare or store: agent -> stdout (parsed if it is JSON), stderr, exit_code."""
         return {shot.label: {"stdout": _plain(shot.stdout), "stderr": shot.stderr, "exit_code": shot.exit_code} for shot in self.shots}
 
     # ---- what happens ----
 
     def assert_denied(self, reason: str | None = None) -> Fired:
-        """It is prevented, by the policy's decision and not by an error, and the model is told the reason (a part of it is enough)."""
+        """The action is prevented, by the policy's decision and not by an error, and the model is told this reason (or more)."""
         __tracebackhide__ = True
         return self._all("denied", lambda shot: _other(shot, "blocked") or _lacks(shot, "reason", shot.heard.reason, reason))
 
     def assert_asked(self, reason: str | None = None, *, or_denied: bool = False) -> Fired:
-        """A person is asked. or_denied: a host that cannot ask may deny instead."""
+        """The user is asked. or_denied: an agent that cannot ask may deny instead."""
         __tracebackhide__ = True
 
         def check(shot: Shot) -> str:
@@ -62,22 +62,22 @@ class Fired:
         return self._all(_ASKED, check)
 
     def assert_runs(self) -> Fired:
-        """It happens, with its input as it was; for an event that is no tool call: the agent goes on (or, on a stop, stops)."""
+        """The action happens with its input unchanged; on an event without a tool, the agent continues (or, on a stop, stops)."""
         __tracebackhide__ = True
-        return self._all("let through", lambda shot: _other(shot, "runs", "goes on", "stops"))
+        return self._all("let through", lambda shot: _other(shot, "runs", "continues", "stops"))
 
     def assert_rewritten(self, **expected: Any) -> Fired:
-        """It runs with its input rewritten. Name what the input must hold then, in unified keys: command=, file_path=, content= ..."""
+        """The tool runs with its input rewritten. Give the expected input in unified keys: command=, file_path=, content= ..."""
         __tracebackhide__ = True
         return self._all("rewritten", lambda shot: _other(shot, "runs rewritten") or _differs(shot, expected))
 
     def assert_context(self, text: str = "") -> Fired:
-        """The model is given additional context that holds this text."""
+        """The model is given additional context that contains this text."""
         __tracebackhide__ = True
         return self._all("given context", lambda shot: _lacks(shot, "context", shot.heard.additional_context, text))
 
     def assert_user_told(self, text: str = "") -> Fired:
-        """The person at the agent is shown a message that holds this text."""
+        """The user is shown a message that contains this text."""
         __tracebackhide__ = True
         return self._all("shown to the user", lambda shot: _lacks(shot, "message", shot.heard.user_message or shot.heard.message, text))
 
@@ -88,23 +88,23 @@ class Fired:
         return self._all("answered with feedback", check)
 
     def assert_continues(self, reason: str | None = None) -> Fired:
-        """The agent is not let stop: it goes on working, for this reason."""
+        """The agent may not stop: it keeps working, for this reason."""
         __tracebackhide__ = True
 
         def check(shot: Shot) -> str:
             if shot.event is not None and shot.event.event not in STOPS:
-                return f"{shot.event.event} is no stop"
-            return _other(shot, "goes on working") or _lacks(shot, "reason", shot.heard.reason, reason)
+                return f"{shot.event.event} is not a stop"
+            return _other(shot, "keeps working") or _lacks(shot, "reason", shot.heard.reason, reason)
 
         return self._all("sent back to work", check)
 
     def assert_nothing_dropped(self) -> Fired:
-        """Each host honours everything that the policy answered."""
+        """Every agent supports everything in the policy's answer."""
         __tracebackhide__ = True
-        return self._all("honoured whole", lambda shot: "; ".join(loss.text for loss in shot.lost), errors=False)
+        return self._all("fully supported", lambda shot: "; ".join(loss.text for loss in shot.lost), errors=False)
 
     def assert_error(self, text: str = "") -> Fired:
-        """The policy breaks on it, with an error that holds this text."""
+        """The policy raises an error that contains this text."""
         __tracebackhide__ = True
         return self._all("an error", lambda shot: _lacks(shot, "error", shot.error or None, text), errors=False)
 
@@ -112,7 +112,7 @@ class Fired:
         __tracebackhide__ = True
         if not self.shots:
             missing = "; ".join(f"{host} {why}" for host, why in self.absent.items())
-            raise AssertionError(f"{self.what} was fired at no host: {missing}")
+            raise AssertionError(f"{self.what} was not fired at any agent: {missing}")
         wrong = [(shot, problem) for shot in self.shots if (problem := _broken(shot) if errors and shot.error else check(shot))]
         if wrong:
             raise AssertionError(self._message(wanted, wrong))
@@ -122,20 +122,20 @@ class Fired:
         width = max(len(shot.label) for shot, _ in wrong)
         failing = {shot.label for shot, _ in wrong}
         fine = [shot.label for shot in self.shots if shot.label not in failing]
-        # The hosts come first, so that pytest's short summary names them.
+        # The agents come first, so that pytest's short summary names them.
         lines = [f"not {wanted} on {', '.join(shot.label for shot, _ in wrong)}: {self.what}"]
         lines += [f"  {shot.label:<{width}}  {problem}" for shot, problem in wrong]
         if wanted == _ASKED and any(loss.field == "ask" for shot, _ in wrong for loss in shot.lost):
-            lines.append("a host that cannot ask denies: assert_asked(or_denied=True) accepts that")
+            lines.append("an agent that cannot ask denies instead; assert_asked(or_denied=True) accepts that")
         if fine:
-            lines.append(f"as wanted on {', '.join(fine)}")
+            lines.append(f"as expected on {', '.join(fine)}")
         if self.absent:
             lines.append(f"not fired at {', '.join(f'{host} ({why})' for host, why in self.absent.items())}")
         return "\n".join(lines)
 
 
 def _broken(shot: Shot) -> str:
-    return f"the policy broke ({shot.effect}): {shot.error}"
+    return f"error in the policy ({shot.effect}): {shot.error}"
 
 
 def _plain(text: str) -> Any:
@@ -148,12 +148,12 @@ def _plain(text: str) -> Any:
 
 
 def _other(shot: Shot, *wanted: str) -> str:
-    """How the main effect differs from all of these, or ""."""
+    """The effect, if it is none of these; otherwise ""."""
     main = shot.effect.partition(",")[0]
     if main in wanted:
         return ""
     losses = "".join(f"; {loss.text}" for loss in shot.lost)
-    reason = f": {shot.heard.reason!r}" if shot.heard.reason and main in ("blocked", "asked", "goes on working") else ""
+    reason = f": {shot.heard.reason!r}" if shot.heard.reason and main in ("blocked", "asked", "keeps working") else ""
     return f"{shot.effect}{reason}{losses}"
 
 
@@ -161,7 +161,7 @@ def _lacks(shot: Shot, what: str, said: str | None, text: str | None) -> str:
     if text is None or (said is not None and text in said):
         return ""
     if said is not None:
-        return f"the {what} is {said!r}, which does not hold {text!r}"
+        return f"the {what} is {said!r}, which does not contain {text!r}"
     losses = "".join(f"; {loss.text}" for loss in shot.lost)
     return f"no {what} ({shot.effect}){losses}"
 
@@ -170,7 +170,7 @@ def _differs(shot: Shot, expected: dict[str, Any]) -> str:
     now = _rewritten_input(shot)
     for key, value in expected.items():
         if now.get(key) != value and not _same_path(shot, key, now.get(key), value):
-            return f"{key} is {now.get(key)!r}, not {value!r}" if key in now else f"the input has no {key} (it has {', '.join(now)})"
+            return f"{key} is {now.get(key)!r}, not {value!r}" if key in now else f"the input has no {key} (only {', '.join(now)})"
     return ""
 
 
@@ -181,7 +181,7 @@ def _same_path(shot: Shot, key: str, now: object, wanted: object) -> bool:
 
 
 def _rewritten_input(shot: Shot) -> dict[str, Any]:
-    """The input that the host runs the tool with, in unified keys."""
+    """The input that the agent runs the tool with, in unified keys."""
     from onehook.hostkit.reverse import unified_keys
 
     event, native = shot.event, shot.heard.modified_input

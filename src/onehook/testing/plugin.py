@@ -1,6 +1,6 @@
 """The pytest plugin: the fixture `fire` and the markers `hosts`, `policy` and `processes`. See docs/testing.md.
 
-It is loaded in every pytest run where onehook is installed, so it imports nothing until a test asks for `fire`.
+It is loaded in every pytest run where onehook is installed, so it imports nothing until a test uses `fire`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from onehook.testing.fire import Fire
 
 _MARKERS = (
-    'hosts(*names, without=()): the hosts that `fire` runs on, e.g. hosts("claude", "codex") or hosts(without="contract")',
+    'hosts(*names, without=()): the agents that `fire` covers, e.g. hosts("claude", "codex") or hosts(without="contract")',
     "policy(path): the policy that `fire` runs, relative to the test's file",
-    "processes: `fire` runs the policy through the real launcher, in a process for each event",
+    "processes: `fire` runs the policy through the real launcher, one process per event",
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("onehook", "onehook: test a hook policy")
-    group.addoption("--onehook-policy", metavar="PATH", help="The policy that `fire` runs. Default: policy.py beside the test.")
-    group.addoption("--onehook-hosts", metavar="A,B", help="The hosts that `fire` runs on. Default: all.")
-    group.addoption("--onehook-processes", action="store_true", help="Let `fire` run the policy through the real launcher.")
+    group.addoption("--onehook-policy", metavar="PATH", help="The policy that `fire` runs. Default: policy.py next to the test.")
+    group.addoption("--onehook-hosts", metavar="A,B", help="The agents that `fire` covers, comma-separated. Default: all.")
+    group.addoption("--onehook-processes", action="store_true", help="Run the policy through the real launcher, one process per event.")
     parser.addini("onehook_policy", "The policy that `fire` runs, relative to this file.")
-    parser.addini("onehook_hosts", "The hosts that `fire` runs on.", type="args")
+    parser.addini("onehook_hosts", "The agents that `fire` covers.", type="args")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def fire(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fire:
-    """Fire events at the policy under test on every host: fire("Bash", command="rm -rf /").assert_denied("rm -rf")"""
+    """Fire events at the policy under test, as every agent would: fire("Bash", command="rm -rf /").assert_denied("rm -rf")"""
     from onehook.core import UsageError
     from onehook.testing.fire import Fire
 
@@ -60,8 +60,8 @@ def _policy(request: pytest.FixtureRequest) -> Path:
     option, setting = request.config.getoption("--onehook-policy"), request.config.getini("onehook_policy")
     if marker is not None:
         if len(marker.args) != 1:
-            pytest.fail('the marker policy takes one path: @pytest.mark.policy("policy.py")', pytrace=False)
-        return _there([beside / marker.args[0]], f"the marker policy({str(marker.args[0])!r})")
+            pytest.fail('the policy marker takes one path: @pytest.mark.policy("policy.py")', pytrace=False)
+        return _there([beside / marker.args[0]], f"policy({str(marker.args[0])!r})")
     if option:
         return _there([Path(request.config.invocation_params.dir, option)], "--onehook-policy")
     if setting:
@@ -69,13 +69,13 @@ def _policy(request: pytest.FixtureRequest) -> Path:
     return _there([beside / "policy.py", root / ".hooks" / "policy.py"], "")
 
 
-def _there(places: list[Path], said_by: str) -> Path:
+def _there(places: list[Path], named_by: str) -> Path:
     for place in places:
         if place.is_file():
             return place
     looked = ", ".join(map(str, places))
-    if said_by:
-        pytest.fail(f"{said_by}: there is no {looked}", pytrace=False)
+    if named_by:
+        pytest.fail(f"{named_by}: {looked} does not exist", pytrace=False)
     pytest.fail(
         f"no policy to test; looked for {looked}. Name it with --onehook-policy, with onehook_policy in pytest's "
         'configuration, or with @pytest.mark.policy("path")',

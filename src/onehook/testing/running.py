@@ -1,4 +1,4 @@
-"""The two ways to run a policy on a payload: here, which is fast, and through the launcher that hosts start, which is the real thing."""
+"""The two ways to run a policy on a payload: in this process, which is fast, or through the launcher, as agents run it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from onehook.core import Drop, Hooks, UsageError
 from onehook.hosts import optional
 from onehook.testing.shots import Loss, Round, Told
 
-Runner = Callable[[Round, str, Path], Told]  # the round, the policy's path, the folder for what onehook remembers
+Runner = Callable[[Round, str, Path], Told]  # the round, the policy's path, the folder for its state
 _PATIENCE = 600  # seconds; the launcher's own deadline is far shorter
 _STATE = "ONEHOOK_STATE_DIR"
 
 
 def by_launcher(shot: Round, policy: str, state: Path) -> Told:
-    """In a process of its own, with the command that install writes."""
+    """Run in a separate process, with the command that install writes."""
     from onehook.codec import dumps
     from onehook.setup.command import LAUNCHER, interpreter
 
@@ -35,7 +35,7 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
         timeout=_PATIENCE,
         check=False,
     )
-    # The launcher ends each stream with a line end of its own, which belongs to no text.
+    # The launcher ends each stream with a newline that is not part of the answer.
     stdout, stderr = (stream.decode("utf-8", "backslashreplace").removesuffix("\n") for stream in (done.stdout, done.stderr))
     return Told(stdout, stderr, done.returncode)
 
@@ -45,13 +45,13 @@ def _arguments(shot: Round) -> list[str]:
 
 
 def _host_ids(host: str) -> tuple[str, ...]:
-    """Who may start an entry of this host, as install writes it."""
+    """The hosts that may start an entry of this host, as install writes it."""
     config = optional(host, "config")
     return config.HOST_IDS if config else (host,)
 
 
 def in_process(shot: Round, policy: str, state: Path) -> Told:
-    """Here, without a deadline. The policy is loaded anew for each event, as it is in real life."""
+    """Run in this process, without a deadline. The policy is loaded again for each event, as in a real hook."""
     from onehook.codec import dumps
     from onehook.runner import Job, answer, load_policy, source_says_closed
 
@@ -89,7 +89,7 @@ def _variable(name: str, value: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _nothing_stays(policy: str) -> Iterator[None]:
-    """Loading a policy adds its folder to sys.path and its modules to sys.modules; the next policy may have others of the same name."""
+    """Undo what loading a policy adds to sys.path and sys.modules; the next policy may have other modules of the same name."""
     folder = os.path.dirname(os.path.abspath(policy))
     path, modules, made = list(sys.path), set(sys.modules), len(Hooks.made)
     try:
@@ -105,12 +105,12 @@ def _nothing_stays(policy: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_run() -> Iterator[None]:
-    """A policy that calls run() while it is loaded would read this process's stdin and end it."""
+    """Refuse a policy that calls run() at load time: it would read this process's stdin and end it."""
     import onehook
     from onehook import runner
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
-        raise UsageError('the policy calls run() while it is loaded; put it under `if __name__ == "__main__":`')
+        raise UsageError('the policy calls run() at load time; put the call under `if __name__ == "__main__":`')
 
     before = runner.run
     runner.run = onehook.run = refuse

@@ -1,7 +1,7 @@
-"""One event fired at a policy on one host, and what the host makes of the answer.
+"""One event fired at a policy on one host, and what the host does with the answer.
 
-The payload comes from the host's own tables (hosts/<id>/reverse.py), the policy runs in this process or through the launcher that install
-writes into configs, and the answer is read back by the host's own rules. So what is reported is the effect, not the JSON.
+The payload is built from the host's own tables (hosts/<id>/reverse.py), the policy runs in this process or through the launcher that
+install writes into configs, and the answer is interpreted by the host's own rules. So the effect is reported, not the JSON.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from onehook.hosts import HOSTS, load, wire_of
 from onehook.testing.effect import effect_of, ignored
 
 SESSION = "onehook-fire"
-# What a call of the tool must have on every host, where the author does not say it.
+# The minimal input of a tool on every host, where the author gives none.
 _LEAST = {"Write": {"content": ""}, "Edit": {"old_string": "", "new_string": ""}}
 
 
 @dataclass(frozen=True)
 class Loss:
-    """One thing that the policy asked for and the host cannot honour."""
+    """One thing that the policy asked for and the host does not support."""
 
     field: str
     text: str
@@ -36,7 +36,7 @@ class Round:
     """A payload on its way to one host's hook."""
 
     host: str
-    label: str  # the host, and which part of the call it is where the host makes several of it
+    label: str  # the host, and which part of the call, if the host splits it
     payload: dict[str, Any]
     native_event: str
     event: Event  # as the host's own parser reads it
@@ -54,7 +54,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Shot:
-    """A fired round: what the host is told, what is lost, and what happens then."""
+    """A fired round: the answer to the host, what is lost, and the effect."""
 
     host: str
     label: str
@@ -66,7 +66,7 @@ class Shot:
     exit_code: int = 0
     heard: Response = field(default_factory=Response)  # the answer as the host understands it
     lost: tuple[Loss, ...] = ()
-    error: str = ""  # what is wrong with the policy
+    error: str = ""  # the policy's error
     absent: str = ""  # why nothing was fired at this host
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Shot:
 
 
 class Absent(Exception):
-    """The host has no such event or tool; the text says which."""
+    """The host does not have this event or tool; the message says which."""
 
 
 def close_to(word: str, known: Iterable[str]) -> str:
@@ -95,31 +95,30 @@ def close_to(word: str, known: Iterable[str]) -> str:
 
     by_lower: dict[str, str] = {}
     for name in known:
-        by_lower.setdefault(name.lower(), name)  # of two spellings the first that is known: the unified one
+        by_lower.setdefault(name.lower(), name)  # of two spellings, the first: the unified one
     close = difflib.get_close_matches(word.lower(), by_lower, 1, 0.75)
     return by_lower[close[0]] if close else ""
 
 
 def known_event(name: str) -> str:
-    """The event, or a UsageError with the one that was probably meant."""
+    """The event, or a UsageError that suggests the one that was probably meant."""
     if name in EVENTS or name in EXTENDED_EVENTS:
         return name
     meant = close_to(name, (*EVENTS, *EXTENDED_EVENTS))
-    hint = f" Did you mean {meant}?" if meant else ""
-    raise UsageError(f"there is no event {name!r}.{hint} The events are {', '.join(EVENTS)}")
+    raise UsageError(f"unknown event {name!r}.{f' Did you mean {meant}?' if meant else ''} Known events: {', '.join(EVENTS)}")
 
 
 def tool_note(name: str) -> str:
-    """What an author should know about a tool's name that is not one of the unified ones; "" if there is nothing."""
+    """A hint about a tool name that is not unified; "" if none is needed."""
     if not name or name in TOOLS or name.startswith("mcp__"):
         return ""
     owners = [(host, native_tools(host)[name].names[0]) for host in HOSTS if name in native_tools(host)]
     if owners:
         host, unified = owners[0]
-        return f"{name} is {host}'s own name for {unified}; say {unified} to mean the tool of every host"
+        return f"{name} is {host}'s own name for {unified}; use {unified} to match this tool on every agent"
     meant = close_to(name, TOOLS)
     hint = f"; did you mean {meant}?" if meant else f" ({', '.join(TOOLS)})"
-    return f"{name} is none of the unified tools{hint}"
+    return f"{name} is not a unified tool{hint}"
 
 
 def native_tools(host: str) -> Mapping[str, Tool]:
@@ -127,18 +126,22 @@ def native_tools(host: str) -> Mapping[str, Tool]:
 
 
 def chosen(names: Sequence[str] | None) -> list[str]:
-    """The hosts that are meant: none or "all" is every host."""
+    """The named hosts; every host for none or "all"."""
     if not names or list(names) == ["all"]:
         return list(HOSTS)
     for name in names:
         if name not in HOSTS:
-            meant = close_to(name, HOSTS)
-            raise UsageError(f"there is no host {name!r}.{f' Did you mean {meant}?' if meant else ''} The hosts are {', '.join(HOSTS)}")
+            raise unknown_agent(name, HOSTS)
     return list(names)
 
 
+def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
+    meant = close_to(name, known)
+    return UsageError(f"unknown agent {name!r}.{f' Did you mean {meant}?' if meant else ''} Known agents: {', '.join(known)}")
+
+
 def made_up(event: str, tool: str, fields: dict[str, Any], cwd: str) -> Event:
-    """A host-neutral event with what every host sends: a session and a folder."""
+    """A host-neutral event with what every host sends: a session id and a folder."""
     least = _LEAST.get(tool, {})
     return sample(known_event(event), tool, **{"session_id": SESSION, "cwd": cwd, **least, **fields})
 
@@ -165,7 +168,7 @@ def _native_event(events: Mapping[str, Row], unified: str) -> str:
 
 
 def captured(payload: dict[str, Any], hosts: Sequence[str]) -> tuple[str, Event]:
-    """The host and the event of a payload that an agent sent. hosts: who may have sent it; none: told from the payload."""
+    """The host and the event of a payload that an agent sent. hosts: who may have sent it; if empty, it is detected from the payload."""
     from onehook.hosts import resolve
 
     wire = resolve(hosts, payload)
@@ -173,7 +176,7 @@ def captured(payload: dict[str, Any], hosts: Sequence[str]) -> tuple[str, Event]
 
 
 def judged(shot: Round, told: Told) -> Shot:
-    """What the host makes of an answer."""
+    """What the host does with an answer."""
     lost = _losses(shot, told.stderr) if told.lost is None else told.lost
     common: dict[str, Any] = {
         "host": shot.host, "label": shot.label, "payload": shot.payload, "event": shot.event, "stdout": told.stdout,
@@ -182,11 +185,11 @@ def judged(shot: Round, told: Told) -> Shot:
     try:
         heard = load(shot.host, "reverse").answer(shot.event, told.stdout, told.stderr, told.exit_code)
     except HandlerError as failed:
-        return Shot(effect="error, goes on", error=_error(told, Response()) or str(failed), **common)
+        return Shot(effect="error, continues", error=_error(told, Response()) or str(failed), **common)
     error = _error(told, heard)
     effect = effect_of(shot.event, heard, gates(wire_of(shot.host), shot.event), ignored(heard, [loss.field for loss in lost]))
     if error:
-        effect = "blocked (fail=closed)" if effect.startswith("blocked") else "error, goes on"
+        effect = "blocked (fail=closed)" if effect.startswith("blocked") else "error, continues"
     return Shot(effect=effect, error=error, heard=heard, **common)
 
 
@@ -210,7 +213,7 @@ _CLOSED = re.compile(r"onehook: (.*?) \(blocked: fail=closed\)", re.DOTALL)
 
 
 def _error(told: Told, heard: Response) -> str:
-    """The error of the policy that an answer was made from, or ""."""
+    """The policy's error that led to this answer, or ""."""
     for line in told.stderr.splitlines():
         for mark in ("error: ", "internal error: "):
             if line.startswith(_MARK + mark):

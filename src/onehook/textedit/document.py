@@ -7,13 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from onehook.core import OnehookError
 from onehook.textedit import json_edit, toml_edit
 from onehook.textedit.json_tree import parse as parse_json
 from onehook.textedit.text import Steps, TextError
 from onehook.textedit.toml_tree import parse as parse_toml
 
 
-class ConfigError(RuntimeError):
+class ConfigError(OnehookError):
     """A config file cannot be read or must not be changed. Nothing was changed."""
 
 

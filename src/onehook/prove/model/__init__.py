@@ -1,4 +1,4 @@
-"""A scripted model on loopback, for proofs without a key and without a network."""
+"""A scripted model on loopback, for proofs without an API key and without a network."""
 
 from onehook.prove.model.record import Request
 from onehook.prove.model.script import Call, ScriptError, Turn, load_script, parse_script

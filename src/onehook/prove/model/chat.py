@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions, as the many compatible providers speak it."""
+"""OpenAI Chat Completions, as many compatible providers implement it."""
 
 from __future__ import annotations
 

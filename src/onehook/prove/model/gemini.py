@@ -97,7 +97,7 @@ def _answer(turn: Turn, ask: Ask) -> Json:
 
 
 def _text(turn: Turn, ask: Ask) -> str:
-    """A request for JSON (a classifier's, say) gets a JSON text, since clients repeat it otherwise."""
+    """A request for JSON (for example from a classifier) gets JSON, since clients repeat it otherwise."""
     config = obj(_either(ask.body, "generationConfig", "generation_config"))
     wants_json = _either(config, "responseMimeType", "response_mime_type") == "application/json"
     return json.dumps({"text": turn.text}) if wants_json else turn.text

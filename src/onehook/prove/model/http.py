@@ -1,4 +1,4 @@
-"""The HTTP side: bounded bodies in, whole answers out, no request left hanging."""
+"""The HTTP side: bounded bodies in, complete answers out, no request left hanging."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LoopbackServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news; anything else is shown to whoever looks at the run."""
+        """Ignore clients that disconnect; report anything else as a problem of the run."""
         error = sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
             self.problem(f"a connection failed: {error!r}")
@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silent: what happened is in the kept requests."""
+        """Silent, since the requests are kept."""
 
     def _serve(self) -> None:
         server = cast("LoopbackServer", self.server)
@@ -165,7 +165,7 @@ def decompress(body: bytes, encoding: str, limit: int) -> bytes:
         elif encoding == "zstd":
             plain = _unzstd(body, limit + 1)
         else:
-            raise BadBody(415, f"Content-Encoding {encoding!r} is not known; send gzip, deflate or zstd")
+            raise BadBody(415, f"Content-Encoding {encoding!r} is not supported; send gzip, deflate or zstd")
     except (OSError, EOFError, zlib.error) as error:
         raise BadBody(400, f"the {encoding} body cannot be decompressed: {error}") from error
     if len(plain) > limit:

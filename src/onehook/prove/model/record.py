@@ -37,11 +37,11 @@ class Request:
         return self.step is not None or self.overrun
 
     def told(self) -> list[str]:
-        """Each text that this request gave to the model: system, developer, user, tool results."""
+        """Each text in this request: system, developer, user, tool results."""
         return self.dialect.told(obj(self.body)) if self.dialect else []
 
     def text(self) -> str:
-        """All text that this request gave to the model."""
+        """All text in this request."""
         return "\n".join(self.told())
 
     def tool_results(self) -> list[str]:

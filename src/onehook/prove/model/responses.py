@@ -28,7 +28,7 @@ def accepts(path: str) -> bool:
 
 
 def wrong(body: Json) -> str:
-    return "" if isinstance(body.get("input"), (list, str)) else "input: a text or a list is required"
+    return "" if isinstance(body.get("input"), (list, str)) else "input: a string or a list is required"
 
 
 def offered(body: Json) -> list[str]:

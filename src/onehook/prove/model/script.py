@@ -13,7 +13,7 @@ STEP_FORMS = '{"call": TOOL, "input": {...} or "text"}, {"calls": [...]} or {"sa
 
 
 class ScriptError(ValueError):
-    """A script that cannot be played; the message names the step and what to write instead."""
+    """An invalid script; the message names the step and what to write instead."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Turn:
-    """What the model answers to one request: tool calls, or a text that ends the turn.
+    """What the model answers to one request: tool calls, or text that ends the turn.
 
-    `when` and `wait` are for agents at work at the same time: a step with `when` is kept for a request
-    that was told that text, a step with `wait` is answered only when all steps before it were taken.
-    `deferred` is for tools that the host takes though it lists them only on a search. `usage` is how many
-    tokens the request is said to have had: agents compact a session whose context is nearly full by it.
+    `when` and `wait` are for agents that work concurrently: a step with `when` is reserved for a request
+    that contains that text, a step with `wait` is answered only when all steps before it are taken.
+    `deferred` is for tools that the host accepts although it lists them only on a search. `usage` is the
+    reported number of tokens of the request: agents use it to compact a session whose context is nearly full.
     """
 
     calls: tuple[Call, ...] = ()
@@ -42,7 +42,7 @@ class Turn:
     usage: int = NOMINAL_TOKENS
 
     def fits(self, told: str) -> bool:
-        """Whether a request that was told this text may take the step."""
+        """Whether a request with this text may take the step."""
         return self.when in told
 
 
@@ -64,7 +64,7 @@ def load_script(path: str | Path) -> list[Turn]:
 
 
 def parse_script(steps: object) -> list[Turn]:
-    """Check the steps and give the turns they stand for. A Turn may stand among them as it is."""
+    """Check the steps and return their turns. The list may also contain Turn objects."""
     if not isinstance(steps, Sequence) or isinstance(steps, (str, bytes)):
         raise ScriptError(f"a script is a list of steps ({STEP_FORMS}), not {type(steps).__name__}.")
     return [
@@ -84,7 +84,7 @@ def _turn(step: object, where: str) -> Turn:
     _reject_unknown(fields, {kinds[0], "when", "wait", "usage", *extra}, where)
     when = fields.get("when", "")
     if not isinstance(when, str):
-        raise ScriptError(f'{where}: "when" is a text that the request must have been told.')
+        raise ScriptError(f'{where}: "when" must be a string that the request must contain.')
     wait, deferred = _flag(fields, "wait", where), _flag(fields, "deferred", where)
     usage = _count(fields, "usage", NOMINAL_TOKENS, where)
     if kinds == ["say"]:
@@ -97,7 +97,7 @@ def _calls(fields: Mapping[str, object], where: str) -> tuple[Call, ...]:
         return (_call(fields, where),)
     listed = fields["calls"]
     if not isinstance(listed, list) or not listed:
-        raise ScriptError(f'{where}: "calls" is a list of at least one {{"call": TOOL, "input": {{...}}}}.')
+        raise ScriptError(f'{where}: "calls" must be a list of at least one {{"call": TOOL, "input": {{...}}}}.')
     calls: list[Call] = []
     for number, entry in enumerate(cast("list[object]", listed), start=1):
         place = f"{where}, call {number}"
@@ -116,30 +116,30 @@ def _call(fields: Mapping[str, object], where: str) -> Call:
         return Call(tool, dict(cast("Mapping[str, Any]", given)))
     if isinstance(given, str):
         return Call(tool, given)
-    raise ScriptError(f'{where}: "input" of {tool} is an object, or a text for a custom tool.')
+    raise ScriptError(f'{where}: "input" of {tool} must be an object, or a string for a custom tool.')
 
 
 def _flag(fields: Mapping[str, object], key: str, where: str) -> bool:
     value = fields.get(key, False)
     if not isinstance(value, bool):
-        raise ScriptError(f'{where}: "{key}" is true or false.')
+        raise ScriptError(f'{where}: "{key}" must be true or false.')
     return value
 
 
 def _count(fields: Mapping[str, object], key: str, otherwise: int, where: str) -> int:
     value = fields.get(key, otherwise)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ScriptError(f'{where}: "{key}" is a number of tokens.')
+        raise ScriptError(f'{where}: "{key}" must be a number of tokens.')
     return value
 
 
 def _text(value: object, where: str, key: str) -> str:
     if not isinstance(value, str) or not value:
-        raise ScriptError(f'{where}: "{key}" is a text that is not empty.')
+        raise ScriptError(f'{where}: "{key}" must be a non-empty string.')
     return value
 
 
 def _reject_unknown(fields: Mapping[str, object], known: set[str], where: str) -> None:
     unknown = sorted(set(fields) - known)
     if unknown:
-        raise ScriptError(f"{where} has the unknown key {unknown[0]!r}; known here: {', '.join(sorted(known))}.")
+        raise ScriptError(f"{where} has an unknown key {unknown[0]!r}; known keys: {', '.join(sorted(known))}.")

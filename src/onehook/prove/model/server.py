@@ -1,4 +1,4 @@
-"""The scripted model: a model API on loopback that plays a script and keeps what it was asked."""
+"""The scripted model: a model API on loopback that plays a script and keeps the requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OnRequest = Callable[[Request], None]
 
 
 class ScriptedModel:
-    """Serves a script on 127.0.0.1 between `with` and its end, or between start() and close()."""
+    """Serves a script on 127.0.0.1, within a `with` block or between start() and close()."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ScriptedModel:
 
     @property
     def url(self) -> str:
-        """The address without a path; a dialect's prefix such as /v1 is for the agent's config to add."""
+        """The address without a path; the agent's config adds a dialect's prefix such as /v1."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -95,12 +95,12 @@ class ScriptedModel:
         return [number for number, taken in enumerate(self._taken, start=1) if not taken]
 
     def told(self) -> str:
-        """All text that the model was told in the agent's own loop, each once, in order of first sight."""
+        """All text that the model was given in the agent's own loop, without duplicates, in order."""
         seen = {text: None for request in self.turns for text in request.told()}
         return "\n".join(seen)
 
     def tool_results(self) -> list[str]:
-        """The texts of all tool results, each once, in order of first sight."""
+        """The texts of all tool results, without duplicates, in order."""
         return list({text: None for request in self.turns for text in request.tool_results()})
 
     def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes | BadBody) -> Reply:
@@ -148,7 +148,7 @@ class ScriptedModel:
         """The turn for a request. Titles and summaries offer no tools and must not use up a step."""
         if not request.tools:
             request.side = True
-            return replace(ASIDE, usage=self._usage)  # a summary is asked for over the same context
+            return replace(ASIDE, usage=self._usage)  # a summary is requested over the same context
         told = request.text()
         for index, turn in enumerate(self.script):
             if not self._taken[index] and turn.fits(told):
@@ -164,7 +164,7 @@ class ScriptedModel:
         return DONE
 
     def _hold(self, index: int) -> None:
-        """Keep the request waiting, for a bounded time, until all steps before this one were taken."""
+        """Keep the request waiting, for a limited time, until all steps before this one are taken."""
         if not self._changed.wait_for(lambda: all(self._taken[:index]), HOLD_SECONDS):
             self.problems.append(f"step {index + 1} waited {HOLD_SECONDS:g} s for the steps before it")
 
@@ -184,7 +184,7 @@ def _parse(body: bytes) -> object:
 
 
 def _extra(method: str, place: str) -> tuple[str, object] | None:
-    """What agents ask beside turns: the list of models, and counts of tokens."""
+    """What agents request besides turns: the list of models, and token counts."""
     if method in ("GET", "HEAD") and place.endswith("/models"):
         gemini_form = {"name": f"models/{MODEL_NAME}", "supportedGenerationMethods": ["generateContent"]}
         openai_form = {

@@ -1,4 +1,4 @@
-"""Reading JSON of any shape without trusting it, and the forms that several dialects share."""
+"""Reading untrusted JSON of any shape, and the forms that several dialects share."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Dialect(Protocol):
         ...
 
     def wrong(self, body: Json) -> str:
-        """What makes the body unusable, or an empty text."""
+        """What makes the body unusable, or an empty string."""
         ...
 
     def offered(self, body: Json) -> list[str]:
@@ -74,17 +74,17 @@ def items(value: object) -> list[Any]:
 
 
 def objects(value: object) -> list[Json]:
-    """The objects of a list; anything else in it is left out."""
+    """The objects in a list, without anything else."""
     return [cast("Json", entry) for entry in items(value) if isinstance(entry, dict)]
 
 
 def name_of(value: object) -> str:
-    """A usable name, or an empty text."""
+    """A usable name, or an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def leaves(value: object) -> list[str]:
-    """Every text inside a value, in order."""
+    """Every string inside a value, in order."""
     if isinstance(value, str):
         return [value] if value else []
     if isinstance(value, dict):
@@ -93,7 +93,7 @@ def leaves(value: object) -> list[str]:
 
 
 def content_text(content: object) -> list[str]:
-    """The texts of a message content: a text, or a list of parts that carry one under "text"."""
+    """The texts of a message content: a string, or a list of parts with a "text"."""
     if isinstance(content, str):
         return [content] if content else []
     return [part["text"] for part in objects(content) if isinstance(part.get("text"), str)]
@@ -105,12 +105,12 @@ def arguments(call: Call) -> Json:
 
 
 def arguments_text(call: Call) -> str:
-    """Arguments as the text of a JSON object; raw text goes as it is, so that it may be malformed."""
+    """Arguments as a JSON string; raw text is passed unchanged, so it may be malformed."""
     return call.input if isinstance(call.input, str) else json.dumps(call.input)
 
 
 def call_id(ask: Ask, index: int) -> str:
-    """An id that says which request and which call of its turn it belongs to."""
+    """An id made of the number of the request and of the call in its turn."""
     return f"call_{ask.number}_{index}"
 
 
@@ -125,6 +125,6 @@ def error_reply(status: int, message: str) -> Reply:
 
 
 def sse_reply(events: Iterable[Json], *, named: bool = False, end: str = "") -> Reply:
-    """Server-sent events: with the type of each as its name, and an end line, where the dialect has them."""
+    """Server-sent events, with event names and an end line if the dialect has them."""
     lines = [(f"event: {event['type']}\n" if named else "") + f"data: {json.dumps(event)}\n\n" for event in events]
     return Reply("".join([*lines, end]).encode(), "text/event-stream; charset=utf-8")
