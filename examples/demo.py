@@ -1,4 +1,4 @@
-"""make demo: real captured payloads of each host through the real launcher, then an install into a scratch project and out again."""
+"""make demo: captured payloads of each agent through the real launcher, then an install into a scratch project and an uninstall."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 POLICY = ROOT / "examples" / "policy.py"
 CAPTURES = ROOT / "tests" / "hosts"
 LAUNCHER = Path(onehook.__file__).parent / "launch.py"
-COLUMNS = (("event", 3), ("about", 4), ("the host is told (stdout, exit code)", 9), ("it will", 4), ("lost", 4))
-CONTRACT: list[dict[str, Any]] = [  # the open contract has no agent of its own to capture from; these are its documented shapes
+COLUMNS = (("event", 3), ("about", 4), ("answer (stdout, exit code)", 9), ("effect", 4), ("lost", 4))
+CONTRACT: list[dict[str, Any]] = [  # the open contract has no agent to capture payloads from; these are the documented ones
     {"tool_name": "Shell", "tool_input": {"command": "rm -rf /tmp/foo"}},
     {"tool_name": "Write", "tool_input": {"path": "b.txt", "contents": "hi"}},
     {"tool_name": "Stop", "tool_input": {"transcript_path": "/tmp/t.jsonl", "stop_hook_active": False}},
@@ -34,7 +34,7 @@ Capture = tuple[str, str, dict[str, Any]]  # where it comes from, the event's na
 
 
 def captures(host: str) -> list[Capture]:
-    """One capture of each kind of event of a host."""
+    """One capture of each kind of event of an agent."""
     if host == "contract":
         return [("documented", "", payload) for payload in CONTRACT]
     seen: dict[str, Capture] = {}
@@ -48,7 +48,7 @@ def captures(host: str) -> list[Capture]:
 
 
 def told(host: str, capture: Capture, environment: dict[str, str]) -> tuple[str, int]:
-    """What the real launcher says, in a process of its own."""
+    """What the real launcher answers, in a separate process."""
     _, name, payload = capture
     argv = [sys.executable, "-I", "-S", str(LAUNCHER), str(POLICY), "--host", host, *(["--event", name] if name else [])]
     done = subprocess.run(argv, input=json.dumps(payload).encode(), capture_output=True, env=environment, timeout=60, check=False)
@@ -56,7 +56,7 @@ def told(host: str, capture: Capture, environment: dict[str, str]) -> tuple[str,
 
 
 def show_host(host: str, console: Console, environment: dict[str, str]) -> int:
-    """Print one host's table; returns how many answers of the launcher differ from the ones worked out in process."""
+    """Print one agent's table; returns how many answers of the launcher differ from those computed in this process."""
     table = Table(title=host, title_justify="left", title_style="bold", expand=True)
     for heading, ratio in COLUMNS:
         table.add_column(heading, ratio=ratio, overflow="fold")
@@ -82,7 +82,7 @@ def show_host(host: str, console: Console, environment: dict[str, str]) -> int:
 
 
 def show_install(console: Console, scratch: Path) -> None:
-    """onehook install into a scratch project, what it wrote, and out again."""
+    """Install into a scratch project, show what was written, and uninstall."""
     project, home = scratch / "project", scratch / "home"
     (project / ".claude").mkdir(parents=True)
     home.mkdir()
@@ -119,7 +119,7 @@ def main() -> int:
         del os.environ["ONEHOOK_STATE_DIR"]
         show_install(console, Path(folder) / "scratch")
     if wrong:
-        console.print(f"[red]{wrong} answers of the launcher differ from the ones worked out in process[/red]")
+        console.print(f"[red]{wrong} answers of the launcher differ from those computed in this process[/red]")
     return 1 if wrong else 0
 
 

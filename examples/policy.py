@@ -1,4 +1,4 @@
-"""A sample policy: one of everything that a handler can do. `make demo` runs it on real payloads of each host."""
+"""A sample policy that shows everything a handler can do. `make demo` runs it on captured payloads of each agent."""
 
 from onehook import Hooks, allow, ask, deny, run
 
@@ -28,13 +28,13 @@ def careful(event):
 
 @hooks.on("PostToolUse", tool="Read")
 def remind(event):
-    return {"additional_context": "What you have read may be out of date."}
+    return {"additional_context": "The file may have changed since you read it."}
 
 
 @hooks.on("UserPromptSubmit")
 def prompt(event):
     if "AKIA" in event.prompt:
-        return deny("the prompt holds an AWS key", user_message="take the AWS key out of the prompt")
+        return deny("the prompt contains an AWS key", user_message="remove the AWS key from the prompt")
 
 
 @hooks.on("Stop")

@@ -14,8 +14,8 @@ from onehook.hosts import HOSTS, wire_of
 # From the top down. A module may import from its own layer and from those below it.
 LAYERS = (
     ("onehook.__main__", "onehook.launch"),
-    ("onehook.cli",),
     ("onehook.docgen",),
+    ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.textedit",),
     ("onehook.runner", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.recorder"),

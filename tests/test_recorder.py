@@ -153,7 +153,7 @@ def test_the_command_says_when_nothing_was_recorded(folder):
 
 def test_an_agent_that_is_not_there_is_said_so(folder):
     result = CliRunner().invoke(command, ["--output", str(folder), "--", "no-such-agent"])
-    assert result.exit_code == 1 and "no-such-agent cannot be started" in result.output
+    assert result.exit_code == 1 and "cannot start no-such-agent" in result.output
     assert CliRunner().invoke(command, []).exit_code == 2
 
 

@@ -90,10 +90,10 @@ class UsageError(OnehookError):
 
 
 class Mcp:
-    """The MCP server and tool of a call. `server` is "" where the host does not say it.
+    """The server and tool of an MCP call. `server` is "" if the agent does not report it.
 
-    `joint` is set where the host joins both to one name ("github-mcp-server-list_issues") that cannot always be split again; handlers
-    are then matched on the joined name.
+    `joint` is set if the agent joins both to one name ("github-mcp-server-list_issues") that cannot always be split again; handlers
+    are then matched against the joined name.
     """
 
     __slots__ = ("joint", "server", "tool")
@@ -124,7 +124,7 @@ class Mcp:
 
 
 class Change:
-    """One change to one file, the same whatever tool makes it.
+    """One change to one file, whichever tool makes it.
 
     kind: "write" (new is the whole text), "edit" (old becomes new), "delete", "move" (to `to`).
     """
@@ -172,9 +172,9 @@ class Facts:
 
 
 class Event:
-    """One thing that happened in a coding agent, in the same words for every agent.
+    """One thing that happened in a coding agent, in the same form for every agent.
 
-    Absent texts are "", absent lists are []; `native` is the payload as it came.
+    Missing strings are "", missing lists are []; `native` is the original payload.
     """
 
     __slots__ = (
@@ -314,9 +314,9 @@ CONTRACT_FIELDS = ("message", "lint_command")
 
 
 class Response:
-    """A handler's answer. Every field is optional; none set means "no opinion".
+    """A handler's answer. Every field is optional; if none is set, the agent decides.
 
-    `native` is no field that a handler sets: by host, what a program of a manifest said to its own host and no other field can hold.
+    Handlers do not set `native`: it holds, by host, what a program of a manifest answered and the other fields cannot express.
     """
 
     __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native")
@@ -367,12 +367,12 @@ def allow(
     modified_input: dict[str, Any] | None = None,
     additional_context: str | None = None,
 ) -> Response:
-    """Let it happen. On hosts where that is possible this also skips the permission prompt; return nothing to leave it to the host."""
+    """Let it happen, and skip the permission prompt on agents that support that. Return nothing to leave the decision to the agent."""
     return Response("allow", reason, user_message, modified_input, additional_context)
 
 
 def deny(reason: str = "denied by policy", *, user_message: str | None = None, additional_context: str | None = None) -> Response:
-    """Stop it; the model is told the reason. On Stop it means: go on working, for this reason."""
+    """Block it, and tell the model the reason. On Stop it means: keep working, for this reason."""
     return Response("deny", reason, user_message, None, additional_context)
 
 
@@ -383,7 +383,7 @@ def ask(
     modified_input: dict[str, Any] | None = None,
     additional_context: str | None = None,
 ) -> Response:
-    """Let a person decide. Hosts that cannot ask get `ask_fallback` instead (deny), with a warning."""
+    """Let the user decide. On agents that cannot ask, it becomes `ask_fallback` (deny), with a warning."""
     return Response("ask", reason, user_message, modified_input, additional_context)
 
 
@@ -600,7 +600,7 @@ class Hooks:
         Hooks.made.append(self)
 
     def on(self, event: str, *, tool: str | Iterable[str] | None = None, host: str | Iterable[str] | None = None) -> Callable[[F], F]:
-        """Register the decorated function, plain or async, for an event."""
+        """Register the decorated function, plain or async, for an event; tool and host limit it: a name, "A|B", or a list."""
         tools, hosts = _names(tool), _names(host)
         if event not in EVENTS and event not in EXTENDED_EVENTS:
             raise ValueError(f"unknown event {event!r}{_suggestion(event)}; the events are {', '.join(EVENTS)}")
@@ -614,7 +614,7 @@ class Hooks:
         return register
 
     def use(self, other: Hooks) -> Hooks:
-        """Add the handlers of another policy after the ones that are here."""
+        """Add the handlers of another policy after this one's."""
         self.registrations.extend(other.registrations)
         return self
 
@@ -624,7 +624,7 @@ class Hooks:
     def dispatch(self, event: Event) -> Response:
         """Run the handlers that want this event, in order, and merge their answers.
 
-        The first deny ends it; else ask beats allow. Contexts are joined by a blank line. A rewrite is seen by the handlers after it.
+        The first deny wins, otherwise ask wins over allow. Contexts are joined by a blank line. Later handlers see an earlier rewrite.
         """
         merged = Response()
         for registration in self.wanting(event):
@@ -708,7 +708,7 @@ def overlaid(first: dict[str, Any] | None, second: dict[str, Any] | None) -> dic
 
 
 def define_hook(handlers: Mapping[str, Handler], **options: Any) -> Hooks:
-    """The same object from a mapping: define_hook({"PreToolUse": guard, "Stop": finish}, fail="closed")."""
+    """A policy from a mapping: define_hook({"PreToolUse": guard, "Stop": finish}, fail="closed")."""
     hooks = Hooks(**options)
     for event, handler in handlers.items():
         hooks.on(event)(handler)

@@ -84,7 +84,7 @@ def test_an_error_of_the_policy_is_exit_1_and_said_once(onehook):
     result = onehook("fire", "policy.py", "Bash", "command=crash")
     assert result.exit_code == 1
     assert result.stderr.count("error in the policy: handler 'guard' raised ValueError: crash") == 1
-    assert "error, goes on" in result.stdout
+    assert "error, continues" in result.stdout
 
 
 def test_values_that_are_no_texts(onehook):
@@ -100,15 +100,15 @@ def test_the_events_folder_is_the_current_one(onehook, tmp_path):
 
 
 MISTAKES = {
-    "an event that does not exist": (("PreTolUse", "Bash"), "no event 'PreTolUse'. Did you mean PreToolUse?"),
+    "an event that does not exist": (("PreTolUse", "Bash"), "unknown event 'PreTolUse'. Did you mean PreToolUse?"),
     "nothing at all": ((), "name an event"),
-    "a value with blanks that was not quoted": (("PreToolUse", "Bash", "rm"), "'rm' is neither EVENT, TOOL nor KEY=VALUE"),
+    "a value with blanks that was not quoted": (("PreToolUse", "Bash", "rm"), "'rm' is not an EVENT, TOOL or KEY=VALUE"),
     "a tool that does not belong": (("Stop", "Bash"), "Stop is not about a tool"),
     "no tool": (("PreToolUse",), "PreToolUse is about a tool: name one"),
     "a field that does not exist": (("Stop", "colour=red"), "Stop has no 'colour'"),
-    "a host that does not exist": (("Stop", "--host", "cursr"), "no host 'cursr'. Did you mean cursor?"),
-    "no JSON": (("Stop", "stop_hook_active:=yes"), "what follows := must be JSON"),
-    "both": (("Stop", "--payload", "x.json"), "leave 'Stop' away"),
+    "a host that does not exist": (("Stop", "--host", "cursr"), "unknown agent 'cursr'. Did you mean cursor?"),
+    "no JSON": (("Stop", "stop_hook_active:=yes"), "the value after := must be JSON"),
+    "both": (("Stop", "--payload", "x.json"), "remove 'Stop'"),
     "a payload that is not there": (("--payload", "x.json"), "x.json: No such file"),
 }
 
@@ -116,16 +116,16 @@ MISTAKES = {
 @pytest.mark.parametrize("words, text", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_answered_with_the_remedy(onehook, words, text):
     result = onehook("fire", "policy.py", *words)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert text in result.stderr
     assert "Traceback" not in result.output
 
 
 def test_a_policy_that_is_not_there(onehook):
-    assert "there is no policy nowhere.py" in onehook("fire", "nowhere.py", "Stop").stderr
+    assert "policy not found: nowhere.py" in onehook("fire", "nowhere.py", "Stop").stderr
 
 
-NOTES = {"Shell": "Shell is cursor's own name for Bash", "Bahs": "did you mean Bash?", "Quux": "Quux is none of the unified tools (Bash"}
+NOTES = {"Shell": "Shell is cursor's own name for Bash", "Bahs": "did you mean Bash?", "Quux": "Quux is not a unified tool (Bash"}
 
 
 @pytest.mark.parametrize("tool", NOTES)
@@ -160,5 +160,5 @@ def test_a_call_that_changes_two_files_is_two_calls_on_hosts_that_change_one(one
 
 def test_a_payload_of_nobody_is_an_error(onehook):
     assert "of no host that onehook knows" in onehook("fire", "policy.py", "--payload", "-", input="{}").stderr
-    assert "no JSON object" in onehook("fire", "policy.py", "--payload", "-", input="[]").stderr
+    assert "is not a JSON object" in onehook("fire", "policy.py", "--payload", "-", input="[]").stderr
     assert "not JSON" in onehook("fire", "policy.py", "--payload", "-", input="nonsense").stderr

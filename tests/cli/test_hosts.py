@@ -58,4 +58,4 @@ def test_a_host_claims_exactly_the_versions_whose_payloads_are_recorded(host):
 def test_the_table_names_every_host_and_says_what_the_words_mean():
     text = CliRunner().invoke(main, ["hosts"]).stdout
     assert all(host in text for host in HOSTS)
-    assert "proven: the real agent was seen to obey" in text
+    assert "proven: checked on the real agent" in text

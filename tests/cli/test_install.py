@@ -104,7 +104,7 @@ def test_a_dry_run_on_a_terminal_has_colours(project: Path) -> None:
         shown += chunk
     os.close(read_end)
     assert process.wait(60) == 0
-    assert b"\x1b[32m+" in shown and b"files of the runtime in .onehook/" in shown
+    assert b"\x1b[32m+" in shown and b"runtime files in .onehook/" in shown
 
 
 def test_the_options_reach_the_config(project: Path) -> None:
@@ -135,7 +135,7 @@ def test_install_and_uninstall_leave_no_trace(project: Path, tmp_path: Path) -> 
     output = onehook("uninstall").output
     assert "removed  the runtime in .onehook/" in output
     assert sorted(str(path) for path in tmp_path.rglob("*") if "state" not in path.parts) == before
-    assert "Nothing of onehook is installed there." in onehook("uninstall").output
+    assert "onehook is not installed there." in onehook("uninstall").output
 
 
 def test_uninstall_of_one_policy_leaves_the_other(project: Path) -> None:
@@ -157,9 +157,9 @@ def test_uninstall_can_be_looked_at_first(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["gone.py"], ["there is no policy gone.py", "onehook init"]),
-        (["policy.py", "--hosts", "emacs"], ["'emacs' is not one of claude"]),
-        (["policy.py", "--hosts", ""], ["'' is not one of claude"]),
+        (["gone.py"], ["policy not found: gone.py", "onehook init"]),
+        (["policy.py", "--hosts", "emacs"], ["unknown agent 'emacs'. Known agents: claude"]),
+        (["policy.py", "--hosts", ""], ["name at least one agent"]),
         (["policy.py", "--scope", "galaxy"], ["'galaxy' is not one of"]),
         (["policy.py", "--events", "PreTolUse"], ["'PreTolUse' is not an event", "PreToolUse"]),
         (["policy.py", "--events", ","], ["'' is not an event"]),
@@ -168,7 +168,7 @@ def test_uninstall_can_be_looked_at_first(project: Path) -> None:
         (["policy.py", "--timeout", "0"], ["--timeout"]),
         (["policy.py", "--portable", "--scope", "user"], ["--portable puts the runtime into a repository"]),
         (["../outside.py", "--portable"], ["--portable needs the policy inside the project"]),
-        (["policy.py", "--scope", "local", "--hosts", "cursor"], ["none of cursor has a scope 'local'"]),
+        (["policy.py", "--scope", "local", "--hosts", "cursor"], ["none of cursor has a 'local' scope"]),
         (["policy.py", "--project", "nowhere"], ["nowhere is not a folder"]),
         (["broken.py"], ["broken.py does not load: ZeroDivisionError", "nothing was changed"]),
         (["exits.py"], ["exits.py does not load: SystemExit"]),
@@ -226,7 +226,7 @@ def test_an_event_that_a_host_does_not_have_is_noted(project: Path) -> None:
 
 def test_status_as_a_table_and_as_json(project: Path) -> None:
     assert "No policy is installed here." in onehook("status").output
-    assert "Here, without a policy: Claude Code" in onehook("status").output
+    assert "Agents found without a policy: Claude Code" in onehook("status").output
     onehook("install", "policy.py", "--hosts", "claude,cursor", "--fail-closed", "--events", "PreToolUse")
     onehook("install", "policy.py", "--hosts", "codex", "--scope", "user", "--events", "Stop")
     table = onehook("status").output
@@ -280,7 +280,7 @@ def test_init_writes_a_policy_whose_test_passes_and_overwrites_nothing(project: 
     assert tested.returncode == 0, tested.stdout
     assert " passed" in tested.stdout and "failed" not in tested.stdout
     (project / "guard" / "policy.py").write_text("mine")
-    assert "exists already; nothing was changed" in onehook("init", "guard", code=1).output
+    assert "already exists; nothing was changed" in onehook("init", "guard", code=1).output
     assert (project / "guard" / "policy.py").read_text() == "mine"
 
 

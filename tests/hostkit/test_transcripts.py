@@ -153,12 +153,12 @@ def test_files_and_events_before_the_given_time_are_left_out(tmp_path):
 
 @pytest.mark.parametrize("given", ["", "d", "30", "30y", "yesterday", "-3d", "2026-13-01"])
 def test_a_time_span_that_is_none_is_said_so(given):
-    with pytest.raises(UsageError, match="write 30d, 12h"):
+    with pytest.raises(UsageError, match="use 30d, 12h"):
         parse_since(given)
 
 
 def test_an_agent_without_a_reader_is_said_so():
-    with pytest.raises(UsageError, match="no transcripts of 'cursor'; it reads those of claude"):
+    with pytest.raises(UsageError, match="cannot read transcripts of 'cursor', only those of claude"):
         transcripts(["cursor"], 0, home("cursor"))
 
 

@@ -28,13 +28,13 @@ WRONG = {
     "another dialect's event": ("[[hook]]\n" + sh("x", "claude", events='["beforeReadFile"]'), "unknown event 'beforeReadFile'"),
     "tools on an event about one": ("[[hook]]\n" + guard("cursor", 'tools = ["Bash"]'), "is about Bash alone"),
     "a shell string without shell": ('[[hook]]\nevents = ["Stop"]\nrun = "a b"\nspeaks = "claude"', "run must be a list"),
-    "a list with shell": ('[[hook]]\nevents = ["Stop"]\nrun = ["a"]\nshell = true\nspeaks = "claude"', "run must be one text"),
+    "a list with shell": ('[[hook]]\nevents = ["Stop"]\nrun = ["a"]\nshell = true\nspeaks = "claude"', "run must be a string"),
     "no run": ('[[hook]]\nevents = ["Stop"]\nspeaks = "claude"', "run must be a list"),
     "an empty program": ('[[hook]]\nevents = ["Stop"]\nrun = [""]\nspeaks = "claude"', "run must be a list"),
     "no dialect": ('[[hook]]\nevents = ["Stop"]\nrun = ["a"]', "speaks must be one of claude, cursor, codex"),
     "timeout 0": ("[[hook]]\n" + sh("x", more="timeout = 0"), "timeout must be"),
     "fail shut": ("[[hook]]\n" + sh("x", more='fail = "shut"'), 'fail must be "open" or "closed"'),
-    "unknown host": ("[[hook]]\n" + sh("x", more='hosts = ["vim"]'), "unknown host 'vim'"),
+    "unknown host": ("[[hook]]\n" + sh("x", more='hosts = ["vim"]'), "unknown agent 'vim'"),
     "named in the error": (
         "[[hook]]\n" + sh("x", more='name = "lint"\nshell = 1').replace("shell = true\n", ""),
         "hook 1 (lint): shell must",
@@ -93,7 +93,7 @@ def test_the_whole_event_has_time_for_its_programs(tmp_path):
 
 def test_a_manifest_takes_no_handlers(tmp_path):
     hooks = load_policy(str(manifest_of(tmp_path, sh("x"))))
-    with pytest.raises(UsageError, match="programs only"):
+    with pytest.raises(UsageError, match="only hold programs"):
         hooks.use(hooks)
 
 

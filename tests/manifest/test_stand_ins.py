@@ -62,7 +62,7 @@ def test_to_block_the_moment_is_not_to_block_what_stands_in(tmp_path, speaks):
     path = manifest_of(tmp_path, sh(f"echo '{SAID[speaks]}'", speaks, '["SubagentStop"]'))
     result = fire(path, agent_call("PostToolUse", "done"), "--host", "gemini")
     assert result.answer == {"hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "look again"}}
-    assert "gemini AfterTool stands in for SubagentStop, and takes no deny for it" in result.stderr
+    assert "gemini AfterTool stands in for SubagentStop, and cannot deny it" in result.stderr
 
 
 def test_a_program_that_fails_closed_does_not_block_what_stands_in(tmp_path):

@@ -42,5 +42,5 @@ def test_replay_starts_the_programs_when_it_may(manifest, tmp_path):
     log = tmp_path / "log"
     fire(manifest, tool_payload("claude", "rm -rf x"), "--host", "claude", env={"ONEHOOK_RECORD": str(log)})
     held = onehook("replay", log, manifest, "--json")
-    assert "a replay starts no programs" in held.stdout + held.stderr and REASON not in held.stdout
+    assert "a replay does not start programs" in held.stdout + held.stderr and REASON not in held.stdout
     assert REASON in onehook("replay", log, manifest, "--json", "--run-programs").stdout

@@ -75,7 +75,7 @@ def test_an_event_that_reaches_no_handler_live_reaches_none_here(write, log):
     again = {"session_id": "s", "transcript_path": "/h/.qwen/x.jsonl", "cwd": "/p", "hook_event_name": "UserPromptSubmit", "prompt": ""}
     policy = write("p.py", "return deny('no')", event="UserPromptSubmit")
     found, summary = rows(run(log({**again, "timestamp": "2026-11-15T19:34:44Z"}), policy, "--json"))
-    assert found == [] and summary["effects"] == {"goes on": 1}
+    assert found == [] and summary["effects"] == {"continues": 1}
 
 
 def test_against_shows_only_what_changes(write, log):
@@ -137,7 +137,7 @@ def test_a_session_remembers_within_the_replay_and_nothing_is_left_or_taken_from
 def test_stops_are_counted_apart_from_live_too(write, log):
     policy = write("p.py", "return deny('go on')", event="Stop", options="stop_limit=1")
     found, _ = rows(run(log(stop_payload("claude"), stop_payload("claude", active=True)), policy, "--json", "--all"))
-    assert [row["effect"] for row in found] == ["goes on working", "stops"]
+    assert [row["effect"] for row in found] == ["keeps working", "stops"]
     assert os.listdir(os.environ["ONEHOOK_STATE_DIR"]) == []
 
 
@@ -153,7 +153,7 @@ def test_a_policy_starts_no_programs_in_a_replay_unless_it_is_let(body, write, l
     made = tmp_path / "made"
     policy = write("p.py", body.format(str(made)))
     found, _ = rows(run(log(tool_payload("claude")), policy, "--json"))
-    assert [row["effect"] for row in found] == ["error, goes on"] and "a replay starts no programs" in found[0]["reason"]
+    assert [row["effect"] for row in found] == ["error, continues"] and "a replay does not start programs" in found[0]["reason"]
     assert not made.exists()
     found, _ = rows(run(log(tool_payload("claude")), policy, "--json", "--run-programs"))
     assert found == [] and ("fork" in body or made.exists())
@@ -165,7 +165,7 @@ def test_a_policy_can_tell_that_it_is_a_replay(write, log):
 
 
 def test_a_handler_that_raises_is_shown_and_under_fail_closed_it_blocks(write, log):
-    for options, effect in (("", "error, goes on"), ("fail='closed'", "blocked")):
+    for options, effect in (("", "error, continues"), ("fail='closed'", "blocked")):
         found, _ = rows(run(log(tool_payload("claude")), write("p.py", "raise ValueError('bang')", options=options), "--json"))
         assert [(row["effect"], "bang" in row["reason"]) for row in found] == [(effect, True)]
 
@@ -200,7 +200,7 @@ def test_a_policy_that_ends_the_process_is_an_error(write, log):
 def test_payloads_of_no_known_host_are_counted_and_can_be_named(write, log):
     events, policy = log({"tool_name": "Shell", "tool_input": {"command": "rm x"}, "strange": 1}, [1]), write("p.py", DENY_RM)
     result = run(events, policy)
-    assert "could not be understood" in result.stderr
+    assert "unusable event" in result.stderr
     found, _ = rows(
         run(
             log(
@@ -249,15 +249,15 @@ def test_no_transcript_is_said_with_the_folders(write, tmp_path):
     "words, said",
     [
         (["p.py"], "name a log before the policy"),
-        (["none.jsonl", "p.py"], "there is no log none.jsonl"),
-        ([".", "p.py"], "holds no .jsonl file"),
+        (["none.jsonl", "p.py"], "log not found: none.jsonl"),
+        ([".", "p.py"], "contains no .jsonl file"),
         (["x", "--transcripts", "all", "p.py"], "not both"),
-        (["--transcripts", "kilo", "p.py"], "no transcripts of 'kilo'"),
-        (["no.py"], "there is no policy"),
+        (["--transcripts", "kilo", "p.py"], "cannot read transcripts of 'kilo'"),
+        (["no.py"], "policy not found"),
     ],
 )
 def test_wrong_words_are_answered_with_what_to_do(words, said, write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("p.py", "")
     result = run(*words)
-    assert result.exit_code in (1, 2) and said in result.stderr
+    assert result.exit_code == 2 and said in result.stderr

@@ -361,7 +361,7 @@ def test_taking_over_and_installing_runs_each_hook_once(repos, source):
     installed = onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", f"{source},claude", "--yes")
     assert installed.returncode == 0, installed.stderr
     again = onehook(repo, "import", "--from", source, "--output", "again.toml")
-    assert again.returncode == 1 and "there is no hook that could be carried over" in again.stderr
+    assert again.returncode == 1 and "found no hook to import" in again.stderr
 
 
 @pytest.mark.parametrize("source", ["gemini", "qwen"])
@@ -410,7 +410,7 @@ def test_both_files_of_codex_are_read(repos):
     (repo / ".codex" / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
     (repo / ".codex" / "config.toml").write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "./two.sh"\n')
     done = imported(repo, "--from", "codex")
-    assert "./one.sh" in done.stderr and "./two.sh" in done.stderr and "2 carried over" in done.stdout
+    assert "./one.sh" in done.stderr and "./two.sh" in done.stderr and "2 hooks imported" in done.stdout
 
 
 def test_hooks_that_copilot_takes_from_claudes_file_are_pointed_at(repos):

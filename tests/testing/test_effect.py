@@ -20,12 +20,12 @@ WORDS = [
     (TOOL, Response("allow", additional_context="x", user_message="y"), True, "runs, context added, user told"),
     (TOOL, Response("deny", "no", message="x"), True, "blocked, user told"),
     (AFTER, Response("deny", "no"), False, "feedback to the model"),
-    (AFTER, Response(), False, "goes on"),
+    (AFTER, Response(), False, "continues"),
     (PROMPT, Response("deny", "no"), True, "blocked"),
     (PROMPT, Response("deny", "no"), False, "refused"),
-    (PROMPT, Response(), True, "goes on"),
-    (STOP, Response("deny", "no"), False, "goes on working"),
-    (STOP, Response(reason="no"), False, "goes on working"),
+    (PROMPT, Response(), True, "continues"),
+    (STOP, Response("deny", "no"), False, "keeps working"),
+    (STOP, Response(reason="no"), False, "keeps working"),
     (STOP, Response("allow"), False, "stops"),
     (STOP, Response(), False, "stops"),
 ]
@@ -44,10 +44,10 @@ def test_the_words(event, answer, gates, words):
 
 
 def test_a_decision_that_the_host_ignores_has_no_effect():
-    assert effect(PROMPT, told(Response("deny", "no"), "decision"), True) == "goes on"
+    assert effect(PROMPT, told(Response("deny", "no"), "decision"), True) == "continues"
     assert effect(PROMPT, told(Response("deny", "no"), "reason"), True) == "blocked"
 
 
-@pytest.mark.parametrize("exit_code, words", [(1, "error, goes on"), (2, "blocked")])
+@pytest.mark.parametrize("exit_code, words", [(1, "error, continues"), (2, "blocked")])
 def test_an_error(exit_code, words):
     assert effect(TOOL, told(None, exit_code=exit_code), True) == words

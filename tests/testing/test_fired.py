@@ -95,14 +95,14 @@ def test_a_failing_assertion_names_each_host_and_what_happens_there(fire):
 
 def test_a_wrong_reason_is_not_enough(fire):
     text = message(fire("Bash", command="rm -rf /").assert_denied, "some other reason")
-    assert "which does not hold 'some other reason'" in text
+    assert "which does not contain 'some other reason'" in text
 
 
 def test_an_ask_that_becomes_a_deny_fails_by_name_and_is_accepted_on_request(fire):
     fired = fire("Bash", command="git push", hosts=FOUR)
     text = message(fired.assert_asked)
     assert text.startswith("not asked about on cursor, codex, contract:")
-    assert "as wanted on claude" in text
+    assert "as expected on claude" in text
     assert "or_denied=True" in text
     fired.assert_asked("push?", or_denied=True)
 
@@ -137,12 +137,12 @@ def test_context_feedback_messages_and_stops(fire):
     fire("Bash", command="rm -rf /", hosts=FOUR).assert_user_told("blocked for you")
     fire("Stop").assert_continues("tests first")
     fire("Stop", stop_hook_active=True).assert_runs()
-    assert "is no stop" in message(fire("Bash", command="true").assert_continues)
+    assert "is not a stop" in message(fire("Bash", command="true").assert_continues)
 
 
 def test_what_is_dropped_is_said_by_host(fire):
     text = message(fire("SessionStart", hosts=FOUR).assert_nothing_dropped)
-    assert text.startswith("not honoured whole on contract:")
+    assert text.startswith("not fully supported on contract:")
     assert "'additional_context' dropped" in text
 
 
@@ -150,7 +150,7 @@ def test_a_broken_policy_is_no_denial_although_it_blocks(fire):
     fired = fire("Bash", command="crash")
     assert all("fail=closed" in effect for effect in fired.effects.values())
     text = message(fired.assert_denied)
-    assert "the policy broke" in text and "KeyError: 'crash'" in text
+    assert "error in the policy" in text and "KeyError: 'crash'" in text
     fired.assert_error("KeyError")
 
 
@@ -169,8 +169,8 @@ def test_hosts_without_the_event_or_the_tool_are_left_out_and_named(fire):
 
 def test_an_event_that_no_host_has_cannot_be_asserted_about(fire):
     fired = fire("SubagentStart", hosts=["contract"])
-    assert "was fired at no host: contract has no event SubagentStart" in message(fired.assert_runs)
-    assert "no host has it" in repr(fired)
+    assert "was not fired at any agent: contract has no event SubagentStart" in message(fired.assert_runs)
+    assert "no agent has it" in repr(fired)
 
 
 def test_the_snapshot_is_plain_data_of_the_wire(fire):
@@ -247,26 +247,26 @@ def test_the_state_folder_of_the_person_is_not_touched(fire, monkeypatch, tmp_pa
 def test_a_policy_that_runs_itself_while_it_is_loaded_is_an_error_here(tmp_path):
     (tmp_path / "policy.py").write_text("from onehook import Hooks, run\nhooks = Hooks()\nrun(hooks)\n")
     fired = Fire(tmp_path / "policy.py", hosts=["claude"])("Bash", command="x").assert_error('if __name__ == "__main__"')
-    assert fired["claude"].effect == "error, goes on"
+    assert fired["claude"].effect == "error, continues"
 
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_policy_that_does_not_load_fails_as_its_source_says(tmp_path, closed):
     (tmp_path / "policy.py").write_text(f"hooks = Hooks(fail={'closed' if closed else 'open'!r})\n")
     effects = Fire(tmp_path / "policy.py", hosts=HOSTS)("Bash", command="x").assert_error("NameError").effects
-    assert effects == dict.fromkeys(HOSTS, "blocked (fail=closed)" if closed else "error, goes on")
+    assert effects == dict.fromkeys(HOSTS, "blocked (fail=closed)" if closed else "error, continues")
 
 
 def test_a_slip_in_the_name_of_a_tool_or_an_event_is_an_error(fire):
-    with pytest.raises(UsageError, match=r"no tool or event 'Bahs'\. Did you mean Bash"):
+    with pytest.raises(UsageError, match=r"unknown tool or event 'Bahs'; did you mean Bash"):
         fire("Bahs", command="x")
     with pytest.raises(UsageError, match="Did you mean Stop"):
         fire("Stopp")
-    with pytest.raises(UsageError, match="PostToolUse is an event itself"):
+    with pytest.raises(UsageError, match="PostToolUse is an event; write"):
         fire("PostToolUse", event="PreToolUse")
     with pytest.raises(UsageError, match="PreToolUse is about a tool"):
         fire("PreToolUse")
-    with pytest.raises(UsageError, match=r"no host 'claud'\. Did you mean claude"):
+    with pytest.raises(UsageError, match=r"unknown agent 'claud'\. Did you mean claude"):
         fire("Stop", hosts=["claud"])
 
 
@@ -291,7 +291,7 @@ def test_a_denial_that_the_host_was_seen_to_ignore_is_not_called_one(tmp_path):
     fire("UserPromptSubmit", prompt="x").assert_denied()
     sdk = fire("UserPromptSubmit", prompt="x", host_version="1.0.0")  # what the SDK reports, which throws this answer away
     assert sdk.snapshot()["cursor"]["stdout"]["continue"] is False
-    assert "goes on" in message(sdk.assert_denied)
+    assert "continues" in message(sdk.assert_denied)
     assert "decision" in [loss.field for loss in sdk["cursor"].lost]
 
 

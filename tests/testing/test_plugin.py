@@ -41,7 +41,7 @@ def test_a_failure_names_the_hosts(project):
     result = project.runpytest("--onehook-hosts=claude,cursor,codex,contract")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E*not asked about on cursor, codex, contract*", "E*cursor*blocked*", "E*codex*blocked*", "*as wanted on claude*"]
+        ["E*not asked about on cursor, codex, contract*", "E*cursor*blocked*", "E*codex*blocked*", "*as expected on claude*"]
     )
     result.stdout.no_fnmatch_line("*fired.py*")  # the frames of the assertions are hidden
 
@@ -65,7 +65,7 @@ def test_slip(fire):
     )
     result = project.runpytest("--strict-markers")
     result.assert_outcomes(passed=2, errors=1)
-    result.stdout.fnmatch_lines(["*no host 'cloude'. Did you mean claude?*"])
+    result.stdout.fnmatch_lines(["*unknown agent 'cloude'. Did you mean claude?*"])
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
@@ -97,12 +97,12 @@ def test_a_policy_that_is_not_there_is_said_with_the_remedy(pytester):
     result = pytester.runpytest()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*no policy to test; looked for *policy.py*--onehook-policy*"])
-    pytester.runpytest("--onehook-policy=nowhere.py").stdout.fnmatch_lines(["*--onehook-policy: there is no *nowhere.py*"])
+    pytester.runpytest("--onehook-policy=nowhere.py").stdout.fnmatch_lines(["*--onehook-policy: *nowhere.py does not exist*"])
 
 
 def test_a_marker_without_a_path_is_refused(pytester):
     pytester.makepyfile(test_it=f"import pytest\npytestmark = pytest.mark.policy\n{DENIED}")
-    pytester.runpytest().stdout.fnmatch_lines(["*the marker policy takes one path*"])
+    pytester.runpytest().stdout.fnmatch_lines(["*the policy marker takes one path*"])
 
 
 @pytest.mark.parametrize("how", ["option", "marker"])

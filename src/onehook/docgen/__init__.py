@@ -1,1 +1,1 @@
-"""The generators of the pages under docs/ that come from the hosts' tables and from proofs."""
+"""Generators of the pages under docs/ that come from the code, the hosts' tables and the results of proofs."""

@@ -1,4 +1,4 @@
-"""docs/hosts/<id>.md: what onehook knows about each host, from the host's own tables. Written by `python -m onehook.docgen.matrix`."""
+"""docs/hosts/<id>.md: one page per agent, from its host's tables. Written by `python -m onehook.docgen.matrix`."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def page(host: str) -> str:
         "",
         f"{_without_see(about)}",
         "",
-        "Generated from the host's tables; see [the matrix](../matrix.md) for proofs.",
+        "Generated from the tables in the code; see [the matrix](../matrix.md) for what was proven on the real agent.",
     ]
-    parts += ["", "## Events", "", _events(host), "", "## What an answer does, and why not", "", _effects(host)]
+    parts += ["", "## Events", "", _events(host), "", "## What an answer can do", "", _effects(host)]
     parts += ["", "## Tools", "", _tools(host)]
     config = optional(host, "config")
     if config is not None:
-        parts += ["", "## Where it is installed", "", _places(config)]
+        parts += ["", "## Config files", "", _places(config)]
     return "\n".join(parts) + "\n"
 
 
 def _without_see(text: str) -> str:
-    """The first words of the module, without the pointer to this page."""
+    """A module's summary without its link to this page."""
     return re.sub(r"; see docs/hosts/\w+\.md\)", ")", re.sub(r" \(see docs/hosts/\w+\.md\)", "", text))
 
 
@@ -53,35 +53,35 @@ def _event(host: str, native: str) -> Event:
 
 
 def _events(host: str) -> str:
-    lines = ["| event | unified event | implied tool | a deny prevents it |", "|---|---|---|---|"]
+    lines = ["| event | unified event | implied tool | can be denied |", "|---|---|---|---|"]
     for native, row in wire_of(host).EVENTS.items():
         lines.append(f"| {native} | {row.event} | {row.tool} | {'yes' if row.gates else ''} |")
     return "\n".join([*lines, *_stand_ins(host)])
 
 
 def _stand_ins(host: str) -> list[str]:
-    """What has no event of its own here, and how the programs of a manifest are told of it."""
+    """Events that the agent lacks, and which of its events stand in for them for the programs of a manifest."""
     rows = wire_of(host).STAND_INS
     if not rows:
         return []
     lines = [
         "",
-        "It has no event for these; the programs of a [manifest](../bring-your-own.md#events-that-an-agent-lacks) are told all the same:",
+        "The agent lacks these events. For the programs of a [manifest](../bring-your-own.md#events-that-an-agent-lacks), others stand in:",
         "",
     ]
-    lines += ["| moment | told by |", "|---|---|"]
+    lines += ["| missing event | stand-in |", "|---|---|"]
     for native, row in rows.items():
         lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{f' of {row.tool}' if row.tool else ''} |")
     return lines
 
 
 def _effects(host: str) -> str:
-    """Events with the same answer are shown together."""
+    """Events that take the same answers share a row."""
     wire = wire_of(host)
     by_shape: dict[str, list[str]] = {}
     for native, row in wire.EVENTS.items():
         by_shape.setdefault(row.shape, []).append(native)
-    lines = ["| events | works | does not |", "|---|---|---|"]
+    lines = ["| events | supported | not supported |", "|---|---|---|"]
     for natives in by_shape.values():
         caps = wire.caps(_event(host, natives[0]))
         works = [effect for effect in EFFECTS if caps.get(effect) is True]
@@ -99,7 +99,7 @@ def _why(cap: Any) -> str:
 
 
 def _tools(host: str) -> str:
-    lines = ["| tool | unified (a handler for any of these gets it) | input keys that differ |", "|---|---|---|"]
+    lines = ["| tool | unified names (a handler for any of these gets it) | input keys that differ |", "|---|---|---|"]
     for native, tool in wire_of(host).TOOLS.items():
         keys = ", ".join(f"{unified} = {key}" for unified, key in tool.keys.items())
         lines.append(f"| {native} | {', '.join(tool.names)} | {keys or ('a patch in ' + tool.patch if tool.patch else '')} |")

@@ -1,6 +1,6 @@
-"""The capability matrix as documentation, made from the committed results of a run and from the hosts' tables, never by hand.
+"""The capability matrix as documentation, generated from the committed results of a run and from the hosts' tables.
 
-python -m onehook.docgen.matrix           rewrite docs/matrix.md, docs/hosts/*.md, docs/proof.svg and the table in README.md
+python -m onehook.docgen.matrix           rewrite matrix.md, reference.md, hosts/*.md and proof.svg in docs/, and the table in README.md
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, Event
-from onehook.docgen import host_pages
+from onehook.docgen import host_pages, reference
 from onehook.docgen.picture import picture
 from onehook.hosts import HOSTS, optional, wire_of
 from onehook.prove.report import columns, summary
@@ -55,14 +55,14 @@ def proofs(document: dict[str, Any], wanted: tuple[str, ...] = ()) -> str:
 
 
 def not_honoured(document: dict[str, Any]) -> str:
-    """Why, for each cell that is not honoured."""
+    """The reason for each cell that is not honoured."""
     rows = [row for row in document["results"] if row["verdict"] == DECLARED]
     titles = {scenario.id: scenario.title for scenario in SCENARIOS}
     return "\n".join(f"- {name_of(row['host'], row.get('mode', ''))}, {titles[row['scenario']]}: {row.get('detail', '')}." for row in rows)
 
 
 def capabilities(host: str, document: dict[str, Any]) -> str:
-    """What a host's table says for each of its events: proven, claimed, or not honoured."""
+    """What an agent's table says for each of its events: proven, claimed, or not honoured."""
     wire = wire_of(host)
     proven = {(row["event"], row.get("effect")) for row in document["results"] if row["host"] == host and row["verdict"] == PROVEN}
     lines = [f"| event | unified | {' | '.join(EFFECTS)} |", "|---" * (len(EFFECTS) + 2) + "|"]
@@ -89,28 +89,28 @@ def _mark(caps: Any, effect: str, proven: bool) -> str:
 def page(document: dict[str, Any]) -> str:
     agents = ", ".join(f"{name_of(host)} {version}" for host, version in document["agents"].items())
     parts = [
-        "# What takes effect where",
+        "# What takes effect on which agent",
         "",
         f"Measured on {document['date']} with onehook {document['onehook']} on the real agents: {agents}.",
         "Each cell is one run of the real agent against a scripted model, with the policy installed by `onehook install`, and a",
-        "control run without the policy that had to show the opposite (for the fail-open rows: the same policy installed to fail",
-        "closed; for the row of switched-off hooks: with the hooks on). `onehook prove` repeats it on your machine; see",
+        "control run without the policy that had to show the opposite (for the fail-open rows, with the same policy installed to fail",
+        "closed; for the row about disabled hooks, with hooks enabled). `onehook prove` repeats it on your machine; see",
         "[proof.md](proof.md).",
         "",
         f"{summary(document['results'])}.",
         "",
-        "- **proven**: seen to take effect. **not honoured**: the host cannot do it; onehook says so with a warning, and the run shows it.",
-        "- **claimed**: the host's table says that it works, and a headless run cannot show it. **-**: the host has no such event or tool.",
+        "- **proven**: took effect in the run. **not honoured**: the agent does not support it; onehook warns about it, as the run shows.",
+        "- **claimed**: the table says that it works, but a headless run cannot show it. **-**: the agent has no such event or tool.",
         "",
         proofs(document),
         "",
-        "## Why not",
+        "## Reasons",
         "",
         not_honoured(document),
         "",
-        "## Every event of every host",
+        "## Every event of every agent",
         "",
-        "From the hosts' tables in the code; *proven* where a run above showed that effect on that kind of event.",
+        "From the tables in the code; *proven* if a run above showed that effect on that kind of event.",
     ]
     for host in HOSTS:
         parts += ["", f"### {name_of(host)}", "", capabilities(host, document)]
@@ -125,7 +125,7 @@ def with_table(readme: str, document: dict[str, Any]) -> str:
     before, begin, rest = readme.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError("README.md has no place for the matrix")
+        raise ValueError("README.md has no markers for the matrix")
     return before + readme_table(document) + after
 
 
@@ -135,6 +135,7 @@ def main(root: Path) -> int:
     if unknown:
         raise ValueError(f"the results name events that do not exist: {unknown}")
     (root / "docs" / "matrix.md").write_text(page(document), encoding="utf-8")
+    (root / "docs" / "reference.md").write_text(reference.page(root), encoding="utf-8")
     (root / "docs" / "proof.svg").write_text(picture(document), encoding="utf-8")
     (root / "docs" / "hosts").mkdir(exist_ok=True)
     for host in HOSTS:
