@@ -12,8 +12,8 @@ from onehook.hosts import load
 from tests.manifest.kit import guard, manifest_of, sh
 
 BAD = {
-    "missing": ('run = ["./not-there"]', "cannot be started: No such file"),
-    "not executable": ('run = ["./onehook.toml"]', "cannot be started: Permission denied"),
+    "missing": ('run = ["./not-there"]', "could not be started: No such file"),
+    "not executable": ('run = ["./onehook.toml"]', "could not be started: Permission denied"),
     "hangs": ('run = ["sleep", "60"]\ntimeout = 0.3', "took longer than 0.3 s"),
     "writes 10 MB": ('run = ["head", "-c", "10000000", "/dev/zero"]', "wrote more than 1 MB"),
     "garbage": ('run = ["echo", "{nonsense"]', "JSON"),

@@ -26,7 +26,7 @@ WRONG = {
     "events as text": ('[[hook]]\nevents = "Stop"\nrun = ["x"]\nspeaks = "claude"', "events must be a list"),
     "unknown event": ("[[hook]]\n" + sh("x", events='["PreTool"]'), "unknown event 'PreTool'"),
     "another dialect's event": ("[[hook]]\n" + sh("x", "claude", events='["beforeReadFile"]'), "unknown event 'beforeReadFile'"),
-    "tools on an event about one": ("[[hook]]\n" + guard("cursor", 'tools = ["Bash"]'), "is about Bash alone"),
+    "tools on an event about one": ("[[hook]]\n" + guard("cursor", 'tools = ["Bash"]'), "is only about Bash"),
     "a shell string without shell": ('[[hook]]\nevents = ["Stop"]\nrun = "a b"\nspeaks = "claude"', "run must be a list"),
     "a list with shell": ('[[hook]]\nevents = ["Stop"]\nrun = ["a"]\nshell = true\nspeaks = "claude"', "run must be a string"),
     "no run": ('[[hook]]\nevents = ["Stop"]\nspeaks = "claude"', "run must be a list"),

@@ -54,13 +54,13 @@ def test_a_missing_program_and_one_that_is_not_executable(play, tmp_path):
         Run([name], b"", 5, dict(os.environ)) for name in (str(tmp_path / "no"), "no-such-program-7461", str(tmp_path / "plain"))
     )
     played(play, missing, named, plain)
-    assert "cannot be started: No such file" in missing.problem
-    assert "cannot be started: No such file" in named.problem
-    assert "cannot be started: Permission denied" in plain.problem
+    assert "could not be started: No such file" in missing.problem
+    assert "could not be started: No such file" in named.problem
+    assert "could not be started: Permission denied" in plain.problem
 
 
 def test_a_nul_in_a_word_is_an_error_like_any_other(play):
-    assert "cannot be started" in played(play, Run(["echo", "a\0b"], b"", 5, dict(os.environ))).problem
+    assert "could not be started" in played(play, Run(["echo", "a\0b"], b"", 5, dict(os.environ))).problem
 
 
 def test_a_program_that_hangs_is_killed_with_its_children(play, tmp_path):
@@ -75,7 +75,7 @@ def test_the_time_of_the_whole_event_ends_programs_too_and_starts_no_more(play):
     runs = [shell("sleep 60") for _ in range(programs.AT_ONCE + 1)]
     played(play, *runs, seconds=0.5)
     assert all(run.problem.startswith("took longer than") for run in runs[: programs.AT_ONCE])
-    assert runs[-1].problem == "was not started: no time was left"
+    assert runs[-1].problem == "was not started: no time left"
 
 
 @pytest.mark.parametrize("redirect", ["", ">&2"])

@@ -336,7 +336,7 @@ def test_a_changed_file_is_formatted_and_the_model_told(tmp_path):
     path = tmp_path / "a b.txt"
     path.write_text("x")
     hooks = format_after_edit({"*.txt": UPPER})
-    assert "has changed" in hooks.dispatch(edited(path, tmp_path)).additional_context
+    assert "changed" in hooks.dispatch(edited(path, tmp_path)).additional_context
     assert path.read_text() == "X"
     assert hooks.dispatch(edited(path, tmp_path)).additional_context is None, "nothing to do the second time"
     assert hooks.dispatch(edited(tmp_path / "gone.txt", tmp_path)).additional_context is None

@@ -67,6 +67,6 @@ def test_nothing_that_every_run_says_otherwise_is_a_difference(tmp_path: Path) -
 def test_what_differs_is_said(tmp_path: Path) -> None:
     said = difference(world(tmp_path / "with", "denied: no", "kept"), world(tmp_path / "without", "done", "made", turns=3))
     assert said == (
-        "without the policy there is made afterwards; with it, there is not; "
-        "with the policy there is kept afterwards; without it, there is not; the model was told: denied: no; turns: 2 instead of 3"
+        "only without the policy: made exists afterwards; only with the policy: kept exists afterwards; "
+        "the model was told: denied: no; turns: 2 instead of 3"
     )

@@ -154,15 +154,15 @@ def test_what_cannot_be_carried_over_is_listed_line_by_line(repo):
     done = onehook(repo, "import", "--from", "claude")
     written = (repo / "onehook.toml").read_text()
     for shown, why in REFUSED.items():
-        (line,) = [line for line in done.stderr.splitlines() if line.startswith("NOT carried over") and f": {shown}: " in line]
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("NOT imported") and f": {shown}: " in line]
         assert why in line
         assert any(shown in line and why in line for line in written.splitlines() if line.startswith("#"))
     assert "but 'statusMessage' is not carried over" in done.stderr
     assert "but the tool MultiEdit is Claude Code's own" in done.stderr
     assert "SubagentStop fires with PostToolUse of Agent on Gemini CLI" in done.stderr
     assert "SessionStart (compact) fires with PreCompact on Cursor, Gemini CLI, Copilot CLI, OpenCode, Kilo" in done.stderr
-    assert "12 carried over, 5 not" in done.stdout
-    assert "run twice" in done.stdout
+    assert "12 imported, 5 not imported" in done.stdout
+    assert "To avoid running them twice" in done.stdout
 
 
 def test_settings_of_the_hooks_are_kept(repo):
@@ -191,7 +191,7 @@ def test_for_scripts_it_is_all_said_as_json(repo):
     assert done["written"] == [str(repo / "onehook.toml"), str(repo / ".claude" / "settings.json")]
     assert json.loads(Path(done["taken_out_of"][0]["copy"]).read_text()) == settings()
     nothing = onehook(repo, "import", "--from", "codex", "--json")
-    assert nothing.returncode == 0 and json.loads(nothing.stdout)["carried"] == []
+    assert nothing.returncode == 1 and json.loads(nothing.stdout)["carried"] == []
 
 
 def test_left_originals_also_run_on_the_agents_that_read_claudes_file(repo):
@@ -218,8 +218,8 @@ def test_taking_over_leaves_what_was_not_carried_and_says_the_way_back(repo):
         h.get("command") or h.get("url") or h.get("prompt") for groups in left["hooks"].values() for g in groups for h in g["hooks"]
     ]
     assert sorted(commands) == sorted(REFUSED)
-    (line,) = [line for line in done.stdout.splitlines() if "the way back: " in line]
-    subprocess.run(["sh", "-c", line.partition("the way back: ")[2]], check=True)
+    (line,) = [line for line in done.stdout.splitlines() if "to undo: " in line]
+    subprocess.run(["sh", "-c", line.partition("to undo: ")[2]], check=True)
     assert config.read_bytes() == original
 
 

@@ -290,13 +290,13 @@ def test_what_cannot_be_carried_over_is_listed_line_by_line(repos, source):
     done = imported(repo, "--from", source)
     written = (repo / "onehook.toml").read_text()
     for shown, why in REFUSED[source].items():
-        (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"NOT carried over  {source} ") and f": {shown}: " in line]
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"NOT imported  {source} ") and f": {shown}: " in line]
         assert why in line
         assert any(shown in line and why in line for line in written.splitlines() if line.startswith("#"))
     for loss in LOSSES[source]:
         assert f"but {loss}" in done.stderr and f"#   {loss}" in written
     carried = len(STARTS) + (source == "copilot")
-    assert f"{carried} carried over, {len(REFUSED[source])} not" in done.stdout
+    assert f"{carried} imported, {len(REFUSED[source])} not imported" in done.stdout
     assert str(repo) not in written  # a manifest is for every clone
 
 
@@ -347,7 +347,7 @@ def test_taking_over_leaves_what_was_not_carried_and_says_the_way_back(repos, so
         assert text.startswith("// the team's settings") and '"theme": "dark"' in text and "sequential" not in text
     if source == "copilot":
         assert (repo / ".github/hooks/off.json").read_bytes() == originals[".github/hooks/off.json"]
-    ways = [line.partition("the way back: ")[2] for line in done.stdout.splitlines() if "the way back: " in line]
+    ways = [line.partition("to undo: ")[2] for line in done.stdout.splitlines() if "to undo: " in line]
     assert len(ways) == (3 if source == "copilot" else 1)
     for way in ways:
         subprocess.run(["sh", "-c", way], check=True)
@@ -399,7 +399,7 @@ def test_every_file_of_a_scope_is_read(repos, tmp_path):
         (repo / name).resolve().write_text(json.dumps({"hooks": {"agentStop": [entry]}}))
     for scope, count in (("local", 1), ("user", 2)):
         done = imported(repo, "--from", "copilot", "--scope", scope, "--output", f"{scope}.toml")
-        assert f"{count} carried over, 0 not" in done.stdout
+        assert f"{count} imported, 0 not imported" in done.stdout
     assert f"# {tmp_path}/.copilot/hooks/mine.json hooks.agentStop[0]" in (repo / "user.toml").read_text()
 
 
@@ -410,7 +410,7 @@ def test_both_files_of_codex_are_read(repos):
     (repo / ".codex" / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
     (repo / ".codex" / "config.toml").write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "./two.sh"\n')
     done = imported(repo, "--from", "codex")
-    assert "./one.sh" in done.stderr and "./two.sh" in done.stderr and "2 hooks imported" in done.stdout
+    assert "./one.sh" in done.stderr and "./two.sh" in done.stderr and "2 imported" in done.stdout
 
 
 def test_hooks_that_copilot_takes_from_claudes_file_are_pointed_at(repos):
@@ -432,8 +432,8 @@ def test_what_the_host_drops_itself_is_said(repos):
 def test_the_help_names_every_host_that_can_be_imported_from_and_the_others_are_explained(repos):
     repo = repos("gemini")
     assert set(HERE) <= set(importable())
-    (option,) = [param for param in import_command.params if param.name == "sources"]
-    assert option.help == f"{','.join(importable())} | all"
+    (option,) = [param for param in import_command.params if param.name == "hosts"]
+    assert f": {', '.join(importable())}, or 'all'." in option.help
     for host in (host for host in HOSTS if host not in importable()):
         refused = onehook(repo, "import", "--from", host)
         assert refused.returncode == 2 and f"nothing to import from {host}: " in refused.stderr

@@ -260,7 +260,7 @@ def test_a_policy_that_does_not_load_fails_as_its_source_says(tmp_path, closed):
 def test_a_slip_in_the_name_of_a_tool_or_an_event_is_an_error(fire):
     with pytest.raises(UsageError, match=r"unknown tool or event 'Bahs'; did you mean Bash"):
         fire("Bahs", command="x")
-    with pytest.raises(UsageError, match="Did you mean Stop"):
+    with pytest.raises(UsageError, match="did you mean Stop"):
         fire("Stopp")
     with pytest.raises(UsageError, match="PostToolUse is an event; write"):
         fire("PostToolUse", event="PreToolUse")

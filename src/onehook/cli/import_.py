@@ -111,7 +111,7 @@ def _as_json(found: Import, changed: list[str], kept: list[tuple[Path, Path]], d
 def _conclude(found: Import, kept: list[tuple[Path, Path]], target: Path, take_over: bool) -> None:
     from onehook.setup.plan import config_of, configurable
 
-    click.echo(f"wrote {target}: {len(found.carried)} hooks imported, {len(found.refused)} not")
+    click.echo(f"wrote {target}: {len(found.carried)} imported, {len(found.refused)} not imported")
     for path, copy in kept:
         click.echo(f"removed them from {path}; to undo: cp {shlex.quote(str(copy))} {shlex.quote(str(path))}")
     if take_over:
