@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from onehook.core import Event
 
-# The unified input keys, as policies write them in modified_input.
-KEYS = ("command", "file_path", "content", "old_string", "new_string", "pattern", "path", "url", "query", "prompt")
-
 
 class Tool:
     __slots__ = ("keys", "names", "patch")

@@ -115,6 +115,6 @@ def rows(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def joined_texts(value: object, key: str = "text") -> str:
+def joined_texts(value: object) -> str:
     """A text, or the texts of a list of parts."""
-    return value if isinstance(value, str) else "\n".join(text(part.get(key)) for part in rows(value) if part.get(key))
+    return value if isinstance(value, str) else "\n".join(text(part.get("text")) for part in rows(value) if part.get("text"))

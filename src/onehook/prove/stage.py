@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,22 +63,15 @@ def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")
     return [step for step in steps if step is not None]
 
 
-Tamper = Callable[[Path], None]
-
-
-def play(
-    agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None, tamper: Tamper | None = None
-) -> Evidence:
+def play(agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None) -> Evidence:
     """Run one scenario (or, without the policy, its control) in a folder of its own. An agent that hangs is tried once more."""
-    evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed, tamper)
+    evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed)
     if evidence.outcome.timed_out:
-        evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed, tamper), hung=True)
+        evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed), hung=True)
     return evidence
 
 
-def _play_once(
-    agent: Agent, scenario: Scenario, folder: Path, with_policy: bool, fail_closed: bool | None, tamper: Tamper | None
-) -> Evidence:
+def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool, fail_closed: bool | None) -> Evidence:
     home, project = folder / "home", folder / "project"
     for path in (home, project / ".hooks"):
         path.mkdir(parents=True)
@@ -97,7 +89,7 @@ def _play_once(
             live.mcp_server(sandbox, "proof", [sys.executable, "-I", mcp_server.__file__, str(home / NOTES)])
         launch = _launch(live, sandbox, agent, scenario)
         if with_policy:
-            _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed, tamper)
+            _install(agent, scenario, sandbox, scenario.fail_closed if fail_closed is None else fail_closed)
             if scenario.disabled:
                 assert live.TRAITS.disable is not None  # a need of the scenario
                 launch = live.TRAITS.disable(sandbox, launch)
@@ -127,17 +119,15 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario) -> L
     return live.TRAITS.compactable(launch) if "compacts" in scenario.needs else launch
 
 
-def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool, tamper: Tamper | None) -> None:
-    """Run `onehook install`, as a user would. To tamper with the runtime, it is put into the project first."""
+def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bool) -> None:
+    """Run `onehook install`, as a user would."""
     policy = _policy(scenario, sandbox.project)
     if scenario.imports:
         _onehook(sandbox, "import", "--from", "claude", "--output", f".hooks/{scenario.policy_name}", "--take-over")
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
-    more = [*(["--fail-closed"] if fail_closed else []), *(["--portable"] if tamper else [])]
+    more = ["--fail-closed"] if fail_closed else []
     _onehook(sandbox, "install", str(policy), "--hosts", agent.host, "--yes", *more)
-    if tamper:
-        tamper(sandbox.project)
     if "broken_later" in scenario.needs:
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
 

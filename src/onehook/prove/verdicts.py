@@ -12,7 +12,7 @@ from typing import Any
 from onehook.prove.evidence import Evidence
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
 from onehook.prove.scenarios import Scenario
-from onehook.prove.stage import Agent, CannotPlay, Tamper, play, script_of
+from onehook.prove.stage import Agent, CannotPlay, play, script_of
 
 PROVEN, DECLARED, CLAIMED, ABSENT, MISS = "proven", "not honoured", "claimed", "absent", "MISS"
 
@@ -39,10 +39,9 @@ class Verdict:
 class Prover:
     """Proves cells; controls are run once per agent and script and shared."""
 
-    def __init__(self, folder: Path, tamper: Tamper | None = None, keep: bool = False) -> None:
+    def __init__(self, folder: Path, keep: bool = False) -> None:
         self.folder = folder
         self.keep = keep  # keep the output of every run, not only of a MISS
-        self.tamper = tamper  # breaks the runtime before the agent starts, to show that a broken adapter is caught
         self._controls: dict[tuple[str, str], Evidence] = {}
         self._locks: dict[tuple[str, str], Lock] = {}
         self._lock = Lock()
@@ -74,7 +73,7 @@ class Prover:
         if expected == NO_EVENT:
             return ABSENT, why
         script_of(agent, scenario)
-        evidence = play(agent, scenario, where / "policy", with_policy=True, tamper=self.tamper)
+        evidence = play(agent, scenario, where / "policy", with_policy=True)
         if evidence.outcome.timed_out:
             return MISS, f"the agent hung twice; its output is in {where}"
         seen = scenario.seen(evidence)

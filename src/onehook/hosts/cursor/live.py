@@ -105,9 +105,9 @@ def subagent_end(text: str, mode: str = "") -> Step:
     return {"subagent_end": text}
 
 
-def event(name: str, fields: Mapping[str, Any] | None = None) -> Step:
-    """An event that Cursor's server fires by itself; missing fields have defaults."""
-    return {"event": name, "fields": dict(fields or {})}
+def event(name: str) -> Step:
+    """An event that Cursor's server fires by itself; its fields have defaults."""
+    return {"event": name, "fields": {}}
 
 
 def compaction(mode: str = "") -> list[Step]:

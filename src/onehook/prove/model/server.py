@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import ModuleType, TracebackType
-from typing import TextIO, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from onehook.prove.model import anthropic, chat, gemini, responses
@@ -36,7 +36,6 @@ class ScriptedModel:
         port: int = 0,
         *,
         on_request: OnRequest | None = None,
-        max_body: int = MAX_BODY,
     ) -> None:
         self.script = parse_script(script)
         self.requests: list[Request] = []
@@ -45,7 +44,7 @@ class ScriptedModel:
         self._usage = NOMINAL_TOKENS
         self._on_request = on_request
         self._changed = threading.Condition()
-        self._server = LoopbackServer(port, self._answer, max_body, self.problems.append)
+        self._server = LoopbackServer(port, self._answer, MAX_BODY, self.problems.append)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._closed = False
 
@@ -88,11 +87,6 @@ class ScriptedModel:
     def overrun(self) -> int:
         """How many requests offered tools when the script had nothing left for them."""
         return sum(request.overrun for request in self.requests)
-
-    @property
-    def untaken(self) -> list[int]:
-        """The steps, counted from 1, that no request has taken."""
-        return [number for number, taken in enumerate(self._taken, start=1) if not taken]
 
     def told(self) -> str:
         """All text that the model was given in the agent's own loop, without duplicates, in order."""
@@ -207,17 +201,16 @@ def wait_for_ever() -> None:
     threading.Event().wait()
 
 
-def serve(script: Sequence[object], port: int = 0, log: TextIO | None = None) -> int:
-    """Serve until interrupted, with one line per request on the log (stderr if none is given)."""
-    out = log or sys.stderr
+def serve(script: Sequence[object], port: int) -> int:
+    """Serve until interrupted, with one line per request on stderr."""
 
     def show(request: Request) -> None:
-        print(request.line(), file=out, flush=True)
+        print(request.line(), file=sys.stderr, flush=True)
 
     with ScriptedModel(script, port, on_request=show) as model:
-        print(f"serving {len(model.script)} steps on {model.url}", file=out, flush=True)
+        print(f"serving {len(model.script)} steps on {model.url}", file=sys.stderr, flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             wait_for_ever()
         for problem in model.problems:
-            print(f"problem: {problem}", file=out, flush=True)
+            print(f"problem: {problem}", file=sys.stderr, flush=True)
     return 0
