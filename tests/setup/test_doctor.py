@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from onehook.hostkit.config import Finding
+from onehook.hostkit.config import Diagnosis
 from onehook.setup.doctor import examine
 from onehook.setup.plan import config_of, configurable
 from tests.setup.installing import POLICY, Place
@@ -43,12 +43,12 @@ def codex_config(place: Place, *, trusted: bool, project: bool = True, more: str
     (place.home / ".codex" / "config.toml").write_text("\n".join(lines))
 
 
-def findings(place: Place, *hosts: str, fire: bool = False) -> list[Finding]:
-    return [report.finding for report in examine(place.machine, list(hosts) or HOSTS, fire=fire)]
+def diagnoses(place: Place, *hosts: str, fire: bool = False) -> list[Diagnosis]:
+    return [report.diagnosis for report in examine(place.machine, list(hosts) or HOSTS, fire=fire)]
 
 
 def told(place: Place, level: str, *hosts: str, fire: bool = False) -> str:
-    return "\n".join(f"{f.what} -> {f.fix}" for f in findings(place, *hosts, fire=fire) if f.level == level)
+    return "\n".join(f"{f.what} -> {f.fix}" for f in diagnoses(place, *hosts, fire=fire) if f.level == level)
 
 
 def edit(place: Place, host: str, change: Callable[[Any], None]) -> None:
@@ -65,7 +65,7 @@ def replace_in(place: Place, host: str, old: str, new: str) -> None:
 
 
 def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) -> None:
-    levels = {finding.level for finding in findings(place, fire=True)}
+    levels = {diagnosis.level for diagnosis in diagnoses(place, fire=True)}
     assert levels <= {"ok", "note"}
     for host in HOSTS:
         assert "denies and allows as it should" in told(place, "ok", host, fire=True)

@@ -31,14 +31,14 @@ def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None)
     reports: list[Report] = []
     absent: list[str] = []
     for report in examine(machine, configured_hosts(hosts, machine), fire=not no_fire):
-        if report.finding is NOT_HERE:
+        if report.diagnosis is NOT_HERE:
             absent.append(report.host)
         elif not as_json:
             _show(report, reports[-1] if reports else None)
         reports.append(report)
-    failed = any(report.finding.level == "fail" for report in reports)
+    failed = any(report.diagnosis.level == "fail" for report in reports)
     if as_json:
-        shown = [{"host": report.host, "file": report.where, **asdict(report.finding)} for report in reports]
+        shown = [{"host": report.host, "file": report.where, **asdict(report.diagnosis)} for report in reports]
         print_json({"ok": not failed, "findings": shown})
     else:
         if absent:
@@ -53,7 +53,7 @@ def _show(report: Report, before: Report | None) -> None:
         click.secho(report.host, bold=True)
     if report.where and (before is None or report.where != before.where):
         click.secho(f"  {report.where}", dim=True)
-    mark, colour = MARKS[report.finding.level]
-    click.echo(f"  {click.style(f'{mark:<5}', fg=colour)} {report.finding.what}")
-    if report.finding.fix:
-        click.echo(f"        fix: {report.finding.fix}")
+    mark, colour = MARKS[report.diagnosis.level]
+    click.echo(f"  {click.style(f'{mark:<5}', fg=colour)} {report.diagnosis.what}")
+    if report.diagnosis.fix:
+        click.echo(f"        fix: {report.diagnosis.fix}")

@@ -194,8 +194,8 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     if place is None or place.format == "own" or not place.path.exists():
         return []
     data = Document(place.path, place.format).data()
-    findings = config.checks(machine, place, data, ours_in(config, data))
-    return list(dict.fromkeys(finding.fix for finding in findings if finding.level in ("fail", "note") and finding.fix))
+    diagnoses = config.diagnose(machine, place, data, ours_in(config, data))
+    return list(dict.fromkeys(diagnosis.fix for diagnosis in diagnoses if diagnosis.level in ("fail", "note") and diagnosis.fix))
 
 
 def loaded(path: Path) -> Hooks:

@@ -117,8 +117,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that doctor has to say. level: ok, note, warn (a deny still works) or fail (it would not)."""
+class Diagnosis:
+    """One result of doctor. level: ok, note, warn (a deny still works) or fail (it would not)."""
 
     level: str
     what: str
@@ -263,10 +263,10 @@ def table_at(data: Any, *keys: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def all_hooks_off(path: Path, data: Any) -> list[Finding]:
+def all_hooks_off(path: Path, data: Any) -> list[Diagnosis]:
     if not isinstance(data, dict) or data.get("disableAllHooks") is not True:
         return []
-    return [Finding("fail", f"disableAllHooks is on in {path}: no hooks run", f"set disableAllHooks to false in {path}")]
+    return [Diagnosis("fail", f"disableAllHooks is on in {path}: no hooks run", f"set disableAllHooks to false in {path}")]
 
 
 def below_a_second(ours: list[Found]) -> Iterator[tuple[Found, float]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onehook.core import Event, Output, Response
     from onehook.hostkit import config as config_kit
     from onehook.hostkit import live as live_kit
-    from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Wish
+    from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Wish
     from onehook.hostkit.effects import Caps, Row, StandIn
     from onehook.hostkit.imports import Borrowed
     from onehook.hostkit.live import Launch, Sandbox, Step
@@ -87,7 +87,7 @@ class Config(Protocol):
     def found(self, data: Any) -> Iterator[Found]: ...  # every hook entry of a file
     def problems(self, data: Any) -> list[str]: ...  # what makes the agent reject the data of a file, or a part of it
     def text_problems(self, place: Place, text: str, data: Any) -> list[str]: ...  # the same, for what only the text of the file shows
-    def checks(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]: ...  # for doctor: switches, trust
+    def diagnose(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]: ...  # for doctor: switches, trust
 
 
 class Live(Protocol):

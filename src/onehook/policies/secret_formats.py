@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 
-class Finding:
+class Secret:
     """Where a credential is, and which rule found it."""
 
     __slots__ = ("end", "kind", "start")
@@ -74,11 +74,11 @@ GENERIC = frozenset({"password", "url-password"})
 SEQUENCES = ("12345678", "abcdefgh", "qwerty")
 
 
-def find_secrets(text: str, *, allow_examples: bool = True) -> list[Finding]:
+def find_secrets(text: str, *, allow_examples: bool = True) -> list[Secret]:
     """Credentials in the text, in order, never overlapping.
 
     `allow_examples` ignores placeholders and the sample keys of vendors' documentation."""
-    found: list[Finding] = []
+    found: list[Secret] = []
     small = text.lower()
     for kind, pattern in COMPILED.items():
         if not any(hint in small for hint in HINTS[kind]):
@@ -86,7 +86,7 @@ def find_secrets(text: str, *, allow_examples: bool = True) -> list[Finding]:
         for match in pattern.finditer(text):
             start, end = match.span("value") if "value" in pattern.groupindex else match.span()
             if is_secret(kind, text[start:end], allow_examples):
-                found.append(Finding(kind, start, end))
+                found.append(Secret(kind, start, end))
     return without_overlaps(found)
 
 
@@ -117,9 +117,9 @@ def entropy(value: str) -> float:
     return -sum(p * log2(p) for p in shares)
 
 
-def without_overlaps(found: list[Finding]) -> list[Finding]:
+def without_overlaps(found: list[Secret]) -> list[Secret]:
     """A named format wins over the generic ones; otherwise the first wins."""
-    kept: list[Finding] = []
+    kept: list[Secret] = []
     for item in sorted(found, key=lambda f: (f.kind in GENERIC, f.start, -f.end)):
         if all(item.end <= other.start or item.start >= other.end for other in kept):
             kept.append(item)

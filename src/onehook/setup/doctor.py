@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Finding, Found, Machine
+from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Diagnosis, Found, Machine
 from onehook.hosts import optional, wire_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.installed import ConfigFile, config_files, policy_of, readable
@@ -17,14 +17,14 @@ from onehook.setup.portable import installed_version
 from onehook.setup.probe import probe_entries
 from onehook.version import VERSION
 
-NOT_HERE = Finding("note", "not found on this machine")
+NOT_HERE = Diagnosis("note", "not found on this machine")
 
 
 @dataclass(frozen=True)
 class Report:
     host: str
     where: str
-    finding: Finding
+    diagnosis: Diagnosis
 
 
 def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterator[Report]:
@@ -33,9 +33,9 @@ def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterato
     files = config_files(machine, hosts)
     for host in hosts:
         yield from _examine_host(host, [file for file in files if file.host == host], machine, fire)
-    yield from (Report("all agents", "", finding) for finding in _across(files, machine))
+    yield from (Report("all agents", "", diagnosis) for diagnosis in _across(files, machine))
     if not any(file.ours for file in files):
-        yield Report("all agents", "", Finding("fail", "no policy is installed on any agent", "onehook install POLICY"))
+        yield Report("all agents", "", Diagnosis("fail", "no policy is installed on any agent", "onehook install POLICY"))
 
 
 def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bool) -> Iterator[Report]:
@@ -43,41 +43,41 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
     installed = any(file.ours for file in files)
     if not installed:
         where = present(host, machine)
-        finding = Finding("warn", f"agent found ({where}), but no policy is installed", f"onehook install POLICY --hosts {host}")
-        yield Report(title, "", finding if where else NOT_HERE)
+        diagnosis = Diagnosis("warn", f"agent found ({where}), but no policy is installed", f"onehook install POLICY --hosts {host}")
+        yield Report(title, "", diagnosis if where else NOT_HERE)
     for file in files:
         found = _examine_file(file, machine, fire) if file.ours else _look_at_foreign(file, machine, installed)
-        yield from (Report(title, str(file.place.path), finding) for finding in found)
-    yield from (Report(title, "", finding) for finding in _duplicates(files, machine))
+        yield from (Report(title, str(file.place.path), diagnosis) for diagnosis in found)
+    yield from (Report(title, "", diagnosis) for diagnosis in _duplicates(files, machine))
 
 
-def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Finding]:
+def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Diagnosis]:
     """A file without entries of ours can still turn off those of another file."""
     edit = f"{_editor(machine)} {shlex.quote(str(file.place.path))}"
     if file.hides_ours:  # the agent cannot read it either
-        yield Finding("fail", f"{file.problem}; {file.config.TITLE} runs no hooks from such a file, including onehook's", edit)
+        yield Diagnosis("fail", f"{file.problem}; {file.config.TITLE} runs no hooks from such a file, including onehook's", edit)
     elif file.problem:
-        yield Finding("warn", file.problem, edit)
+        yield Diagnosis("warn", file.problem, edit)
     elif file.exists and installed:
-        yield from (finding for finding in file.config.checks(machine, file.place, file.data, []) if finding.level == "fail")
+        yield from (diagnosis for diagnosis in file.config.diagnose(machine, file.place, file.data, []) if diagnosis.level == "fail")
 
 
-def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Finding]:
+def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Diagnosis]:
     edit = f"{_editor(machine)} {shlex.quote(str(file.place.path))}"
     wrong: list[str] = []
     if readable(file.place):
         text = file.place.path.read_text(encoding="utf-8")
         wrong = [*file.config.text_problems(file.place, text, file.data), *file.config.problems(file.data)]
-    yield from (Finding("fail", problem, edit) for problem in wrong)
+    yield from (Diagnosis("fail", problem, edit) for problem in wrong)
     if not wrong:
         events = ", ".join(dict.fromkeys(found.event for found in file.ours))
-        yield Finding("ok", f"valid; installed for {events}")
+        yield Diagnosis("ok", f"valid; installed for {events}")
     yield from _entries(file, machine)
-    yield from file.config.checks(machine, file.place, file.data, file.ours)
+    yield from file.config.diagnose(machine, file.place, file.data, file.ours)
     shared = sorted({found.event for found in file.foreign} & {found.event for found in file.ours})
     if shared:
         others = ", ".join(dict.fromkeys(found.command[:40] for found in file.foreign if found.event in shared))
-        yield Finding("note", f"other hooks also handle {', '.join(shared)}: {others}")
+        yield Diagnosis("note", f"other hooks also handle {', '.join(shared)}: {others}")
     if fire:
         yield from probe_entries(file, machine)
 
@@ -89,18 +89,18 @@ def _editor(machine: Machine) -> str:
 # ---- the entries and what they run
 
 
-def _entries(file: ConfigFile, machine: Machine) -> Iterator[Finding]:
+def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
     wire = wire_of(file.host)
     covered = {wire.EVENTS[found.event].event for found in file.ours if found.event in wire.EVENTS}
     missing = [event for event in DEFAULT_EVENTS if event in file.config.EVENTS and event not in covered]
     if missing:
-        yield Finding("note", f"not installed for {', '.join(missing)}", _install(file, file.ours[0], machine))
+        yield Diagnosis("note", f"not installed for {', '.join(missing)}", _install(file, file.ours[0], machine))
     seen: set[tuple[str, str, str]] = set()
     for found in file.ours:
         written = read(found.command)
         if written is None:
             what = f"the command of the {found.event} entry cannot be parsed: {found.command[:80]}"
-            yield Finding("fail", what, "onehook uninstall && onehook install POLICY")
+            yield Diagnosis("fail", what, "onehook uninstall && onehook install POLICY")
         elif (key := (written.interpreter, written.launcher, written.policy)) not in seen:
             seen.add(key)
             yield from _programs(file, found, written, machine)
@@ -113,37 +113,37 @@ def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
     return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{portable}"
 
 
-def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine) -> Iterator[Finding]:
+def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine) -> Iterator[Diagnosis]:
     policy, again = written.policy_path(machine.project), _install(file, found, machine)
     if not policy.is_file():
-        yield Finding("fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))}")
+        yield Diagnosis("fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))}")
     if written.portable:
         yield from _portable(written, machine, again)
         return
     launcher = written.launcher_path(machine.project)
     if not os.access(written.interpreter, os.X_OK):
-        yield Finding("fail", f"the interpreter {written.interpreter} does not exist", again)
+        yield Diagnosis("fail", f"the interpreter {written.interpreter} does not exist", again)
     elif "/shims/" in written.interpreter.replace("\\", "/"):
         what = f"{written.interpreter} is a shim, which slows down every event"
-        yield Finding("warn", what, f"$(pyenv which python) -m {again}")
+        yield Diagnosis("warn", what, f"$(pyenv which python) -m {again}")
     if not launcher.is_file():
-        yield Finding("fail", f"the launcher {launcher} does not exist", again)
+        yield Diagnosis("fail", f"the launcher {launcher} does not exist", again)
     elif launcher != LAUNCHER:
-        yield Finding("note", f"the entries run another installation of onehook: {launcher}", again)
+        yield Diagnosis("note", f"the entries run another installation of onehook: {launcher}", again)
 
 
-def _portable(written: Written, machine: Machine, again: str) -> Iterator[Finding]:
+def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagnosis]:
     version = installed_version(machine.project)
     if not written.launcher_path(machine.project).is_file():
-        yield Finding("fail", f"the runtime in {PORTABLE_FOLDER}/ is missing", again)
+        yield Diagnosis("fail", f"the runtime in {PORTABLE_FOLDER}/ is missing", again)
     elif version != VERSION:
         what = f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of unknown version'}, the installed onehook is {VERSION}"
-        yield Finding("warn", what, again)
+        yield Diagnosis("warn", what, again)
     python = machine.which(written.interpreter)
     if python is None:
-        yield Finding("fail", f"{written.interpreter} is not on PATH", "install Python 3.9 or newer")
+        yield Diagnosis("fail", f"{written.interpreter} is not on PATH", "install Python 3.9 or newer")
     elif "/shims/" in python:
-        yield Finding(
+        yield Diagnosis(
             "warn", f"{written.interpreter} is a shim ({python}), which slows down every event", "put a real python3 first on PATH"
         )
 
@@ -151,7 +151,7 @@ def _portable(written: Written, machine: Machine, again: str) -> Iterator[Findin
 # ---- what several files do together
 
 
-def _duplicates(files: list[ConfigFile], machine: Machine) -> Iterator[Finding]:
+def _duplicates(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
     """Whether one policy has two entries on one host for the same event."""
     seen: dict[tuple[str, Path | None], tuple[ConfigFile, Found]] = {}
     for file in files:
@@ -161,14 +161,14 @@ def _duplicates(files: list[ConfigFile], machine: Machine) -> Iterator[Finding]:
             if first is found or runs_once:
                 continue
             if other is file:
-                yield Finding("warn", f"installed twice in {file.place.path}: events are handled twice", _install(file, found, machine))
+                yield Diagnosis("warn", f"installed twice in {file.place.path}: events are handled twice", _install(file, found, machine))
             else:
                 fix = f"onehook uninstall --hosts {file.host} --scope {file.place.scope}"
-                yield Finding("warn", f"installed in {other.place.path} and in {file.place.path}: events are handled twice", fix)
+                yield Diagnosis("warn", f"installed in {other.place.path} and in {file.place.path}: events are handled twice", fix)
             return
 
 
-def _across(files: list[ConfigFile], machine: Machine) -> Iterator[Finding]:
+def _across(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
     """A host may also run entries from another host's files, unless its own files have exactly the same command for the event."""
     for lender in dict.fromkeys(file.host for file in files):
         for borrower, _ in wire_of(lender).BORROWED_BY:
@@ -177,7 +177,7 @@ def _across(files: list[ConfigFile], machine: Machine) -> Iterator[Finding]:
                 one, other = config_of(borrower).TITLE, config_of(lender).TITLE
                 text = f"{one} also runs the entries of {other}, and they differ for {', '.join(twice)}: these events are handled twice"
                 policy = next((policy_of(f.command, machine) for file in files if file.host == lender for f in file.ours), None)
-                yield Finding("warn", text, f"onehook install {shlex.quote(str(policy))} --hosts {lender},{borrower}")
+                yield Diagnosis("warn", text, f"onehook install {shlex.quote(str(policy))} --hosts {lender},{borrower}")
 
 
 def _twice(files: list[ConfigFile], lender: str, borrower: str, machine: Machine) -> list[str]:

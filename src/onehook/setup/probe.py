@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onehook.codec import dumps
 from onehook.core import Event, OnehookError, Response
-from onehook.hostkit.config import Finding, Found, Machine
+from onehook.hostkit.config import Diagnosis, Found, Machine
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
 from onehook.runner import PROBE_REASON, is_manifest
@@ -36,18 +36,18 @@ for folder in site.getsitepackages():
 """
 
 
-def probe_entries(file: ConfigFile, machine: Machine) -> Iterator[Finding]:
+def probe_entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
     """Send each PreToolUse entry one call that it must deny and one that it must allow, and read the answer as the agent does."""
     wire = wire_of(file.host)
     gates = [found for found in file.ours if found.event in wire.EVENTS and wire.EVENTS[found.event].event == "PreToolUse"]
     if not gates:
         policy = next((str(line.policy_path(machine.project)) for found in file.ours if (line := read(found.command))), "POLICY")
-        yield Finding("warn", "no PreToolUse entry: no tool call can be denied", f"onehook install {policy} --events PreToolUse")
+        yield Diagnosis("warn", "no PreToolUse entry: no tool call can be denied", f"onehook install {policy} --events PreToolUse")
     for gate in gates:
         yield from _probe_entry(file, gate, machine)
 
 
-def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Finding]:
+def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Diagnosis]:
     rerun = f"fix the error, then run: onehook doctor --hosts {file.host}"
     try:
         begun = time.perf_counter()
@@ -55,23 +55,23 @@ def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Fi
         took = time.perf_counter() - begun
         allowed, permission = run_probe(file, gate, machine, "allow")
     except subprocess.TimeoutExpired:
-        yield Finding("fail", f"run through the agent's shell, it did not answer within {FIRE_SECONDS} s", rerun)
+        yield Diagnosis("fail", f"run through the agent's shell, it did not answer within {FIRE_SECONDS} s", rerun)
         return
     except OSError as error:
-        yield Finding("fail", f"the agent's shell cannot be started: {error.filename}: {error.strerror}", "chsh -s /bin/sh, or fix SHELL")
+        yield Diagnosis("fail", f"the agent's shell cannot be started: {error.filename}: {error.strerror}", "chsh -s /bin/sh, or fix SHELL")
         return
     if denial is None or denial.decision != "deny":
-        yield Finding("fail", f"run through the agent's shell, it did not deny: {_last_line(denied)}", rerun)
+        yield Diagnosis("fail", f"run through the agent's shell, it did not deny: {_last_line(denied)}", rerun)
     elif PROBE_REASON not in f"{denial.reason}{denial.user_message}{denied.stderr}":
-        yield Finding("fail", f"run through the agent's shell, the policy fails, and everything is denied: {_last_line(denied)}", rerun)
+        yield Diagnosis("fail", f"run through the agent's shell, the policy fails, and everything is denied: {_last_line(denied)}", rerun)
     elif permission is None or permission.decision == "deny":
-        yield Finding("fail", f"run through the agent's shell, it denied a call that it must allow: {_last_line(allowed)}", rerun)
+        yield Diagnosis("fail", f"run through the agent's shell, it denied a call that it must allow: {_last_line(allowed)}", rerun)
     else:
-        yield Finding("ok", f"run through the agent's shell: denies and allows as it should ({took * 1000:.0f} ms)")
+        yield Diagnosis("ok", f"run through the agent's shell: denies and allows as it should ({took * 1000:.0f} ms)")
         if not denied.stdout.strip().startswith("{") and denied.stdout.strip():
             first = denied.stdout.strip().splitlines()[0][:80]
             text = f"the login shell prints text before the answer, so that some agents cannot read it: {first!r}"
-            yield Finding("warn", text, "print only in interactive shells: [ -t 1 ] && echo ...")
+            yield Diagnosis("warn", text, "print only in interactive shells: [ -t 1 ] && echo ...")
     yield from _slow(gate, took, machine)
 
 
@@ -126,7 +126,7 @@ def _environment(file: ConfigFile, machine: Machine) -> dict[str, str]:
 # ---- what a start costs
 
 
-def _slow(found: Found, took: float, machine: Machine) -> Iterator[Finding]:
+def _slow(found: Found, took: float, machine: Machine) -> Iterator[Diagnosis]:
     written = read(found.command)
     if written is None or not os.access(written.interpreter, os.X_OK):
         return
@@ -135,10 +135,12 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Finding]:
         policy = str(written.policy_path(machine.project))
         text = f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare interpreter"
         if is_manifest(policy):
-            yield Finding("note", f"{text}: caused by the programs of the manifest, or by the login shell", f"time each `run` of {policy}")
+            yield Diagnosis(
+                "note", f"{text}: caused by the programs of the manifest, or by the login shell", f"time each `run` of {policy}"
+            )
         else:
             fix = f"{written.interpreter} -X importtime {shlex.quote(policy)}"
-            yield Finding("note", f"{text}: caused by the imports of the policy, or by the login shell", fix)
+            yield Diagnosis("note", f"{text}: caused by the imports of the policy, or by the login shell", fix)
     ratio = _best([written.interpreter, "-I", "-c", "pass"]) / without_site
     if ratio > SLOW_SITE_RATIO:
         listed = subprocess.run([written.interpreter, "-I", "-c", _PTH_FILES], capture_output=True, text=True, check=False).stdout.split(
@@ -146,7 +148,7 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Finding]:
         )
         files = ", ".join(name for name in listed if name) or "site"
         text = f"{files} make this interpreter {ratio:.1f} times slower to start, but only for a policy that imports from site-packages"
-        yield Finding("note", text, f"{sys.executable} -m venv DIR, then install onehook and the packages of the policy there")
+        yield Diagnosis("note", text, f"{sys.executable} -m venv DIR, then install onehook and the packages of the policy there")
 
 
 def _best(argv: list[str]) -> float:

@@ -118,7 +118,7 @@ def test_a_file_that_copilot_takes_has_no_problems() -> None:
 def findings(machine: Machine) -> list[str]:
     place = place_of(machine)
     data = json.loads(place.path.read_text())
-    return [finding.what for finding in config.checks(machine, place, data, list(config.found(data)))]
+    return [diagnosis.what for diagnosis in config.diagnose(machine, place, data, list(config.found(data)))]
 
 
 def test_an_untrusted_folder_is_said_until_it_is_trusted(machine: Machine, tmp_path: Path) -> None:

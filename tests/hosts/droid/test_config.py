@@ -36,7 +36,9 @@ def place(machine: Machine, scope: str, name: str = "hooks.json") -> Place:
 
 
 def failures(machine: Machine, where: Place, data: Any, ours: list[Found] | None = None) -> list[str]:
-    return [finding.what for finding in config.checks(machine, where, data, OURS if ours is None else ours) if finding.level == "fail"]
+    return [
+        diagnosis.what for diagnosis in config.diagnose(machine, where, data, OURS if ours is None else ours) if diagnosis.level == "fail"
+    ]
 
 
 def test_hooks_that_are_switched_off_in_any_file_are_said(machine: Machine) -> None:
@@ -66,7 +68,7 @@ def test_managed_hooks_alone(machine: Machine) -> None:
 
 def test_a_folder_without_trust_is_a_note_and_one_with_is_none(machine: Machine) -> None:
     def notes() -> list[str]:
-        return [finding.what for finding in config.checks(machine, place(machine, "project"), {}, OURS) if finding.level == "note"]
+        return [diagnosis.what for diagnosis in config.diagnose(machine, place(machine, "project"), {}, OURS) if diagnosis.level == "note"]
 
     (machine.project.parent / ".git").mkdir()
     assert "not recorded this folder as trusted" in notes()[0]
@@ -76,7 +78,7 @@ def test_a_folder_without_trust_is_a_note_and_one_with_is_none(machine: Machine)
 
 def test_a_policy_for_prompts_is_told_that_exec_has_none(machine: Machine) -> None:
     ours = [Found("UserPromptSubmit", ("UserPromptSubmit", 0, "hooks", 0), "onehook", {})]
-    assert any("droid exec PROMPT" in finding.what for finding in config.checks(machine, place(machine, "user"), {}, ours))
+    assert any("droid exec PROMPT" in diagnosis.what for diagnosis in config.diagnose(machine, place(machine, "user"), {}, ours))
 
 
 def handler(**more: Any) -> dict[str, Any]:

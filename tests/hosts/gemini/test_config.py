@@ -40,7 +40,7 @@ def ours(command: str = "python -I -S /x/onehook/launch.py ./policy.py", **item:
 
 def told(machine: Machine, data: Any, entries: list[Found] | None = None, scope: int = 0) -> list[tuple[str, str]]:
     place = config.places(machine)[scope]
-    return [(finding.level, finding.fix) for finding in config.checks(machine, place, data, ours() if entries is None else entries)]
+    return [(diagnosis.level, diagnosis.fix) for diagnosis in config.diagnose(machine, place, data, ours() if entries is None else entries)]
 
 
 def trusted(machine: Machine, rules: dict[str, str]) -> list[tuple[str, str]]:

@@ -146,9 +146,9 @@ def test_doctor_says_what_switches_plugins_off(variable: str, tmp_path: Path) ->
     where, machine = place(tmp_path)
     written = config.own_content(where, {"Stop": Commands("", "", "", ("python3", "/lib/onehook/launch.py"))}, Wish(), machine).decode()
     ours = list(config.found(written))
-    assert config.checks(machine, where, written, ours) == []
+    assert config.diagnose(machine, where, written, ours) == []
     off = Machine(machine.home, machine.project, {variable: "1"}, "linux")
-    assert [finding.level for finding in config.checks(off, where, written, ours)] == ["fail"]
+    assert [diagnosis.level for diagnosis in config.diagnose(off, where, written, ours)] == ["fail"]
 
 
 def test_the_options_are_plain_json(tmp_path: Path) -> None:

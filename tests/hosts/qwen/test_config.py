@@ -31,7 +31,7 @@ def with_variables(machine: Machine, **variables: str) -> Machine:
 
 def told(machine: Machine, data: Any, timeout: int = 30000, scope: int = 0) -> list[tuple[str, str]]:
     entry = Found("PreToolUse", ("hooks", "PreToolUse", 0, "hooks", 0), "x", {"command": "x", "timeout": timeout})
-    return [(finding.level, finding.fix) for finding in config.checks(machine, config.places(machine)[scope], data, [entry])]
+    return [(diagnosis.level, diagnosis.fix) for diagnosis in config.diagnose(machine, config.places(machine)[scope], data, [entry])]
 
 
 def test_places_follow_the_variables_that_qwen_follows(machine: Machine) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from onehook.hostkit.config import (
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -84,19 +84,21 @@ def _handler_fault(handler: dict[str, Any]) -> str:
     return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0'
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings = all_hooks_off(place.path, data)
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
+    diagnoses = all_hooks_off(place.path, data)
     if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope == "enterprise" and not ours:
-        findings.append(
-            Finding("fail", f"allowManagedHooksOnly is on in {place.path}: only its hooks run", "onehook install POLICY --scope enterprise")
+        diagnoses.append(
+            Diagnosis(
+                "fail", f"allowManagedHooksOnly is on in {place.path}: only its hooks run", "onehook install POLICY --scope enterprise"
+            )
         )
     for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
         if machine.variables.get(variable) not in (None, "", "0"):
-            findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
+            diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
     if place.scope in ("project", "local") and ours and not _trusted(machine):
         text = "Claude Code has not recorded this folder as trusted: interactive sessions skip hooks until it is (claude -p runs them)"
-        findings.append(Finding("note", text, f"cd {shlex.quote(str(machine.project))} && claude, and accept the trust prompt"))
-    return findings
+        diagnoses.append(Diagnosis("note", text, f"cd {shlex.quote(str(machine.project))} && claude, and accept the trust prompt"))
+    return diagnoses
 
 
 def _trusted(machine: Machine) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from onehook.hostkit.config import (
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -109,18 +109,18 @@ def _group_fault(group: Any) -> str:
     return ""
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     config = read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
-    findings: list[Finding] = []
+    diagnoses: list[Diagnosis] = []
     features = table_at(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
-        findings.append(Finding("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
+        diagnoses.append(Diagnosis("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
     if place.scope == "project" and ours and not _project_trusted(config, machine.project):
         text = "Codex does not trust this project, and loads none of its hooks"
-        return [*findings, Finding("fail", text, f"cd {shlex.quote(str(machine.project))} && codex, and trust the folder")]
+        return [*diagnoses, Diagnosis("fail", text, f"cd {shlex.quote(str(machine.project))} && codex, and trust the folder")]
     if place.scope != "enterprise" and ours:
-        findings += _trust(machine, place, config, ours)
-    return findings
+        diagnoses += _trust(machine, place, config, ours)
+    return diagnoses
 
 
 def _project_trusted(config: dict[str, Any], project: Path) -> bool:
@@ -131,23 +131,23 @@ def _project_trusted(config: dict[str, Any], project: Path) -> bool:
     )
 
 
-def _trust(machine: Machine, place: Place, config: dict[str, Any], ours: list[Found]) -> list[Finding]:
+def _trust(machine: Machine, place: Place, config: dict[str, Any], ours: list[Found]) -> list[Diagnosis]:
     """Codex runs an entry only after a person has trusted it, and again after each change; the key is its place in the file."""
     told = asking.states(machine) if machine.ask_hosts else None
     waiting: list[str] = []
-    findings: list[Finding] = []
+    diagnoses: list[Diagnosis] = []
     for entry in ours:
         key = _key(place, entry)
         state = told.get(key, asking.State()) if told is not None else _written_state(config, key)
         if not state.enabled:
             text = f"the {entry.event} hook is switched off in Codex"
-            findings.append(Finding("fail", text, "codex, then /hooks: switch it on"))
+            diagnoses.append(Diagnosis("fail", text, "codex, then /hooks: switch it on"))
         elif not state.trusted:
             waiting.append(f"{entry.event} ({state.word})")
     if waiting:
         text = f"not trusted, so Codex silently skips them: {', '.join(waiting)}"
-        findings.append(Finding("fail", text, "codex, then /hooks: trust them (codex exec: --dangerously-bypass-hook-trust)"))
-    return findings
+        diagnoses.append(Diagnosis("fail", text, "codex, then /hooks: trust them (codex exec: --dangerously-bypass-hook-trust)"))
+    return diagnoses
 
 
 def _key(place: Place, entry: Found) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from onehook.hostkit.config import (
     TOOL_EVENTS,
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -138,17 +138,17 @@ def _entry_fault(entry: Any) -> str:
     return matcher_fault(entry)
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings: list[Finding] = []
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
+    diagnoses: list[Diagnosis] = []
     for path, content in ((place.path, data), (home(machine) / "settings.json", read(home(machine) / "settings.json"))):
-        findings += all_hooks_off(path, content)
+        diagnoses += all_hooks_off(path, content)
     if read(_managed(machine)).get("allowManagedHooksOnly") is True:
-        findings.append(Finding("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask whoever manages this machine"))
+        diagnoses.append(Diagnosis("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask whoever manages this machine"))
     if place.scope == "project" and ours and not trusted(machine):
         text = "Copilot does not trust this folder: it skips the project's hooks, silently in headless runs"
         fix = "start copilot in this folder once and trust it (headless: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)"
-        findings.append(Finding("fail", text, fix))
-    return findings
+        diagnoses.append(Diagnosis("fail", text, fix))
+    return diagnoses
 
 
 def trusted(machine: Machine) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from onehook.hostkit.config import (
     TOOL_EVENTS,
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -142,5 +142,5 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     return []  # the SDK, the editor and cursor-agent have no switch in a file that turns hooks off

@@ -15,7 +15,7 @@ from typing import Any
 from onehook.codec import read_jsonc
 from onehook.hostkit.config import (
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -149,35 +149,35 @@ def _handler_fault(handler: dict[str, Any]) -> str:
     return "" if isinstance(timeout, (int, float)) and not isinstance(timeout, bool) else '"timeout" must be a number of seconds'
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings = [*_switched_off(machine, place, data), *_hidden(place, ours)]
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
+    diagnoses = [*_switched_off(machine, place, data), *_hidden(place, ours)]
     if place.scope == "enterprise" and table_at(data).get("allowManagedHooksOnly") is True and not ours:
         text = f"allowManagedHooksOnly is on in {place.path}: only its hooks run"
-        findings.append(Finding("fail", text, "onehook install POLICY --scope enterprise"))
+        diagnoses.append(Diagnosis("fail", text, "onehook install POLICY --scope enterprise"))
     if any(entry.event == "UserPromptSubmit" for entry in ours):
         text = "`droid exec PROMPT` runs no hook for its prompt: a policy for UserPromptSubmit applies to sessions only"
-        findings.append(Finding("note", text))
+        diagnoses.append(Diagnosis("note", text))
     if place.scope == "project" and ours and not _trusted(machine):
         text = "Droid has not recorded this folder as trusted: interactive sessions skip hooks until it is (droid exec runs them)"
-        findings.append(Finding("note", text, f"cd {shlex.quote(str(machine.project))} && droid, and trust the folder"))
-    return findings
+        diagnoses.append(Diagnosis("note", text, f"cd {shlex.quote(str(machine.project))} && droid, and trust the folder"))
+    return diagnoses
 
 
-def _switched_off(machine: Machine, place: Place, data: Any) -> list[Finding]:
+def _switched_off(machine: Machine, place: Place, data: Any) -> list[Diagnosis]:
     """hooksDisabled switches the hooks of every file off; the project's word counts before the user's."""
     if _switch(place, data) is not True:
         return []
     nearer = [other for other in places(machine) if place.scope == "user" and other.scope == "project"]
     if any(_switch(other, read_jsonc(other.path)) is False for other in nearer):
         return []
-    return [Finding("fail", f"hooksDisabled is on in {place.path}: no hooks run", f"set hooksDisabled to false in {place.path}")]
+    return [Diagnosis("fail", f"hooksDisabled is on in {place.path}: no hooks run", f"set hooksDisabled to false in {place.path}")]
 
 
 def _switch(place: Place, data: Any) -> object:
     return (table_at(data, "hooks") if place.path.name == WRAPPED else table_at(data)).get("hooksDisabled")
 
 
-def _hidden(place: Place, ours: list[Found]) -> list[Finding]:
+def _hidden(place: Place, ours: list[Found]) -> list[Diagnosis]:
     """Entries of ours in settings.json that a hooks.json beside it hides."""
     if place.path.name != WRAPPED or place.scope == "enterprise":
         return []
@@ -187,7 +187,7 @@ def _hidden(place: Place, ours: list[Found]) -> list[Finding]:
     if not hidden:
         return []
     text = f"{read} has hooks for {', '.join(hidden)} too, and Droid runs those instead of the ones in {place.path}"
-    return [Finding("fail", text, "onehook uninstall --hosts droid && onehook install POLICY --hosts droid")]
+    return [Diagnosis("fail", text, "onehook uninstall --hosts droid && onehook install POLICY --hosts droid")]
 
 
 def _trusted(machine: Machine) -> bool:

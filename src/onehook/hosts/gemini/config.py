@@ -8,7 +8,7 @@ from typing import Any
 from onehook.codec import read_jsonc
 from onehook.hostkit.config import (
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -91,28 +91,28 @@ def _handler_fault(handler: dict[str, Any]) -> str:
     return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0 (milliseconds)'
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings: list[Finding] = []
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
+    diagnoses: list[Diagnosis] = []
     switches = table_at(data, "hooksConfig")
     if switches.get("enabled") is False:
         text = f"hooksConfig.enabled is false in {place.path}: no hooks run"
-        findings.append(Finding("fail", text, f"set hooksConfig.enabled to true in {place.path}"))
+        diagnoses.append(Diagnosis("fail", text, f"set hooksConfig.enabled to true in {place.path}"))
     disabled = switches.get("disabled")
     for name in disabled if isinstance(disabled, list) else ():
         if name == NAME or any(name == entry.command for entry in ours):
             text = f"hooks named {name!r} are switched off in {place.path}"
-            findings.append(Finding("fail", text, f"gemini, then: /hooks enable {name}"))
+            diagnoses.append(Diagnosis("fail", text, f"gemini, then: /hooks enable {name}"))
     for entry, timeout in below_a_second(ours):
         text = f"the {entry.event} hook has a timeout of {timeout} milliseconds, and Gemini CLI continues without it"
-        findings.append(Finding("fail", text, "onehook install POLICY"))
-    return findings + (_trust(machine, place) if ours else [])
+        diagnoses.append(Diagnosis("fail", text, "onehook install POLICY"))
+    return diagnoses + (_trust(machine, place) if ours else [])
 
 
-def _trust(machine: Machine, place: Place) -> list[Finding]:
+def _trust(machine: Machine, place: Place) -> list[Diagnosis]:
     """In a folder that is not trusted Gemini CLI runs no hooks of any settings file, the user's and the machine's included."""
     for variable, value in (("GEMINI_RESTRICTED_MODE", "true"), ("GEMINI_CLI_TRUST_WORKSPACE", "false")):
         if machine.variables.get(variable) == value:
-            return [Finding("fail", f"{variable}={value} switches hooks off", f"unset {variable}")]
+            return [Diagnosis("fail", f"{variable}={value} switches hooks off", f"unset {variable}")]
     if machine.variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
         return []
     for settings in (_user_folder(machine) / "settings.json", _system_file(machine)):
@@ -124,4 +124,4 @@ def _trust(machine: Machine, place: Place) -> list[Finding]:
         return []
     text = f"Gemini CLI does not trust {machine.project}: it runs no hooks there, and does not start without a terminal"
     fix = "start gemini in this folder once and trust it (in CI: export GEMINI_CLI_TRUST_WORKSPACE=true)"
-    return [Finding("fail" if place.scope == "project" else "note", text, fix)]
+    return [Diagnosis("fail" if place.scope == "project" else "note", text, fix)]

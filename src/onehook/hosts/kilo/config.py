@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from onehook.hostkit.config import Commands, Finding, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.opencode.config import EVENTS, FILE, PROJECT, filled, found, plugin_checks, problems, slot, text_problems
 
 __all__ = [
-    "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "checks", "found", "own_content", "places", "problems",
+    "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "own_content", "places", "problems",
     "slot", "text_problems",
 ]  # fmt: skip
 
@@ -34,5 +34,5 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
 TRAITS = Traits(own_content=own_content)
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     return plugin_checks(machine, place, ours, "KILO")

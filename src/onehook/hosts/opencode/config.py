@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import TOOL_EVENTS, Commands, Finding, Found, Machine, Place, Traits, Wish, no_slot, no_text_problems
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish, no_slot, no_text_problems
 from onehook.hosts.opencode import wire
 
 TITLE = "OpenCode"
@@ -103,14 +103,14 @@ def problems(data: Any) -> list[str]:
     return [] if options_in(data) else ["this is not the plugin that onehook writes; OpenCode loads it anyway"]
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     return plugin_checks(machine, place, ours, "OPENCODE")
 
 
-def plugin_checks(machine: Machine, place: Place, ours: list[Found], prefix: str) -> list[Finding]:
-    findings: list[Finding] = []
+def plugin_checks(machine: Machine, place: Place, ours: list[Found], prefix: str) -> list[Diagnosis]:
+    diagnoses: list[Diagnosis] = []
     off = [f"{prefix}_PURE"] + ([f"{prefix}_DISABLE_PROJECT_CONFIG"] if place.scope == "project" else [])
     for variable in off:
         if ours and machine.variables.get(variable, "") not in ("", "0", "false"):
-            findings.append(Finding("fail", f"{variable} switches plugins and their hooks off", f"unset {variable}"))
-    return findings
+            diagnoses.append(Diagnosis("fail", f"{variable} switches plugins and their hooks off", f"unset {variable}"))
+    return diagnoses

@@ -8,7 +8,7 @@ from typing import Any
 from onehook.codec import read_jsonc
 from onehook.hostkit.config import (
     Commands,
-    Finding,
+    Diagnosis,
     Found,
     Machine,
     Place,
@@ -93,18 +93,18 @@ def _handler_fault(handler: dict[str, Any]) -> str:
     return ""
 
 
-def checks(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Finding]:
-    findings = all_hooks_off(place.path, data)
+def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
+    diagnoses = all_hooks_off(place.path, data)
     for variable in ("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"):
         if machine.variables.get(variable, "").lower() in ("1", "true", "yes", "on"):
-            findings.append(Finding("fail", f"{variable} switches hooks off", f"unset {variable}"))
+            diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
     for entry, timeout in below_a_second(ours):
         text = f"the {entry.event} hook has the timeout {timeout}: Qwen Code up to 0.22 reads milliseconds and continues without it"
-        findings.append(Finding("warn", text, "onehook install POLICY"))
+        diagnoses.append(Diagnosis("warn", text, "onehook install POLICY"))
     if place.scope == "project" and ours and not _trusted(machine):
         text = f"Qwen Code does not trust {machine.project}, and loads none of its hooks"
-        findings.append(Finding("fail", text, "start qwen in this folder once and trust it"))
-    return findings
+        diagnoses.append(Diagnosis("fail", text, "start qwen in this folder once and trust it"))
+    return diagnoses
 
 
 def _trusted(machine: Machine) -> bool:
