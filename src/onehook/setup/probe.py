@@ -135,9 +135,7 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Diagnosis]:
         policy = str(written.policy_path(machine.project))
         text = f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare interpreter"
         if is_manifest(policy):
-            yield Diagnosis(
-                "note", f"{text}: caused by the programs of the manifest, or by the login shell", f"time each `run` of {policy}"
-            )
+            yield Diagnosis("note", f"{text}: caused by the manifest's programs, or by the login shell", f"time each `run` of {policy}")
         else:
             fix = f"{written.interpreter} -X importtime {shlex.quote(policy)}"
             yield Diagnosis("note", f"{text}: caused by the imports of the policy, or by the login shell", fix)

@@ -36,9 +36,8 @@ def place(machine: Machine, scope: str, name: str = "hooks.json") -> Place:
 
 
 def failures(machine: Machine, where: Place, data: Any, ours: list[Found] | None = None) -> list[str]:
-    return [
-        diagnosis.what for diagnosis in config.diagnose(machine, where, data, OURS if ours is None else ours) if diagnosis.level == "fail"
-    ]
+    diagnoses = config.diagnose(machine, where, data, OURS if ours is None else ours)
+    return [diagnosis.what for diagnosis in diagnoses if diagnosis.level == "fail"]
 
 
 def test_hooks_that_are_switched_off_in_any_file_are_said(machine: Machine) -> None:
@@ -154,7 +153,7 @@ def test_why_a_session_starts() -> None:
 def test_what_does_not_run_is_not_imported(machine: Machine) -> None:
     hooks, settings = place(machine, "project"), place(machine, "project", "settings.json")
     (unread,) = imports.handlers({"hooks": {"Stop": [MINE]}}, hooks)
-    assert 'reads no "hooks" in this file' in unread.refused
+    assert 'does not read "hooks" in this file' in unread.refused
     (read,) = imports.handlers({"hooks": {"Stop": [MINE]}}, settings)
     assert (read.refused, read.path) == ("", ("hooks", "Stop", 0, "hooks", 0))
     put(hooks.path, {"Stop": [MINE]})

@@ -93,7 +93,7 @@ def test_a_matcher_is_anchored_since_gemini_looks_anywhere_in_the_name(wanted: s
         ({"hooks": {"BeforeTool": [{"matcher": "x"}]}}, 'a group needs a list "hooks"'),
         ({"hooks": {"BeforeTool": [{"matcher": 1, "hooks": []}]}}, '"matcher" is not a string'),
         ({"hooks": {"BeforeTool": [{"hooks": [{"type": "http"}]}]}}, '"type" must be one of'),
-        ({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": ""}]}]}}, 'a text "command"'),
+        ({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": ""}]}]}}, 'a string "command"'),
         ({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "x", "timeout": "30s"}]}]}}, '"timeout" must be a number'),
     ],
 )

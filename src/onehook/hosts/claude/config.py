@@ -87,11 +87,8 @@ def _handler_fault(handler: dict[str, Any]) -> str:
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     diagnoses = all_hooks_off(place.path, data)
     if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope == "enterprise" and not ours:
-        diagnoses.append(
-            Diagnosis(
-                "fail", f"allowManagedHooksOnly is on in {place.path}: only its hooks run", "onehook install POLICY --scope enterprise"
-            )
-        )
+        text = f"allowManagedHooksOnly is on in {place.path}: only its hooks run"
+        diagnoses.append(Diagnosis("fail", text, "onehook install POLICY --scope enterprise"))
     for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
         if machine.variables.get(variable) not in (None, "", "0"):
             diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
