@@ -1,4 +1,4 @@
-"""python -m onehook: `run` is what hosts start and goes straight to the point; every other verb is the CLI."""
+"""python -m onehook: `run` goes straight to the runner, every other verb to the CLI."""
 
 import sys
 

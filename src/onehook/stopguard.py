@@ -1,4 +1,4 @@
-"""A Stop handler that always denies must not keep an agent working for ever.
+"""Keep a Stop handler that always denies from keeping an agent working forever.
 
 Some hosts have no cap at all, others end after 5 or 8 rounds. Here the limit is `stop_limit` (5) on every host. Where the host counts
 (event.loop_count) its number is used; elsewhere a small file per session counts the denials in a row, and stop_hook_active false

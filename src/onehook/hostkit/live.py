@@ -1,4 +1,4 @@
-"""What a proof gives to a host's live module, and what it gets back."""
+"""What the hosts' live modules share: the sandbox that a proof gives them, and the command that they return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hosts' reverse modules share: a unified event said in another host's words, and a native answer read back.
+"""What the hosts' reverse modules share: build an agent's payload from a unified event, and read a hook's answer as that agent does.
 
 Rules of this file and of hosts/<id>/reverse.py: pure, and nothing imported that costs start-up time (they run inside events).
 """

@@ -1,3 +1,5 @@
+"""Claude Code: one module for each part that onehook.hosts.interface declares."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.claude import config, imports, live, reverse, transcripts, wire

@@ -1,4 +1,4 @@
-"""Claude Code the other way round: the payload it would send for an event, and its reading of a hook's answer (2.1.325)."""
+"""Claude Code in reverse: the payload that it would send for an event, and how it reads a hook's answer (2.1.325)."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Codex CLI: one module for each part that onehook.hosts.interface declares."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.codex import config, imports, live, reverse, transcripts, wire

@@ -1,4 +1,4 @@
-"""Asking Codex itself which hooks it trusts: the method hooks/list of `codex app-server` (0.166.0)."""
+"""Ask Codex which hooks it trusts: the method hooks/list of `codex app-server` (0.166.0)."""
 
 from __future__ import annotations
 

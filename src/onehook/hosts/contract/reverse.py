@@ -1,4 +1,4 @@
-"""The open contract the other way round: {"tool_name", "tool_input"} for an event, and what a hook's answer means."""
+"""The open contract in reverse: {"tool_name", "tool_input"} for an event, and what a hook's answer means."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""GitHub Copilot CLI: one module for each part that onehook.hosts.interface declares."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.copilot import config, imports, live, own_entries, reverse, transcripts, wire

@@ -1,6 +1,7 @@
-"""Copilot runs the hooks in a project's Claude Code settings beside its own: with onehook in both, every event would be handled twice.
+"""Tell whether Copilot's own entry answers an event that also reached the entry in Claude Code's settings.
 
-Seen on 1.0.102: all sources run, in the order user, repository, .claude, and any deny wins. So the entry in Claude Code's file stays
+Copilot also runs the hooks in a project's Claude Code settings, so with onehook in both files every event would be handled twice. Seen on
+1.0.102: all sources run, in the order user, repository, .claude, and any deny wins. So the entry in Claude Code's file stays
 silent where Copilot's own file has the same entry; in doubt both answer. Read only for events that come through Claude Code's entries.
 """
 

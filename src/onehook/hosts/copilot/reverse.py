@@ -1,4 +1,4 @@
-"""Copilot the other way round: the payload it would send for an event, and its reading of a hook's answer (CLI 1.0.102)."""
+"""Copilot in reverse: the payload that it would send for an event, and how it reads a hook's answer (CLI 1.0.102)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursor the other way round: the payload it would send for an event, and its reading of a hook's answer.
+"""Cursor in reverse: the payload that it would send for an event, and how it reads a hook's answer.
 
 Answers are read as the hook runtime of @cursor/sdk 1.0.32 reads them; for an event of a Cursor up to 3.2.16, whose runtime was not seen,
 as the public documents say (JSON counts beside exit 2, and afterAgentResponse can be denied).

@@ -1,4 +1,4 @@
-"""Factory Droid the other way round: the payload it would send for an event, and its reading of a hook's answer (0.225.2)."""
+"""Factory Droid in reverse: the payload that it would send for an event, and how it reads a hook's answer (0.225.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person at a Droid session, for a proof: one prompt over the JSON-RPC that editors speak, and a compaction if one is wanted.
+"""Drive a Droid session for a proof: one prompt over the JSON-RPC that editors use, and a compaction if it is asked for.
 
 python session.py AGENT PROMPT AUTONOMY [--compact]. Started as a script of its own; what Droid says goes to stdout as it is. Seen working
 with 0.225.2.

@@ -1,3 +1,5 @@
+"""Gemini CLI: one module for each part that onehook.hosts.interface declares."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.gemini import config, confirm, imports, live, reverse, transcripts, wire

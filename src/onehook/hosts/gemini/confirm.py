@@ -1,4 +1,4 @@
-"""Whether a PreCompress of Gemini CLI comes before a compression.
+"""Tell whether a PreCompress event of Gemini CLI is really followed by a compression.
 
 It comes before every request to the model, with trigger "auto": 0.61.0 fires it first and then looks whether the context is full. (Seen: a
 session of two prompts and three requests, none of them large, has three of them.) Whether it is full is what Gemini CLI itself goes by: the

@@ -1,3 +1,5 @@
+"""Kilo: one module for each part that onehook.hosts.interface declares."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.interface import conforms

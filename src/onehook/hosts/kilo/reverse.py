@@ -1,4 +1,4 @@
-"""Kilo the other way round: the same plugin as OpenCode's, under its own name."""
+"""Kilo in reverse: the same plugin as OpenCode's, under its own name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCode the other way round: what our plugin in there would send for an event, and what it does with an answer (see plugin.js)."""
+"""OpenCode in reverse: what our plugin in there would send for an event, and what it does with an answer (see plugin.js)."""
 
 from __future__ import annotations
 

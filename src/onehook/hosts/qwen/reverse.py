@@ -1,4 +1,4 @@
-"""Qwen Code the other way round: the payload it would send for an event, and its reading of a hook's answer (0.24.4)."""
+"""Qwen Code in reverse: the payload that it would send for an event, and how it reads a hook's answer (0.24.4)."""
 
 from __future__ import annotations
 
