@@ -17,11 +17,11 @@ LAYERS = (
     ("onehook.docgen",),
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
-    ("onehook.textedit",),
     ("onehook.runner", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.recorder"),
     ("onehook.manifest",),
     ("onehook.hosts", "onehook.hostkit"),
     ("onehook.policies",),
+    ("onehook.textedit",),
     ("onehook.codec",),
     ("onehook.core", "onehook.version", "onehook"),
 )
@@ -203,3 +203,10 @@ def test_every_module_is_in_a_layer():
     for name in SOURCES:
         layer_of(name)
     assert Path(PACKAGE, "core.py").exists()
+
+
+def test_the_architecture_page_has_every_layer_in_this_order():
+    page = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.partition("## ")[0].splitlines() if line.startswith("| `")]
+    names = [{f"onehook.{word.strip('` /').removesuffix('.py')}".removesuffix(".__init__") for word in row.split(",")} for row in rows]
+    assert names == [set(layer) for layer in LAYERS]
