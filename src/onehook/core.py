@@ -566,7 +566,7 @@ def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
 class Hooks:
     """A policy: handlers for events, and how it behaves when something goes wrong.
 
-    fail            "open" (default) or "closed": what an error, a time-out or an unreadable payload means on events that can be stopped
+    fail            "open" (default) or "closed": what an error, a timeout or an unreadable payload means on events that can be stopped
     timeout         seconds for the whole event, loading the policy included (20)
     ask_fallback    what ask becomes on hosts that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless
     cursor_ask_fallback   the same, for Cursor alone

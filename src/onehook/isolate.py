@@ -81,7 +81,7 @@ def _made() -> dict[str, Any]:
 
 
 class _Heard:
-    """Takes the place of sys.stderr: what is said there comes after the answer, in one piece."""
+    """Replaces sys.stderr: what is written there comes after the answer, in one piece."""
 
     def __init__(self) -> None:
         self.text = ""

@@ -139,7 +139,7 @@ class State(_Mapping):
         def add(values: dict[str, Any]) -> Any:
             before = values.get(key, 0)
             if isinstance(before, bool) or not isinstance(before, (int, float)):
-                raise StateError(f"{self._what}[{key!r}] is no number: {before!r}")
+                raise StateError(f"{self._what}[{key!r}] is not a number: {before!r}")
             values[key] = before + by
             return values[key]
 
@@ -189,7 +189,7 @@ class State(_Mapping):
     def _encoded(self, values: dict[str, Any]) -> bytes:
         for key in values:
             if not isinstance(key, str):
-                raise StateError(f"{self._what}: a key is a text, not {key!r}")
+                raise StateError(f"{self._what}: keys must be strings, not {key!r}")
         try:
             data = dumps(values).encode("ascii")
         except (TypeError, ValueError) as error:

@@ -159,6 +159,6 @@ def test_a_call_that_changes_two_files_is_two_calls_on_hosts_that_change_one(one
 
 
 def test_a_payload_of_nobody_is_an_error(onehook):
-    assert "of no host that onehook knows" in onehook("fire", "policy.py", "--payload", "-", input="{}").stderr
+    assert "cannot tell which agent sent this payload" in onehook("fire", "policy.py", "--payload", "-", input="{}").stderr
     assert "is not a JSON object" in onehook("fire", "policy.py", "--payload", "-", input="[]").stderr
     assert "not JSON" in onehook("fire", "policy.py", "--payload", "-", input="nonsense").stderr

@@ -99,7 +99,7 @@ def test_a_payload_that_fits_two_hosts_equally_well_is_an_error(monkeypatch: pyt
     first, second = HOSTS[0], HOSTS[2]
     for host in (first, second):
         monkeypatch.setattr(wire_of(host), "score", lambda payload: 5)
-    with pytest.raises(PayloadError, match=f"could be of {first} or {second}; say which with --host ID"):
+    with pytest.raises(PayloadError, match=f"could come from {first} or {second}; say which with --host ID"):
         detect({})
 
 

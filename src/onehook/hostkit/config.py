@@ -270,7 +270,7 @@ def all_hooks_off(path: Path, data: Any) -> list[Diagnosis]:
 
 
 def below_a_second(ours: list[Found]) -> Iterator[tuple[Found, float]]:
-    """The entries whose time-out, in milliseconds, is so short that it was meant in seconds."""
+    """The entries whose timeout, in milliseconds, is so short that seconds were probably meant."""
     for entry in ours:
         timeout = entry.item.get("timeout", 60000)
         if isinstance(timeout, (int, float)) and timeout < 1000:

@@ -55,7 +55,7 @@ class StandIn:
 
 
 class Becomes:
-    """A field that takes effect as another one. With `why`, that is a loss and is said."""
+    """A field that takes effect as another one. With `why`, that is a loss, and a warning reports it."""
 
     __slots__ = ("field", "why")
 
@@ -75,7 +75,7 @@ class Beside:
 
 
 class Hollow:
-    """What the host was seen not to act on: it is written all the same, since other surfaces of the host may, and its loss is said."""
+    """Something that the host ignores: it is written anyway, since other surfaces of the host may obey it, and a warning reports it."""
 
     __slots__ = ("why",)
 

@@ -323,7 +323,7 @@ def printed_json(text: str) -> tuple[bool, Any]:
 
 
 def text_in(body: Mapping[str, Any], *keys: str) -> str | None:
-    """The first of the named fields that is a text and not empty: of other types a host makes nothing."""
+    """The first of the named fields that is a non-empty string; hosts ignore other types."""
     for key in keys:
         value = body.get(key)
         if isinstance(value, str) and value:

@@ -63,9 +63,9 @@ def detect(payload: dict[str, Any]) -> Wire:
     """The host that sent a payload, by what is in it. A payload that fits no host, or two equally well, is an error."""
     first, second = _ranked(HOSTS, payload)[:2]
     if first[0] <= 0:
-        raise PayloadError(f"this payload is of no host that onehook knows ({', '.join(HOSTS)}); say which with --host ID")
+        raise PayloadError(f"cannot tell which agent sent this payload; name it with --host ID (known: {', '.join(HOSTS)})")
     if first[0] == second[0]:
-        raise PayloadError(f"this payload could be of {first[1].ID} or {second[1].ID}; say which with --host ID")
+        raise PayloadError(f"this payload could come from {first[1].ID} or {second[1].ID}; name the agent with --host ID")
     return first[1]
 
 

@@ -219,7 +219,7 @@ def _beyond(event: Event, name: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _looks_like_json(text: str) -> bool:
-    """A text in braces that is no JSON is an error; several one-line documents with no known field are plain text."""
+    """Text in braces that is not JSON is an error; several one-line documents with no known field are plain text."""
     if not (text.startswith("{") and text.endswith("}")):
         return False
     lines = [reverse.json_object(line) for line in text.splitlines() if line.strip()]

@@ -33,7 +33,7 @@ PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the pol
 TRAITS = Traits(captured=("0.166.0",))
 found = grouped
 
-_SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex cuts a longer time-out down to this
+_SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex limits a longer timeout to this
 _DROPPED = "Codex drops the whole file"
 _TYPES = ("command", "mcp_tool", "prompt", "agent")
 

@@ -95,7 +95,7 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
 def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     said = [_server(pattern) for pattern in patterns if MCP_JOINT in pattern]
     names = [pattern for pattern in patterns if MCP_JOINT not in pattern]
-    # Claude Code's Bash, say: a name that is no tool here would be one on other hosts, and the hook would come alive.
+    # For example Claude Code's Bash: Droid has no tool of that name, but other hosts do, and the hook would start to run there.
     dead = [pattern for pattern in names if pattern.strip("*") in _ELSEWHERE and not any(wildcard(pattern, name) for name in _KNOWN)]
     found = natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
     if found is None or "" in said:

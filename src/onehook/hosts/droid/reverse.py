@@ -115,7 +115,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def _is_answer(body: dict[str, Any] | None) -> bool:
-    """Whether Droid takes an object for an answer: one without any of its keys is a text like others."""
+    """Whether Droid accepts an object as an answer; without any of its keys, it is treated as plain text."""
     keys = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
     return body is not None and any(key in body for key in keys)
 
@@ -177,7 +177,7 @@ def _feedback(event: Event, name: str, body: dict[str, Any], said: str, exit_cod
 
 
 def _stop(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
-    """A block without a reason is none, and hides exit 2; exit 3 and `continue: false` end the turn whatever else is said."""
+    """A block without a reason does not block, and hides exit 2; exit 3 and `continue: false` end the turn whatever the answer."""
     heard = Response(user_message=reverse.text_in(body, "systemMessage"))
     if body.get("continue") is False or exit_code == _ABORTS:
         return heard

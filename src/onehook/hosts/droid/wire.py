@@ -76,7 +76,7 @@ CAPS: dict[str, Caps] = {
 }  # fmt: skip
 
 TOOLS = {
-    # The time-out is in seconds; that of other hosts' tools is in milliseconds, so it has another name.
+    # The timeout is in seconds; that of other hosts' tools is in milliseconds, so it has another name.
     "Execute": Tool("Bash", description="summary", run_in_background="fireAndForget", timeout_seconds="timeout"),
     "Read": Tool("Read"),
     "Create": Tool("Write"),

@@ -1,6 +1,6 @@
 """Gemini CLI's chats, as 0.61.0 leaves them: ~/.gemini/tmp/<project>/chats/session-*.jsonl; before that, one JSON document a chat.
 
-A line with the id of an earlier one replaces it: a message is written when it is said, and again with the results of its tools.
+A line with the id of an earlier one replaces it: a message is written when it is sent, and again with the results of its tools.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ STAND_INS = {
 }
 
 # Nothing in the payload or the environment says whether a person is there: `gemini -p` in a terminal looks like the TUI to a hook.
-_ASK = "without a person there Gemini CLI waits for ever, and a hook cannot tell"
+_ASK = "Gemini CLI waits forever if nobody is there to answer, and a hook cannot tell"
 _NO_ASK = "only BeforeTool can ask"
 _ONLY_BEFORE = "Gemini CLI takes a rewrite only on BeforeTool"
 _NO_NOTE = "Gemini CLI takes a reason only with a denial"
@@ -184,7 +184,7 @@ def _fetch_facts(event: Event) -> Facts:
 def _many_facts(event: Event) -> Facts:
     patterns = event.tool_input.get("include", [])
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
-        raise PayloadError(f"{event.native_tool}: tool_input.include is not a list of texts")
+        raise PayloadError(f"{event.native_tool}: tool_input.include is not a list of strings")
     return Facts(paths=[absolute(pattern, event.cwd) for pattern in patterns])
 
 

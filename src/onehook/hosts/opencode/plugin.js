@@ -48,7 +48,7 @@ function launch(payload) {
   })
 }
 
-/** What the launcher said, as { decision, reason, args, context, message }; a text if that is no answer. */
+/** The launcher's answer as { decision, reason, args, context, message }; a string if it is not an answer. */
 function understood({ problem, code, stdout, stderr }) {
   if (problem) return problem
   if (code === 2) return { decision: "deny", reason: stderr.trim() || "denied by policy" }

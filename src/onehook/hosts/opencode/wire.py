@@ -42,7 +42,7 @@ EVENTS = {
     "dispose": Row("SessionEnd", "message"),
 }
 
-# A session is created once. What is said before a compaction becomes part of it; what is said at session.compacted reaches nobody.
+# A session is created once. Context added before a compaction becomes part of it; at session.compacted it reaches nobody.
 STAND_INS = {"experimental.session.compacting": StandIn("SessionStart", source="compact")}
 
 _ONLY_BEFORE = "OpenCode takes a rewrite only before a tool runs"
