@@ -433,7 +433,7 @@ def test_the_help_names_every_host_that_can_be_imported_from_and_the_others_are_
     repo = repos("gemini")
     assert set(HERE) <= set(importable())
     (option,) = [param for param in import_command.params if param.name == "hosts"]
-    assert f": {', '.join(importable())}, or 'all'." in option.help
+    assert f"names of {', '.join(importable())};" in option.help
     for host in (host for host in HOSTS if host not in importable()):
         refused = onehook(repo, "import", "--from", host)
         assert refused.returncode == 2 and f"nothing to import from {host}: " in refused.stderr

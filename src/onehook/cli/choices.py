@@ -39,7 +39,7 @@ def hosts_option(text: str, default: str = "", *aliases: str) -> Callable[[F], F
             raise click.BadParameter("name at least one agent")
         return list(dict.fromkeys(found))
 
-    shown = f"{text} Comma-separated; may be repeated." + (f" [default: {default}]" if default else "")
+    shown = f"{text}; comma-separated or repeated." + (f" [default: {default}]" if default else "")
     return click.option("--hosts", *aliases, "hosts", multiple=True, callback=names, metavar="AGENTS", help=shown)
 
 

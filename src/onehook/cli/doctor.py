@@ -16,7 +16,7 @@ MARKS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "warn": ("warn", "yell
 
 
 @click.command("doctor", cls=Verb)
-@hosts_option("Agents to check; 'auto': those found here; 'all'.", "all")
+@hosts_option("Agents to check: 'auto' (those found here), 'all' or names", "all")
 @click.option("--no-fire", is_flag=True, help="Do not run the installed commands.")
 @json_option
 @project_option

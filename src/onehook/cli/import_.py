@@ -23,7 +23,7 @@ SCOPES = click.Choice(("project", "local", "user"))
 
 
 @click.command("import", cls=Verb)
-@hosts_option(f"Agents to import from: {', '.join(importable())}, or 'all'.", "all", "--from")
+@hosts_option(f"Agents to import from: 'all' or names of {', '.join(importable())}", "all", "--from")
 @click.option("--scope", type=SCOPES, default="project", show_default=True, help="Which config to read: the project's, or yours.")
 @click.option("--output", metavar="FILE", default="onehook.toml", show_default=True, help="The manifest to write, relative to the project.")
 @click.option("--take-over", is_flag=True, help="Remove the imported hooks from the agents' configs.")

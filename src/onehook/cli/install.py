@@ -14,7 +14,6 @@ from onehook.cli.choices import (
     configured_hosts,
     existing_policy,
     hosts_option,
-    json_option,
     machine_of,
     print_json,
     project_option,
@@ -29,7 +28,7 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 
 @click.command("install", cls=Verb)
 @click.argument("policy")
-@hosts_option("Agents to install into; 'auto': those found here; 'all'.", "auto")
+@hosts_option("Agents to install into: 'auto' (those found here), 'all' or names", "auto")
 @click.option(
     "--scope", type=SCOPE_CHOICE, default="project", show_default=True, help="The config to change: the project's, yours or the machine's."
 )
@@ -41,7 +40,7 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str, events: str, matcher: str, fail_closed: bool, timeout: float | None,
     portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,

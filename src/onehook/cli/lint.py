@@ -18,11 +18,11 @@ _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 
 @click.command("lint", cls=Verb)
 @click.argument("policy")
-@hosts_option("Agents to check for, or 'all'. By default, every agent that onehook installs into.")
+@hosts_option("Agents to check for: 'all' or names, by default every agent that onehook installs into")
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True, help="Output format.")
 @click.option("--json", "style", flag_value="json", help="Short for --format json.")
-@click.option("--slow-import", type=click.FloatRange(min=0), default=20.0, show_default=True, metavar="MS", help="Limit for imports.")
-@click.option("--slow-handler", type=click.FloatRange(min=0), default=100.0, show_default=True, metavar="MS", help="Limit for handlers.")
+@click.option("--slow-import", type=click.FloatRange(min=0), default=20.0, show_default=True, metavar="MS", help="Limit for an import.")
+@click.option("--slow-handler", type=click.FloatRange(min=0), default=100.0, show_default=True, metavar="MS", help="Limit for a handler.")
 @click.option(
     "--fail-on", type=click.Choice(["note", "warning", "error", "never"]), default="warning", show_default=True,
     help="The lowest level of a finding that exits with 1.",

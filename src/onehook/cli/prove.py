@@ -12,7 +12,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 
 
 @click.command("prove", cls=Verb)
-@hosts_option("Agents to run, or 'all'.", "all")
+@hosts_option("Agents to run: 'all' or names", "all")
 @click.option("--only", metavar="SCENARIOS", default="", help="Run only these scenarios, comma-separated (see --list).")
 @click.option(
     "--install", "fetch", is_flag=True, help="Install the pinned agents from the npm registry into the cache folder first, and use them."

@@ -18,7 +18,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, pick
 @click.option("--against", help="The previous policy: show only the decisions that change from it to POLICY.", metavar="OTHER")
 @click.option("--transcripts", metavar="AGENTS", help="Read the transcripts of these agents on this machine, comma-separated, or 'all'.")
 @click.option("--since", default="30d", show_default=True, help="With --transcripts, how far to go back: 30d, 12h, 2w, or a date.")
-@hosts_option("Agents that LOG may come from, for payloads that do not show it.", "", "--host")
+@hosts_option("Agents that LOG may come from, for payloads that do not show it", "", "--host")
 @click.option("--all", "everything", is_flag=True, help="Also show events that the policy leaves to the agent.")
 @click.option("--run-programs", is_flag=True, help="Let the policy start programs and open connections, as it does live.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if there is something to show.")

@@ -26,7 +26,9 @@ Example:
 """
 
 
-@click.command("run", help=HELP, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.command(
+    "run", help=HELP, options_metavar="POLICY [OPTIONS]", context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     from onehook.runner import main

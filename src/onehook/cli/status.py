@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("status", cls=Verb)
-@hosts_option("Agents to show, or 'all'.", "all")
+@hosts_option("Agents to show: 'auto' (those found here), 'all' or names", "all")
 @json_option
 @project_option
 def command(hosts: list[str], as_json: bool, project: str | None) -> None:

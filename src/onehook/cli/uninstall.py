@@ -12,7 +12,7 @@ from onehook.setup.plan import Plan, absolute_policy, plan_uninstall
 
 @click.command("uninstall", cls=Verb)
 @click.argument("policy", required=False)
-@hosts_option("Agents to uninstall from; 'auto': those found here; 'all'.", "all")
+@hosts_option("Agents to uninstall from: 'auto' (those found here), 'all' or names", "all")
 @click.option("--scope", type=SCOPE_CHOICE, help="Which config to change. [default: project, local and user]")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
