@@ -216,7 +216,7 @@ def test_a_scope_that_only_some_hosts_have_is_noted(project: Path) -> None:
 
 def test_an_event_that_a_host_does_not_have_is_noted(project: Path) -> None:
     assert (
-        "Codex CLI has no event Notification; skipped there"
+        "Codex CLI has no Notification event; skipped"
         in onehook("install", "policy.py", "--hosts", "codex", "--events", "Stop,Notification").output
     )
 

@@ -345,4 +345,4 @@ def test_the_portable_runtime_is_checked(place: Place) -> None:
     (place.project / ".onehook/runtime/onehook/launch.py").unlink()
     assert "the runtime in .onehook/ is missing" in told(place, "fail", "claude")
     place.variables["PATH"] = "/nowhere"
-    assert "there is no python3 on PATH" in told(place, "fail", "claude")
+    assert "python3 is not on PATH" in told(place, "fail", "claude")
