@@ -158,7 +158,7 @@ def test_what_cannot_be_carried_over_is_listed_line_by_line(repo):
         assert why in line
         assert any(shown in line and why in line for line in written.splitlines() if line.startswith("#"))
     assert "but 'statusMessage' is not carried over" in done.stderr
-    assert "but the tool MultiEdit is Claude Code's own" in done.stderr
+    assert "but the tool MultiEdit exists only in Claude Code" in done.stderr
     assert "SubagentStop fires with PostToolUse of Agent on Gemini CLI" in done.stderr
     assert "SessionStart (compact) fires with PreCompact on Cursor, Gemini CLI, Copilot CLI, OpenCode, Kilo" in done.stderr
     assert "12 imported, 5 not imported" in done.stdout

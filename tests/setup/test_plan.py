@@ -252,7 +252,7 @@ def test_a_symlink_out_of_the_project_is_refused(place: Place, tmp_path: Path, h
 def test_a_symlink_that_cursor_would_refuse_is_refused(place: Place) -> None:
     (place.project / "real").mkdir()
     (place.project / ".cursor").symlink_to("real")
-    with pytest.raises(ConfigError, match="symlink, and Cursor refuses one"):
+    with pytest.raises(ConfigError, match="symlink, which Cursor refuses"):
         place.install(["cursor"])
 
 
