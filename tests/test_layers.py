@@ -19,13 +19,13 @@ LAYERS = (
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.recorder"),
     ("onehook.manifest",),
-    ("onehook.hosts", "onehook.hostkit"),
+    ("onehook.hosts",),
+    ("onehook.hostkit",),
     ("onehook.policies",),
     ("onehook.textedit",),
     ("onehook.codec",),
     ("onehook.core", "onehook.version", "onehook"),
 )
-FORKED_FROM = {"kilo": "opencode"}  # the same program under another name, so it is the same wire
 MANIFEST = ("manifest", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
 HOT = ("launch", "runner", "isolate", "stopguard", "state", "codec", "core", "__init__", "__main__", "version", *MANIFEST)
 
@@ -103,7 +103,7 @@ IN_HOST_FOLDERS = [name for name in SOURCES if name.startswith("onehook.hosts.")
 @pytest.mark.parametrize("name", IN_HOST_FOLDERS)
 def test_a_host_imports_no_other_host(name):
     folder = ".".join(name.split(".")[:3])
-    own = (folder, f"onehook.hosts.{FORKED_FROM.get(folder.rpartition('.')[2], '')}")
+    own = (folder, f"onehook.hosts.{wire_of(folder.rpartition('.')[2]).BUILT_ON}")
     others = tuple(f"onehook.hosts.{host}." for host in HOSTS if f"onehook.hosts.{host}" not in own)
     assert not [target for target in own_imports(name) if f"{target}.".startswith(others)]
 
@@ -161,8 +161,7 @@ def words_in(tree):
 
 @pytest.mark.parametrize("name", NEUTRAL)
 def test_neutral_code_names_no_host(name):
-    # cursor_ask_fallback is an option that the contract names so.
-    words = {word for word in words_in(TREES[name]) if word != "cursor_ask_fallback"}
+    words = set(words_in(TREES[name]))
     hosts = [host for host in HOSTS if host != "contract"]
     assert not words & native_names()
     assert not {word for word in words if any(host in word.lower() for host in hosts)}

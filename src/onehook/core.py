@@ -74,7 +74,7 @@ STOPS = ("Stop", "SubagentStop")
 
 
 class OnehookError(Exception):
-    """What onehook itself reports; the text is for a person and says what to do."""
+    """An error that onehook itself reports. The message is for a person, and says what to do."""
 
 
 class PayloadError(OnehookError):
@@ -82,7 +82,15 @@ class PayloadError(OnehookError):
 
 
 class HandlerError(OnehookError):
-    """The policy's fault: a handler raised, or returned what no answer can be made of."""
+    """The policy's fault: a handler raised, or returned something that is not an answer.
+
+    `handler` is the name of the handler, and `cause` the exception that it raised; "" and None where there is none.
+    """
+
+    def __init__(self, text: str, handler: str = "", cause: BaseException | None = None) -> None:
+        super().__init__(text)
+        self.handler = handler
+        self.cause = cause
 
 
 class UsageError(OnehookError):
@@ -181,6 +189,7 @@ class Event:
         "_fold",
         "_names",
         "_spell",
+        "_tool",
         "agent_id",
         "changes",
         "command",
@@ -241,6 +250,7 @@ class Event:
         self._names: tuple[str, ...] = ()
         self._fold: Callable[[Event], Facts] | None = None
         self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None
+        self._tool: Any = None  # the tool's entry in the table of the host, if it has one
 
     def take_tool(
         self,
@@ -411,28 +421,53 @@ def as_response(value: object) -> Response | None:
 
 
 class Drop:
-    """One thing that a handler asked for and the host cannot honour."""
+    """Something that a handler asked for and that does not take effect on this agent.
 
-    __slots__ = ("event", "field", "host", "text", "why")
+    kind: "dropped" (left out of the answer), "unheeded" (written, but the agent ignores it), "moved" (it takes effect as the field
+    `becomes`), "superseded" (the field that it would have moved to has a value already), "downgraded" (an ask that turned into the
+    decision `becomes`), "ended" (a stop that is no longer denied).
+    """
 
-    def __init__(self, host: str, event: str, field: str, why: str, text: str = "") -> None:
+    __slots__ = ("becomes", "event", "fields", "host", "kind", "warning", "why")
+
+    def __init__(
+        self, host: str, event: str, field: str | tuple[str, ...], why: str, kind: str = "dropped", becomes: str = "", warning: str = ""
+    ) -> None:
         self.host = host
         self.event = event
-        self.field = field
+        self.fields = (field,) if isinstance(field, str) else field
         self.why = why
-        self.text = text
+        self.kind = kind
+        self.becomes = becomes
+        self.warning = warning  # a wording of its own, with {fallback} for what an ask becomes
+
+    @property
+    def field(self) -> str:
+        return ", ".join(self.fields)
+
+    @property
+    def text(self) -> str:
+        if self.warning:
+            return self.warning.replace("{fallback}", self.becomes)
+        where = f"{self.host} {self.event}:"
+        if self.kind == "downgraded":
+            return f"{where} {self.field!r} is not honoured ({self.why}); it becomes {self.becomes!r}."
+        return f"{where} {self.field!r} dropped: {self.why}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"fields": list(self.fields), "kind": self.kind, "why": self.why, "becomes": self.becomes, "text": self.text}
 
     def __str__(self) -> str:
-        return f"[onehook] {self.text or f'{self.host} {self.event}: {self.field!r} dropped: {self.why}'}"
+        return f"[onehook] {self.text}"
 
     def __repr__(self) -> str:
-        return f"Drop({self.host!r}, {self.event!r}, {self.field!r}, {self.why!r})"
+        return f"Drop({self.host!r}, {self.event!r}, {self.field!r}, {self.why!r}, {self.kind!r})"
 
 
 class Output:
     """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
 
-    __slots__ = ("alone", "answer", "dropped", "exit_code", "stderr", "stdout")
+    __slots__ = ("alone", "answer", "dropped", "error", "exit_code", "stderr", "stdout")
 
     def __init__(self, stdout: str = "", exit_code: int = 0, stderr: str = "", alone: bool = False) -> None:
         self.stdout = stdout
@@ -441,19 +476,22 @@ class Output:
         self.alone = alone
         self.dropped: list[Drop] = []
         self.answer: Response | None = None  # what of the policy's answer takes effect; None if there was an error instead
+        self.error = ""  # what went wrong, if this is the answer to an error
 
     def __repr__(self) -> str:
         return f"Output(stdout={self.stdout!r}, exit_code={self.exit_code}, stderr={self.stderr!r})"
 
 
+BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on that agent alone
+
+
 class Options:
     """The settings of a policy. Those of the command line and of run() win over those of Hooks()."""
 
-    __slots__ = ("ask_fallback", "cursor_ask_fallback", "fail", "isolation", "on_unsupported", "stop_limit", "timeout")
+    __slots__ = ("ask_fallback", "ask_fallback_by_host", "fail", "isolation", "on_unsupported", "stop_limit", "timeout")
     CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
         "fail": ("open", "closed"),
         "ask_fallback": DECISIONS,
-        "cursor_ask_fallback": DECISIONS,
         "on_unsupported": ("warn", "deny"),
         "isolation": ("process", "thread"),
     }
@@ -461,42 +499,75 @@ class Options:
         "fail": "open",
         "timeout": 20.0,
         "ask_fallback": "deny",
-        "cursor_ask_fallback": None,
         "on_unsupported": "warn",
         "stop_limit": 5,
         "isolation": "process",
     }
+    hosts: tuple[str, ...] = ()  # the known agents; filled in by the registry, which is always loaded before a policy runs
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         self.fail: str
         self.timeout: float
         self.ask_fallback: str
-        self.cursor_ask_fallback: str | None
         self.on_unsupported: str
         self.stop_limit: int
         self.isolation: str
+        given = given or {}
         for name, default in Options.DEFAULTS.items():
-            value = (given or {}).get(name)
+            value = given.get(name)
             setattr(self, name, default if value is None else value)
+        self.ask_fallback_by_host: dict[str, str] = {
+            name[: -len(BY_HOST)]: value for name, value in given.items() if name.endswith(BY_HOST) and value is not None
+        }
+
+    def ask_fallback_on(self, host: str) -> str:
+        return self.ask_fallback_by_host.get(host, self.ask_fallback)
 
     @staticmethod
-    def check(given: Mapping[str, Any]) -> None:
-        """Raise UsageError for an option that does not exist or a value that it cannot have."""
-        for name, value in given.items():
-            if name not in Options.DEFAULTS:
-                raise UsageError(f"unknown option {name!r}; the options are {', '.join(sorted(Options.DEFAULTS))}")
-            if value is None:
-                continue
-            choices = Options.CHOICES.get(name)
-            if choices and value not in choices:
-                raise UsageError(f"{name}={value!r}: choose one of {', '.join(choices)}")
-            if name in ("timeout", "stop_limit") and (
-                isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6
-            ):
-                raise UsageError(f"{name}={value!r}: a number above 0 is needed")
+    def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+        """The options with each agent's ask_fallback under a name of its own; UsageError for an unknown option or a wrong value."""
+        flat = dict(given)
+        by_host = flat.get("ask_fallback")
+        if isinstance(by_host, dict):
+            del flat["ask_fallback"]
+            flat.update({f"{host}{BY_HOST}": value for host, value in by_host.items()})
+        for name, value in flat.items():
+            Options._check(name, value)
+        return flat
+
+    @staticmethod
+    def _check(name: str, value: object) -> None:
+        general = name
+        if name.endswith(BY_HOST):
+            general, host = BY_HOST[1:], name[: -len(BY_HOST)]
+            if Options.hosts and host not in Options.hosts:
+                raise UsageError(f"{name}: unknown agent {host!r}; the agents are {', '.join(Options.hosts)}")
+        if general not in Options.DEFAULTS:
+            raise UsageError(f"unknown option {name!r}; the options are {', '.join(sorted(Options.DEFAULTS))}")
+        if value is None:
+            return
+        choices = Options.CHOICES.get(general)
+        if choices and value not in choices:
+            raise UsageError(f"{name}={value!r}: choose one of {', '.join(choices)}")
+        if name in ("timeout", "stop_limit") and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
+            raise UsageError(f"{name}={value!r}: a number above 0 is needed")
+
+    @staticmethod
+    def read(name: str, text: str) -> dict[str, Any]:
+        """An option as it stands on the command line: --timeout 5, --ask-fallback deny, --ask-fallback ID=ask."""
+        value: Any = text
+        if name in ("timeout", "stop_limit"):
+            try:
+                value = float(text)
+            except ValueError:
+                pass  # the check says what is needed
+        elif name == "ask_fallback" and "=" in text:
+            host, _, decision = text.partition("=")
+            value = {host: decision}
+        return Options.checked({name: value})
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in Options.__slots__}
+        return {name: getattr(self, name) for name in Options.DEFAULTS}
 
 
 class Registration:
@@ -568,9 +639,9 @@ class Hooks:
 
     fail            "open" (default) or "closed": what an error, a timeout or an unreadable payload means on events that can be stopped
     timeout         seconds for the whole event, loading the policy included (20)
-    ask_fallback    what ask becomes on hosts that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless
-    cursor_ask_fallback   the same, for Cursor alone
-    on_unsupported  "warn" (default) or "deny": what to do when the host cannot honour a field of the answer
+    ask_fallback    what ask becomes on agents that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless; a dict gives
+                    it for some agents alone: {"ID": "ask"}, which can also be written ID_ask_fallback="ask"
+    on_unsupported  "warn" (default) or "deny": what to do when the agent cannot honour a field of the answer
     stop_limit      how often in a row a Stop handler may send the agent back to work (5)
     """
 
@@ -582,20 +653,24 @@ class Hooks:
         *,
         fail: str | None = None,
         timeout: float | None = None,
-        ask_fallback: str | None = None,
-        cursor_ask_fallback: str | None = None,
+        ask_fallback: str | dict[str, str] | None = None,
         on_unsupported: str | None = None,
         stop_limit: int | None = None,
+        **by_host: str | None,
     ) -> None:
-        self.options: dict[str, Any] = {
-            "fail": fail,
-            "timeout": timeout,
-            "ask_fallback": ask_fallback,
-            "cursor_ask_fallback": cursor_ask_fallback,
-            "on_unsupported": on_unsupported,
-            "stop_limit": stop_limit,
-        }
-        Options.check(self.options)
+        unknown = [name for name in by_host if not name.endswith(BY_HOST)]
+        if unknown:
+            raise UsageError(f"unknown option {unknown[0]!r}; the options are fail, timeout, ask_fallback, on_unsupported, stop_limit")
+        self.options = Options.checked(
+            {
+                "fail": fail,
+                "timeout": timeout,
+                "ask_fallback": ask_fallback,
+                "on_unsupported": on_unsupported,
+                "stop_limit": stop_limit,
+                **by_host,
+            }
+        )
         self.registrations: list[Registration] = []
         Hooks.made.append(self)
 
@@ -655,9 +730,9 @@ def _call(registration: Registration, event: Event) -> Response | None:
             result = asyncio.run(_awaited(result))
         return as_response(result)
     except HandlerError as error:
-        raise HandlerError(f"handler {registration.name!r}: {error}") from None
+        raise HandlerError(f"handler {registration.name!r}: {error}", registration.name) from None
     except BaseException as error:  # SystemExit, MemoryError and RecursionError too: none of them may decide
-        raise HandlerError(f"handler {registration.name!r} raised {_describe(error)}") from error
+        raise HandlerError(f"handler {registration.name!r} raised {_describe(error)}", registration.name, error) from error
 
 
 async def _awaited(result: Any) -> object:

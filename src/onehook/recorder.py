@@ -45,6 +45,10 @@ def _entry(job: Job, output: Output) -> dict[str, Any]:
             "response": None if output.answer is None else output.answer.to_dict(),
         },
     }
+    if output.dropped:
+        entry["answer"]["dropped"] = [drop.to_dict() for drop in output.dropped]
+    if output.error:
+        entry["answer"]["error"] = output.error
     if event is not None and event.echo:
         entry["echo"] = True
     return entry if os.environ.get(MASK) == "off" else masked(entry)

@@ -33,7 +33,9 @@ else:
 MAX_PAYLOAD = 64 * 1024 * 1024
 MAX_POLICY = 4 * 1024 * 1024
 PROBE_REASON = "onehook doctor: this is a probe"
-USAGE = "onehook run POLICY [--host ID] [--event NAME] [--fail open|closed] [--timeout S] [--ask-fallback D] [--on-unsupported warn|deny]"
+USAGE = (
+    "onehook run POLICY [--host ID] [--event NAME] [--fail open|closed] [--timeout S] [--ask-fallback [ID=]D] [--on-unsupported warn|deny]"
+)
 
 
 class Job:
@@ -101,13 +103,10 @@ def _take_option(job: Job, name: str, value: str) -> str:
     elif name == "probe" and value in ("allow", "deny"):
         job.probe = value
     else:
-        option = name.replace("-", "_")
         try:
-            number = float(value) if option in ("timeout", "stop_limit") else value
-            Options.check({option: number})
-        except (ValueError, UsageError) as error:
+            job.given.update(Options.read(name.replace("-", "_"), value))
+        except UsageError as error:
             return f"--{name}: {error}"
-        job.given[option] = number
     return ""
 
 
@@ -226,12 +225,15 @@ def fail(job: Job, message: str, noise: str = "", unreadable: bool = False) -> O
     """The answer to an error: the host's proven deny under fail closed, else no opinion and the error on stderr."""
     denial = _denial(job, f"onehook: {message} (blocked: fail=closed)", noise) if job.closed else None
     if denial is not None:
+        denial.error = message
         return denial
     parts = [noise.rstrip("\n"), f"[onehook] error: {message}"]
     stdout, exit_code = "", 1
     if job.wire is not None:
         stdout, exit_code = job.wire.UNREADABLE if unreadable else ("", job.wire.ERROR_EXIT)
-    return Output(stdout, exit_code, "\n".join(part for part in parts if part))
+    output = Output(stdout, exit_code, "\n".join(part for part in parts if part))
+    output.error = message
+    return output
 
 
 def _denial(job: Job, reason: str, noise: str) -> Output | None:
@@ -393,8 +395,7 @@ def _prepare(job: Job, argv: list[str], hooks: Hooks | None, overrides: dict[str
     problems: list[str] = []
     for name, value in overrides.items():
         try:
-            Options.check({name: value})
-            job.given[name] = value
+            job.given.update(Options.checked({name: value}))
         except UsageError as error:
             problems.append(str(error))
     try:

@@ -30,8 +30,9 @@ def guarded(event: Event, response: Response, options: Options) -> tuple[Respons
     _end_chain(event)
     limit = f"stop_limit={options.stop_limit:g}"
     often = "again, and nothing can be counted in " + state_folder() if before == _UNCOUNTABLE else f"{before} times in a row"
-    text = f"{event.host} {event.native_event}: sent back to work {often}; letting it stop ({limit})"
-    return Response(user_message=response.user_message), [Drop(event.host, event.native_event, "decision", "stop_limit reached", text)]
+    warning = f"{event.host} {event.native_event}: sent back to work {often}; letting it stop ({limit})"
+    drop = Drop(event.host, event.native_event, "decision", "stop_limit reached", "ended", warning=warning)
+    return Response(user_message=response.user_message), [drop]
 
 
 def _count(event: Event) -> int:

@@ -1231,7 +1231,7 @@ def test_a_sample_is_of_no_host_and_has_the_facts_of_its_tool() -> None:
         (("PreToolUse",), {}, "name one"),
         (("Stop", "Bash"), {}, "not about a tool"),
         (("Stop",), {"command": "ls"}, "has no 'command'"),
-        (("PreToolUse", "Bash"), {"command": 3}, "not a text"),
+        (("PreToolUse", "Bash"), {"command": 3}, "not a string"),
         (("PreToolUse", "Bash"), {"cwd": 3}, "must be a string"),
     ],
 )

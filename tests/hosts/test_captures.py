@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from onehook.core import Event, PayloadError
-from onehook.hosts import HOSTS, detect, resolve, wire_of
+from onehook.hostkit.effects import Mark
+from onehook.hosts import HOSTS, detect, readers_of, resolve, wire_of
 from tests.host_folders import captures, folder, lines_of
 
 OTHERS = Path(__file__).parent.parent / "data" / "captures"  # of agents that onehook does not know
@@ -98,14 +99,14 @@ def test_an_event_name_of_a_wrong_type_is_nobodys(name: object) -> None:
 def test_a_payload_that_fits_two_hosts_equally_well_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = HOSTS[0], HOSTS[2]
     for host in (first, second):
-        monkeypatch.setattr(wire_of(host), "score", lambda payload: 5)
-    with pytest.raises(PayloadError, match=f"could come from {first} or {second}; say which with --host ID"):
+        monkeypatch.setattr(wire_of(host), "MARKS", (Mark(5, {}),))
+    with pytest.raises(PayloadError, match=f"cannot tell whether {first} or {second} sent this payload; name it with --host ID"):
         detect({})
 
 
 @pytest.mark.parametrize("named", HOSTS)
 def test_a_named_host_is_overruled_by_a_host_that_runs_its_config_and_by_no_other(named: str) -> None:
-    borrowers = {borrower for borrower, _ in wire_of(named).BORROWED_BY}
+    borrowers = set(readers_of(named))
     for host, line in (param.values for param in KNOWN):
         wire = resolve([named], line["stdin"])
         assert wire.ID in {named, *borrowers}

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Event, Hooks, Output, Response
+from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Drop, Event, Hooks, Output, Response
+from onehook.hostkit.effects import EFFECTS as ALL_EFFECTS
+from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, wire_of
 from onehook.runner import Job
 from onehook.runner import answer as answer_event
@@ -67,12 +69,16 @@ def test_case(case: Case) -> None:
     output, event = walk(case)
     assert said(output) == case["stdout"]
     assert output.exit_code == case["exit_code"]
-    assert [[drop.field, drop.why][: len(wanted)] for drop, wanted in zip(output.dropped, case["drops"], strict=True)] == case["drops"]
+    assert [[drop.field, outcome(drop)][: len(wanted)] for drop, wanted in zip(output.dropped, case["drops"], strict=True)] == case["drops"]
     check_stderr(case, output)
     if "event" in case:
         assert event is not None
         unified = event.to_dict()
         assert {name: unified[name] for name in case["event"]} == case["event"]
+
+
+def outcome(drop: Drop) -> str:
+    return f"downgraded to {drop.becomes}" if drop.kind == "downgraded" else drop.why
 
 
 def said(output: Output) -> Any:
@@ -120,12 +126,12 @@ VERSIONS = {"cursor": ("0.46.0", "3.2.16", "3.3.0", "1.0.0")}  # one of each era
 Table = tuple[str, str, str]
 
 
-def table_of(event: Event) -> tuple[Table, dict[str, Any]]:
+def table_of(event: Event) -> tuple[Table, Caps]:
     """The capability table that holds for an event, and a name for it."""
     wire = wire_of(event.host)
-    caps = {name: cap for name, cap in wire.caps(event).items() if name not in ("rewrites", "ask_warning")}
-    honoured = ",".join(sorted(f"{name}={cap}" for name, cap in caps.items() if isinstance(cap, (bool, str))))
-    return (event.host, wire.EVENTS[event.native_event].shape, honoured), caps
+    caps = wire.caps(event)
+    told = ",".join(f"{name}={caps[name]}" for name in ALL_EFFECTS)
+    return (event.host, wire.EVENTS[event.native_event].shape, f"{told},{caps.silent},{caps.ask_passes}"), caps
 
 
 def effects_of(response: Response) -> set[str]:
@@ -143,10 +149,10 @@ def was_dropped(effect: str, fields: set[str]) -> bool:
     return {"allow_reason": "reason", "note": "reason"}.get(effect, effect) in fields
 
 
-def reason_channel(effect: str, caps: dict[str, Any]) -> str:
+def reason_channel(effect: str, caps: Caps) -> str:
     """A reason whose decision is dropped is a note."""
     decision = {"reason": "deny", "allow_reason": "allow"}.get(effect)
-    return "note" if decision and (caps.get(decision) is None or isinstance(caps[decision], str)) else effect
+    return "note" if decision and caps[decision].kind == "dropped" else effect
 
 
 def cells(host: str) -> dict[tuple[Table, str], str]:
@@ -160,8 +166,8 @@ def cells(host: str) -> dict[tuple[Table, str], str]:
             event.host_version = version
             table, caps = table_of(event)
             for effect in (*EFFECTS, *CONTRACT_FIELDS):
-                cap = caps.get(reason_channel(effect, caps))
-                found[table, effect] = "honoured" if cap is True else "dropped" if cap is None or isinstance(cap, (str, bool)) else ""
+                cap = caps[reason_channel(effect, caps)]
+                found[table, effect] = cap.kind if cap.kind in ("honoured", "dropped") else ""
     return found
 
 

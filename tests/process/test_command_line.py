@@ -22,7 +22,7 @@ from harness import (
     tool_payload,
 )
 
-from onehook.hosts import load
+from onehook.hosts import READ_BY
 
 DENY = "return deny(event.host)"
 SCRIPT_END = "\nif __name__ == '__main__':\n    from onehook import run\n    run(hooks{arguments})\n"
@@ -109,13 +109,13 @@ def test_an_unknown_host_blocks_a_tool_call_and_not_a_stop_when_closed(policy):
 
 @pytest.mark.parametrize("payload", [{}, {"a": 1}, {"hook_event_name": "PreToolUse"}], ids=repr)
 def test_a_payload_of_no_known_host_is_an_error_and_there_is_no_default(policy, payload):
-    assert_error(fire(policy(DENY), payload), "say which with --host ID")
-    assert_blocked_blindly(fire(policy(DENY), payload, "--fail", "closed"), "say which with --host ID")
+    assert_error(fire(policy(DENY), payload), "name it with --host ID")
+    assert_blocked_blindly(fire(policy(DENY), payload, "--fail", "closed"), "name it with --host ID")
 
 
 @pytest.mark.parametrize(
     "owner, borrower",
-    sorted({(host, borrower) for host in HOSTS for borrower, key in load(host).BORROWED_BY if key in tool_payload(borrower)}),
+    sorted({(host, reader) for host in HOSTS for key, reader in READ_BY.get(host, {}).items() if key in tool_payload(reader)}),
 )
 def test_a_host_that_borrows_anothers_config_is_answered_in_its_own_words(policy, owner, borrower):
     result = fire(policy(DENY), tool_payload(borrower), "--host", owner)

@@ -296,7 +296,7 @@ def test_a_denial_that_the_host_was_seen_to_ignore_is_not_called_one(tmp_path):
 
 
 def test_a_fired_event_says_what_it_is():
-    assert repr(Fired("fire('Stop')", [Shot("claude", "claude", effect="stops")])) == "<fire('Stop'): claude stops>"
+    assert repr(Fired("fire('Stop')", [Shot("claude", "claude", ("stops",))])) == "<fire('Stop'): claude stops>"
     assert repr(Fire(Path("p.py"), hosts=["claude"], processes=True)) == "<fire p.py on claude in processes>"
 
 

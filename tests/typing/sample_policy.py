@@ -5,6 +5,7 @@ from __future__ import annotations
 from onehook import Change, Event, Hooks, Response, allow, ask, define_hook, deny, run
 
 hooks = Hooks(fail="closed", timeout=5, ask_fallback="deny", cursor_ask_fallback="ask", on_unsupported="warn")
+by_agent = Hooks(ask_fallback={"cursor": "ask"})
 
 
 @hooks.on("PreToolUse", tool="Bash")

@@ -143,7 +143,6 @@ def _told(shot: Shot) -> Any:
 
 
 def _style(shot: Shot) -> str:
-    main = shot.effect.partition(",")[0]
     if shot.error:
         return "bold red"
-    return {"blocked": "red", "refused": "red", "asked": "yellow", "runs rewritten": "cyan"}.get(main, "green")
+    return {"blocked": "red", "refused": "red", "asked": "yellow", "runs rewritten": "cyan"}.get(shot.main, "green")

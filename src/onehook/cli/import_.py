@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onehook.cli.choices import Verb, hosts_option, json_option, machine_of, pick, print_json, project_option
-from onehook.hosts import HOSTS, wire_of
+from onehook.hosts import HOSTS, readers_of
 from onehook.setup.imports import importable
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _conclude(found: Import, kept: list[tuple[Path, Path]], target: Path, take_o
         return
     sources = list(dict.fromkeys(taken.host for taken in found.carried))
     # Some agents also read another agent's config, so the originals already run there.
-    running = list(dict.fromkeys([*sources, *(borrower for host in sources for borrower, _ in wire_of(host).BORROWED_BY)]))
+    running = list(dict.fromkeys([*sources, *(reader for host in sources for reader in readers_of(host))]))
     others = [host for host in configurable() if host not in running]
     titles = ", ".join(config_of(host).TITLE for host in running)
     click.echo(f"The originals were not changed and still run on {titles}. To avoid running them twice, use --take-over, or install")

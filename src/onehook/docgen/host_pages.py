@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onehook.core import Event
 from onehook.hostkit.config import Machine
+from onehook.hostkit.effects import NO_CHANNEL, Cap
 from onehook.hosts import load, optional, wire_of
 
 if TYPE_CHECKING:
@@ -84,18 +85,16 @@ def _effects(host: str) -> str:
     lines = ["| events | supported | not supported |", "|---|---|---|"]
     for natives in by_shape.values():
         caps = wire.caps(_event(host, natives[0]))
-        works = [effect for effect in EFFECTS if caps.get(effect) is True]
-        not_so = [f"{effect}: {_why(caps[effect])}" for effect in EFFECTS if effect in caps and caps[effect] is not True]
+        works = [effect for effect in EFFECTS if caps[effect].kind == "honoured"]
+        not_so = [f"{effect}: {_why(caps[effect])}" for effect in EFFECTS if effect not in works and caps[effect] is not NO_CHANNEL]
         lines.append(f"| {', '.join(natives)} | {', '.join(works) or 'nothing'} | {'; '.join(not_so)} |")
     return "\n".join(lines)
 
 
-def _why(cap: Any) -> str:
-    if isinstance(cap, str):
-        return cap
-    if hasattr(cap, "field"):
-        return f"becomes {cap.field}" + (f" ({cap.why})" if cap.why else "")
-    return str(getattr(cap, "why", cap))
+def _why(cap: Cap) -> str:
+    if cap.kind == "moved":
+        return f"becomes {cap.becomes}" + (f" ({cap.why})" if cap.why else "")
+    return cap.why
 
 
 def _tools(host: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from onehook.core import EVENTS, EXTENDED_EVENTS, Event
 from onehook.docgen import host_pages, reference
 from onehook.docgen.picture import picture
+from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, optional, wire_of
 from onehook.prove.report import columns, summary
 from onehook.prove.results import cells, read
@@ -77,13 +78,13 @@ def capabilities(host: str, document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _mark(caps: Any, effect: str, proven: bool) -> str:
-    cap = caps.get(effect)
-    if cap is None or isinstance(cap, str) or type(cap).__name__ == "Hollow":
-        return "becomes deny" if effect == "ask" and caps.get("deny") is True else "-"
+def _mark(caps: Caps, effect: str, proven: bool) -> str:
+    cap = caps[effect]
+    if cap.kind in ("dropped", "unheeded"):
+        return "becomes deny" if effect == "ask" and caps["deny"].kind == "honoured" else "-"
     if proven:
         return "proven"
-    return "as " + cap.field if type(cap).__name__ == "Becomes" else "claimed"
+    return f"as {cap.becomes}" if cap.kind == "moved" else "claimed"
 
 
 def page(document: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""From the answer that a policy gave to the answer that takes effect on one host.
+"""What a host's tables are made of, and how the answer of a policy becomes the answer that takes effect on one host.
 
-Each host's wire module says, for an event, what it honours (its caps). Here the rest is taken out, each with a Drop that names field,
-host, event and why, so that render gets an answer of which every field works.
+Each host's wire module states for an event what works there (its caps). compile_response takes the rest out, each with a Drop that
+names the field, the agent, the event and the reason, so that render gets an answer of which every field works.
 """
 
 from __future__ import annotations
@@ -11,16 +11,26 @@ from onehook.core import STOPS, Drop, Response
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, Protocol
 
     from onehook.core import Event, Options
-    from onehook.hosts import Wire
 
-    # effect -> True where it takes effect, a text saying why it does not; an effect that is not named is not honoured.
-    # Effects: approve (an allow skips the permission prompt), allow (it is understood, if only as going on), deny, ask, reason (of a
-    # deny or an ask), ask_reason, allow_reason, note (a reason with no decision), user_message, modified_input, additional_context,
-    # message, lint_command. Beside them: `rewrites`, the input keys that a rewrite can change; `silent`, the event takes no answer at
-    # all; `ask_can_pass` and `ask_warning` for a host that takes ask and mishandles it.
-    Caps = Mapping[str, "bool | str | frozenset[str] | Becomes | Beside | Hollow"]
+    class Recognised(Protocol):
+        """What detection reads of a host's wire."""
+
+        @property
+        def ID(self) -> str: ...
+        @property
+        def MARKS(self) -> tuple[Mark, ...]: ...
+        @property
+        def SENDS(self) -> tuple[str, ...]: ...
+
+    class Tables(Protocol):
+        """What compile_response reads of a host's wire."""
+
+        @property
+        def EVENTS(self) -> Mapping[str, Row]: ...
+        def caps(self, event: Event) -> Caps: ...
 
 
 class Row:
@@ -40,10 +50,10 @@ class Row:
 
 
 class StandIn:
-    """A moment that the host has no event of its own for, and the event by which it can be told all the same.
+    """A moment that the host has no event for, and the event that stands in for it.
 
-    For programs of a manifest, which were written for a host that has it and cannot be changed. `tool`: only with this unified tool.
-    `source`: of a SessionStart, why the session starts.
+    For programs of a manifest, which were written for a host that has the event and cannot be changed. `tool`: only with this unified
+    tool. `source`: of a SessionStart, why the session starts.
     """
 
     __slots__ = ("event", "source", "tool")
@@ -54,45 +64,139 @@ class StandIn:
         self.source = source
 
 
-class Becomes:
-    """A field that takes effect as another one. With `why`, that is a loss, and a warning reports it."""
+CERTAIN = 10
+ABSENT = object()  # in a Mark: the payload does not have the key
 
-    __slots__ = ("field", "why")
 
-    def __init__(self, field: str, why: str = "") -> None:
-        self.field = field
+class Mark:
+    """One way to recognise a host's payloads, and how much it weighs.
+
+    `fields`: what the payload's keys hold: a type, the possible values, None for null, or ABSENT. `folder`: part of the transcript's
+    path; `file`: how the name of the transcript begins. `alone`: the payload has no other keys. A mark that is CERTAIN counts whatever
+    else is in the payload; any other only if the payload has no key that this host does not send (see SENDS).
+    """
+
+    __slots__ = ("alone", "fields", "file", "folder", "weight")
+
+    def __init__(self, weight: int, fields: Mapping[str, Any], folder: str = "", file: str = "", alone: bool = False) -> None:
+        self.weight = weight
+        self.fields = fields
+        self.folder = folder
+        self.file = file
+        self.alone = alone
+
+    def holds(self, payload: Mapping[str, Any]) -> bool:
+        if self.alone and len(payload) != len(self.fields):
+            return False
+        if not all(_matches(payload.get(key, ABSENT), wanted) for key, wanted in self.fields.items()):
+            return False
+        if not self.folder and not self.file:
+            return True
+        transcript = payload.get("transcript_path")
+        path = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
+        return self.folder in path and bool(path) and path.rpartition("/")[2].startswith(self.file)
+
+
+def weight(wire: Recognised, payload: Mapping[str, Any], telling: frozenset[str] = frozenset()) -> int:
+    """How surely a payload is this host's; 0 if it is not. `telling`: those of its keys that not every host sends."""
+    least = CERTAIN if telling.difference(wire.SENDS) else 0
+    return max((mark.weight for mark in wire.MARKS if mark.weight >= least and mark.holds(payload)), default=0)
+
+
+def _matches(value: object, wanted: Any) -> bool:
+    if wanted is None or wanted is ABSENT:
+        return value is wanted
+    if isinstance(wanted, type):
+        return isinstance(value, wanted) and value is not ABSENT and not isinstance(value, bool)
+    return (value is ABSENT or isinstance(value, (str, int))) and value in wanted
+
+
+class Cap:
+    """What becomes of one effect of an answer on one kind of event.
+
+    kind: "honoured"; "dropped"; "unheeded" (the agent was seen to ignore it; it is still written, since other surfaces of the agent may
+    not); "moved" (it takes effect as the field `becomes`; a loss only if there is a `why`); "limited" (it takes effect beside the
+    decision `beside` only).
+    """
+
+    __slots__ = ("becomes", "beside", "kind", "why")
+
+    def __init__(self, kind: str, why: str = "", becomes: str = "", beside: str = "") -> None:
+        self.kind = kind
         self.why = why
+        self.becomes = becomes
+        self.beside = beside
+
+    def given(self, decision: str | None) -> Cap:
+        """The cap beside a decision."""
+        if self.kind != "limited":
+            return self
+        return HONOURED if decision == self.beside else Cap("dropped", self.why)
+
+    def __repr__(self) -> str:
+        return f"Cap({self.kind!r}, {self.why!r}, {self.becomes!r}, {self.beside!r})"
 
 
-class Beside:
-    """A field that takes effect only beside one decision."""
-
-    __slots__ = ("decision", "why")
-
-    def __init__(self, decision: str, why: str) -> None:
-        self.decision = decision
-        self.why = why
-
-
-class Hollow:
-    """Something that the host ignores: it is written anyway, since other surfaces of the host may obey it, and a warning reports it."""
-
-    __slots__ = ("why",)
-
-    def __init__(self, why: str) -> None:
-        self.why = why
+HONOURED = Cap("honoured")
+NO_CHANNEL = Cap("dropped", "the agent has no channel for it on this event")
+# approve: an allow skips the permission prompt; allow: it is understood, if only as going on; reason: of a deny or an ask; ask_reason and
+# allow_reason: where these differ; note: a reason without a decision.
+EFFECTS = (
+    "approve", "allow", "deny", "ask", "reason", "ask_reason", "allow_reason", "note", "user_message", "modified_input",
+    "additional_context", "message", "lint_command",
+)  # fmt: skip
 
 
-NO_CHANNEL = "the host has no channel for it on this event"
+def dropped(why: str) -> Cap:
+    return Cap("dropped", why)
 
 
-def compile_response(wire: Wire, event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
-    """The answer with every field that this host cannot honour taken out, and what was taken out."""
+class Caps:
+    """What takes effect on one kind of event: what holds on most events of the host (`base`), and in what this one differs (`own`).
+
+    `silent`: the event takes no answer at all. `rewrites`: the input keys that a rewrite can change, None for all. `ask_passes`: the host
+    takes an ask, and mishandles it; a policy may insist on it. `ask_warning`: the host's own words for an ask that is not honoured.
+    """
+
+    __slots__ = ("ask_passes", "ask_warning", "base", "own", "rewrites", "silent")
+
+    def __init__(
+        self,
+        base: Mapping[str, Cap],
+        silent: bool = False,
+        ask_passes: bool = False,
+        ask_warning: str = "",
+        rewrites: frozenset[str] | None = None,
+        **own: Cap,
+    ) -> None:
+        self.base = base
+        self.own = own
+        self.silent = silent
+        self.ask_passes = ask_passes
+        self.ask_warning = ask_warning
+        self.rewrites = rewrites
+
+    def __getitem__(self, effect: str) -> Cap:
+        """The cap of an effect; one that is not named has no channel."""
+        return self.own.get(effect) or self.base.get(effect) or NO_CHANNEL
+
+    def but(self, ask_warning: str = "", rewrites: frozenset[str] | None = None, **own: Cap) -> Caps:
+        """The same with other caps for some effects."""
+        return Caps(
+            self.base, self.silent, self.ask_passes, ask_warning or self.ask_warning, rewrites or self.rewrites, **{**self.own, **own}
+        )
+
+
+SILENT = Caps({"allow": HONOURED}, silent=True)
+
+
+def compile_response(wire: Tables, event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
+    """The answer without the fields that this host cannot honour, and what was taken out."""
     caps = wire.caps(event)
     drops: list[Drop] = []
     answer = response.copy()
     if answer.decision in ("deny", "ask") and answer.reason is not None and not answer.reason.strip():
-        answer.reason = None  # a blank reason is none: Codex takes a denial without one for a failed hook, and runs the tool
+        answer.reason = None  # a blank reason is none: some hosts take a denial without one for a failed hook, and run the tool
     own_words = answer.reason is not None or answer.decision not in ("deny", "ask")
     if answer.decision == "deny" and answer.reason is None:
         answer.reason = "denied by policy"
@@ -100,82 +204,67 @@ def compile_response(wire: Wire, event: Event, response: Response, options: Opti
         if _can_deny(wire, event, caps):
             _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
-    _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is no loss
+    _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is not a loss
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
-        cap = caps.get(field)
-        if isinstance(cap, Beside):
-            cap = cap.decision == answer.decision or cap.why
-        if getattr(answer, field) is not None and cap is not True:
-            _lose(event, answer, field, cap, drops)
+        if getattr(answer, field) is not None:
+            _settle(event, answer, field, caps[field].given(answer.decision), drops)
     _settle_rewrite(event, answer, caps, drops)
-    if caps.get("silent") is True and drops:
-        drops[:] = [Drop(event.host, event.native_event, ", ".join(d.field for d in drops), "this event takes no answer")]
+    if caps.silent and drops:
+        drops = [Drop(event.host, event.native_event, tuple(drop.field for drop in drops), "this event takes no answer")]
     if drops and options.on_unsupported == "deny" and answer.decision != "deny" and wire.EVENTS[event.native_event].gates:
         lost = ", ".join(drop.field for drop in drops)
         answer = Response("deny", f"{event.host} cannot honour {lost} on {event.native_event} (on_unsupported=deny)")
     return answer, drops
 
 
-def _lose(event: Event, answer: Response, field: str, cap: object, drops: list[Drop]) -> None:
-    """Take a field out of the answer, or move it where it takes effect."""
-    if isinstance(cap, Hollow):
-        drops.append(Drop(event.host, event.native_event, field, cap.why))
+def _settle(event: Event, answer: Response, field: str, cap: Cap, drops: list[Drop]) -> None:
+    """Leave a field in the answer, take it out, or move it where it takes effect."""
+    if cap.kind == "honoured":
         return
-    if isinstance(cap, Becomes):
-        taken = getattr(answer, cap.field) is not None
-        if taken or cap.why:
-            drops.append(Drop(event.host, event.native_event, field, f"{cap.field} is shown instead" if taken else cap.why))
-        if not taken:
-            setattr(answer, cap.field, getattr(answer, field))
-    else:
-        drops.append(Drop(event.host, event.native_event, field, cap if isinstance(cap, str) else NO_CHANNEL))
-    setattr(answer, field, None)
-
-
-def _ask_fallback(options: Options, host: str) -> str:
-    by_host: str | None = getattr(options, f"{host}_ask_fallback", None)
-    return by_host or options.ask_fallback
+    kind, why = cap.kind, cap.why
+    if kind == "moved":
+        if getattr(answer, cap.becomes) is None:
+            setattr(answer, cap.becomes, getattr(answer, field))
+        else:
+            kind, why = "superseded", f"{cap.becomes} is shown instead"
+    if why:
+        drops.append(Drop(event.host, event.native_event, field, why, kind, cap.becomes))
+    if kind != "unheeded":
+        setattr(answer, field, None)
 
 
 def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bool:
     """Whether an ask goes to the host unchanged although the host mishandles it, because the policy opted out of the downgrade."""
-    return answer.decision == "ask" and caps.get("ask_can_pass") is True and _ask_fallback(options, host) == "ask"
+    return answer.decision == "ask" and caps.ask_passes and options.ask_fallback_on(host) == "ask"
 
 
-def _can_deny(wire: Wire, event: Event, caps: Caps) -> bool:
+def _can_deny(wire: Tables, event: Event, caps: Caps) -> bool:
     """Whether a denial is worth writing: one that some surface of the host may obey is, where it prevents something."""
-    deny = caps.get("deny")
-    return deny is True or (isinstance(deny, Hollow) and wire.EVENTS[event.native_event].gates)
+    kind = caps["deny"].kind
+    return kind == "honoured" or (kind == "unheeded" and wire.EVENTS[event.native_event].gates)
 
 
 def _settle_ask(event: Event, answer: Response, caps: Caps, options: Options, drops: list[Drop]) -> None:
-    if answer.decision != "ask" or caps.get("ask") is True:
+    cap = caps["ask"]
+    if answer.decision != "ask" or cap.kind == "honoured":
         return
-    fallback = _ask_fallback(options, event.host)
+    fallback = options.ask_fallback_on(event.host)
     if fallback == "ask":
         fallback = "deny"
-    why = caps.get("ask")
-    text = f"{event.host} {event.native_event}: 'ask' is not honoured ({why if isinstance(why, str) else 'this event cannot ask'})"
-    text = f"{text}; it becomes {fallback!r}."
-    warning = caps.get("ask_warning")
-    if isinstance(warning, str):
-        text = warning.replace("{fallback}", fallback)
-    drops.append(Drop(event.host, event.native_event, "ask", f"downgraded to {fallback}", text))
+    why = "this event cannot ask" if cap is NO_CHANNEL else cap.why
+    drops.append(Drop(event.host, event.native_event, "ask", why, "downgraded", fallback, caps.ask_warning))
     answer.decision = fallback
     if fallback == "deny" and answer.reason is None:
         answer.reason = "this needs a person's approval, and this agent cannot ask for it"
 
 
 def _settle_decision(event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
-    if answer.decision is None or caps.get(answer.decision) is True:
+    if answer.decision is None:
         return
-    why = caps.get(answer.decision)
-    if isinstance(why, Hollow):
-        drops.append(Drop(event.host, event.native_event, "decision", why.why))
-        return
-    why = why if isinstance(why, str) else f"{answer.decision!r}: {NO_CHANNEL}"
-    drops.append(Drop(event.host, event.native_event, "decision", why))
-    answer.decision = None
+    cap = caps[answer.decision]
+    if cap is NO_CHANNEL:
+        cap = dropped(f"{answer.decision!r}: {cap.why}")
+    _settle(event, answer, "decision", cap, drops)
 
 
 _REASON_CHANNEL = {"deny": "reason", "ask": "reason", "allow": "allow_reason", None: "note"}
@@ -184,11 +273,10 @@ _REASON_CHANNEL = {"deny": "reason", "ask": "reason", "allow": "allow_reason", N
 def _settle_reason(event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
     if answer.reason is None:
         return
-    cap = caps.get(_REASON_CHANNEL[answer.decision])
-    if answer.decision == "ask":
-        cap = caps.get("ask_reason", cap)
-    if cap is not True:
-        _lose(event, answer, "reason", cap, drops)
+    cap = caps[_REASON_CHANNEL[answer.decision]]
+    if answer.decision == "ask" and caps["ask_reason"] is not NO_CHANNEL:
+        cap = caps["ask_reason"]
+    _settle(event, answer, "reason", cap, drops)
 
 
 def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
@@ -199,15 +287,14 @@ def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop
         answer.modified_input = None
         return
     changed = event.spelled(answer.modified_input)
-    rewritable = caps.get("rewrites")
-    if isinstance(rewritable, frozenset):
-        for key in [key for key in changed if key not in rewritable]:
+    if caps.rewrites is not None:
+        for key in [key for key in changed if key not in caps.rewrites]:
             why = f"a rewrite of {event.native_tool} cannot change it"
             drops.append(Drop(event.host, event.native_event, f"modified_input.{key}", why))
             del changed[key]
     answer.modified_input = {**event.tool_input, **changed} if changed else None
 
 
-def gates(wire: Wire, event: Event) -> bool:
+def gates(wire: Tables, event: Event) -> bool:
     """Whether a deny of this event prevents something. (Never a stop: to deny one is to go on.)"""
     return event.event not in STOPS and wire.EVENTS[event.native_event].gates

@@ -9,7 +9,6 @@ from onehook.codec import dumps, loads
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Change, Event, HandlerError, PayloadError, UsageError
 from onehook.hostkit.patch import changes_of_patch
 from onehook.hostkit.tools import Tool, take_tool
-from onehook.hosts import wire_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,18 +124,13 @@ def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
 
 def unified_input(event: Event) -> dict[str, Any]:
     """The tool's input with its keys spelled as policies spell them."""
-    tool = _own_tool(event)
+    tool: Tool | None = event._tool
     return dict(event.tool_input) if tool is None else unified_keys(tool, event.tool_input)
 
 
 def unified_keys(tool: Tool, native_input: Mapping[str, Any]) -> dict[str, Any]:
     spelled = {native: unified for unified, native in tool.keys.items()}
     return {spelled.get(key, key): value for key, value in native_input.items()}
-
-
-def _own_tool(event: Event) -> Tool | None:
-    """The entry of the event's tool in the table of the host that it came from."""
-    return wire_of(event.host).TOOLS.get(event.native_tool) if event.host else None
 
 
 def call_of(event: Event) -> tuple[str, dict[str, Any]]:
@@ -400,7 +394,7 @@ def rewrite_for(event: Event, tool: Tool | None, sent: Mapping[str, Any], update
     unified = (
         _from_patch(event, changed[tool.patch]) if tool is not None and tool.patch in changed else _plain_rewrite(event, tool, changed)
     )
-    own = _own_tool(event)
+    own: Tool | None = event._tool
     return unified if own is None or not own.patch else {own.patch: _patched(event, own, unified)}
 
 

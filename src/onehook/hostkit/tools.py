@@ -31,17 +31,17 @@ class Tool:
 
 
 def tool_text(event: Event, key: str) -> str:
-    """A text of the tool's input. A wrong type there is an error: a guard that saw "" instead would let it pass."""
+    """A string of the tool's input. A wrong type is an error: a guard that saw "" instead would let the call pass."""
     value = event.tool_input.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise PayloadError(f"{event.native_tool}: tool_input.{key} is not a text")
+        raise PayloadError(f"{event.native_tool}: tool_input.{key} is not a string")
     return value
 
 
 def _texts(event: Event, key: str) -> list[str]:
-    """A text of the tool's input, or several where the host takes a list."""
+    """A string of the tool's input, or several where the host takes a list."""
     value = event.tool_input.get(key)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return value
@@ -106,9 +106,17 @@ def _of_changes(changes: list[Change], cwd: str) -> Facts:
 
 
 def take_tool(
-    event: Event, tools: Mapping[str, Tool], name: object, tool_input: object, facts: Callable[[Event], Facts] | None = None
+    event: Event,
+    tools: Mapping[str, Tool],
+    name: object,
+    tool_input: object,
+    facts: Callable[[Event], Facts] | None = None,
+    read_as: Tool | None = None,
 ) -> None:
-    """Set the tool of an event from a host's table. A tool that is not in it keeps its own name; `facts` reads an unusual input."""
+    """Set the tool of an event from a host's table. A tool that is not in the table keeps its own name.
+
+    `facts` reads an unusual input; `read_as` is the entry to read this one call by, where it differs from the table's.
+    """
     if not isinstance(name, str) or not name:
         raise PayloadError(f"{event.native_event} without a tool name")
     if not isinstance(tool_input, dict):
@@ -117,7 +125,8 @@ def take_tool(
     if mcp is not None:
         event.take_tool(("MCP",), name, tool_input, lambda _: Facts(mcp=mcp))
         return
-    tool = tools.get(name) or Tool(name)
+    event._tool = tools.get(name)
+    tool = read_as or event._tool or Tool(name)
     read = facts or (lambda current: fold(current, tool))
     event.take_tool(tool.names, name, tool_input, read, lambda current, keys: native_keys(current, tool, keys))
 

@@ -5,7 +5,8 @@ To add a host: a folder here, case files under tests/hosts/<id>/, and its name i
 
 from __future__ import annotations
 
-from onehook.core import PayloadError, UsageError
+from onehook.core import Options, UsageError
+from onehook.hostkit.effects import weight
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 
 HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "contract")
+Options.hosts = HOSTS  # so that a policy which names an agent that does not exist is told so
+# Which hosts also run the hook configuration of another, by a key that only they send. Generated from READS_CONFIG_OF and SENDS, so that
+# an event asks it without loading every host: python -m onehook.docgen.registry
+READ_BY = {"claude": {"cursor_version": "cursor", "sessionId": "copilot", "timestamp": "copilot"}}
 
 
 def _check(name: str) -> None:
@@ -59,35 +64,47 @@ def happens(wire: Wire, event: Event) -> bool:
     return not wire.EVENTS[event.native_event].confirmed or load(wire.ID, "confirm").happens(event.native)
 
 
+def readers_of(name: str) -> tuple[str, ...]:
+    """The hosts that also run the hook configuration of this one."""
+    return tuple(dict.fromkeys(READ_BY.get(name, {}).values()))
+
+
+def entry_hosts(name: str) -> tuple[str, ...]:
+    """The hosts that may start an entry in this host's configuration, as --host names them.
+
+    A reader of another host's files skips an entry that its own files have too, word for word; so both get the same command. One that
+    has own_entries decides that for itself.
+    """
+
+    def shares(lender: str, reader: str) -> bool:
+        return reader in readers_of(lender) and optional(reader, "own_entries") is None
+
+    return tuple(host for host in HOSTS if host == name or shares(name, host) or shares(host, name))
+
+
 def detect(payload: dict[str, Any]) -> Wire:
-    """The host that sent a payload, by what is in it. A payload that fits no host, or two equally well, is an error."""
-    first, second = _ranked(HOSTS, payload)[:2]
-    if first[0] <= 0:
-        raise PayloadError(f"cannot tell which agent sent this payload; name it with --host ID (known: {', '.join(HOSTS)})")
-    if first[0] == second[0]:
-        raise PayloadError(f"this payload could come from {first[1].ID} or {second[1].ID}; name the agent with --host ID")
-    return first[1]
+    """The host that sent a payload, judged by its content alone."""
+    from onehook.hostkit.detect import heaviest
 
-
-def _ranked(names: Sequence[str], payload: dict[str, Any]) -> list[tuple[int, Wire]]:
-    """The hosts with how well the payload fits each, the best first; of equals the one that was named first."""
-    return sorted(((wire.score(payload), wire) for wire in map(wire_of, names)), key=lambda row: -row[0])
+    return heaviest([wire_of(name) for name in HOSTS], payload)
 
 
 def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
-    """The host of a payload: of the named ones the first that fits, unless the payload shows that another host runs its config.
+    """The host of a payload: the first of the named ones that fits, or another one that runs its configuration.
 
     A host is loaded only when those before it do not fit: each costs half a millisecond.
     """
     if not named:
+        from onehook.hosts import detect
+
         return detect(payload)
     for name in named:
         _check(name)
     for name in named:
+        for key, reader in READ_BY.get(name, {}).items():
+            if key in payload:
+                return wire_of(reader)
         wire = wire_of(name)
-        for borrower, key in wire.BORROWED_BY:
-            if key in payload and borrower in HOSTS:
-                return wire_of(borrower)
-        if len(named) == 1 or wire.score(payload) > 0:
+        if len(named) == 1 or weight(wire, payload) > 0:
             return wire
     return wire_of(named[0])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onehook.hostkit import config as config_kit
     from onehook.hostkit import live as live_kit
     from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Wish
-    from onehook.hostkit.effects import Caps, Row, StandIn
+    from onehook.hostkit.effects import Caps, Mark, Row, StandIn
     from onehook.hostkit.imports import Borrowed
     from onehook.hostkit.live import Launch, Sandbox, Step
     from onehook.hostkit.tools import Tool
@@ -39,13 +39,18 @@ class Wire(Protocol):
     @property
     def STAND_INS(self) -> Mapping[str, StandIn]: ...  # native event name -> the event of other agents that it stands in for
     @property
-    def BORROWED_BY(self) -> tuple[tuple[str, str], ...]: ...  # hosts that also run this host's config, and the key that shows it
+    def MARKS(self) -> tuple[Mark, ...]: ...  # what identifies a payload as this host's
+    @property
+    def SENDS(self) -> tuple[str, ...]: ...  # keys of its payloads that not every host sends
+    @property
+    def READS_CONFIG_OF(self) -> tuple[str, ...]: ...  # hosts whose hook configuration this one also runs
+    @property
+    def BUILT_ON(self) -> str: ...  # the host that this one is a fork of, whose modules it uses; "" for none
     @property
     def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, when failing open
     @property
     def ERROR_EXIT(self) -> int: ...  # exit code for every other error when failing open: one on which the agent continues
 
-    def score(self, payload: dict[str, Any]) -> int: ...  # how well a payload fits this host; 0: it does not
     def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...  # event_name is for payloads that do not name their event
     def caps(self, event: Event) -> Caps: ...  # what takes effect for this event on this version
     def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else goes to stderr as well

@@ -11,19 +11,18 @@ from onehook.lint.model import Finding, Handler, Policy
 from onehook.lint.places import listed, meant_hosts
 from onehook.lint.samples import texts_for, wanted
 
-_SHOWN_INSTEAD = "is shown instead"  # two messages and one place to show them, so only the wording of one is lost
-
 
 def findings(policy: Policy, hosts: Sequence[str]) -> Iterator[Finding]:
     for handler in policy.handlers:
         events = [(shot.host, shot.event) for shot in wanted(handler, meant_hosts(handler, hosts), texts_for([])[:1])]
-        for (code, why), by_host in _losses(policy, handler, events).items():
+        for (code, why, mild), by_host in _losses(policy, handler, events).items():
             groups: dict[tuple[str, ...], list[str]] = {}
             for host, lost in by_host.items():
                 groups.setdefault(tuple(lost), []).append(host)
             for what, names in groups.items():
                 text = f"{handler}: {listed(what)} {_fate(code, what)} ({why})"
-                yield handler.finding(code, text, names, level=_level(policy, code, why, names))
+                level = "note" if mild or (code == "OH202" and _has_chosen(policy, names)) else ""
+                yield handler.finding(code, text, names, level=level)
 
 
 def _fate(code: str, what: Sequence[str]) -> str:
@@ -32,13 +31,8 @@ def _fate(code: str, what: Sequence[str]) -> str:
     return "does not prevent anything" if code == "OH201" else "instead of ask"
 
 
-def _level(policy: Policy, code: str, why: str, hosts: Sequence[str]) -> str:
-    mild = _has_chosen(policy, hosts) if code == "OH202" else why.endswith(_SHOWN_INSTEAD)
-    return "note" if mild else ""
-
-
-# (code, why) -> host -> what is lost there, in order
-Losses = dict[tuple[str, str], dict[str, dict[str, None]]]
+# (code, why, whether it is minor) -> host -> what is lost there, in order
+Losses = dict[tuple[str, str, bool], dict[str, dict[str, None]]]
 
 
 def _losses(policy: Policy, handler: Handler, events: Sequence[tuple[str, Event]]) -> Losses:
@@ -47,21 +41,23 @@ def _losses(policy: Policy, handler: Handler, events: Sequence[tuple[str, Event]
         for host, event in events:
             response = shape.response(next(iter(event.tool_input), "command"))
             _, drops = compile_response(wire_of(host), event, response, policy.settled)
-            undecided = any("decision" in drop.field for drop in drops)
+            undecided = any("decision" in drop.fields for drop in drops)
             for drop in drops:
-                if drop.field == "reason" and undecided:  # it is lost together with its decision
+                if drop.fields == ("reason",) and undecided:  # it is lost together with its decision
                     continue
                 code, what = _said(handler, shape.decision, drop)
-                found.setdefault((code, _why(drop)), {}).setdefault(host, {})[what] = None
+                # Two texts and one place to show them: what is lost is no more than a wording.
+                key = (code, drop.why, drop.kind == "superseded")
+                found.setdefault(key, {}).setdefault(host, {})[what] = None
     return found
 
 
 def _said(handler: Handler, decision: str | None, drop: Drop) -> tuple[str, str]:
-    if drop.field == "ask":
-        return "OH202", drop.why.rpartition(" ")[2]
-    if decision == "deny" and "decision" in drop.field and _stops_somewhere(handler.event):
+    if drop.kind == "downgraded":
+        return "OH202", drop.becomes
+    if decision == "deny" and "decision" in drop.fields and _stops_somewhere(handler.event):
         return "OH201", "deny"
-    return "OH203", drop.field.replace("decision", str(decision))
+    return "OH203", ", ".join(str(decision) if field == "decision" else field for field in drop.fields)
 
 
 def _stops_somewhere(event: str) -> bool:
@@ -69,14 +65,6 @@ def _stops_somewhere(event: str) -> bool:
     return any(row.gates and row.event == event for host in HOSTS for row in wire_of(host).EVENTS.values())
 
 
-def _why(drop: Drop) -> str:
-    if drop.field != "ask":
-        return drop.why
-    _, _, rest = drop.text.partition(" is not honoured (")
-    return rest.partition(")")[0] if rest else "it never asks, whatever the answer is"
-
-
 def _has_chosen(policy: Policy, hosts: Sequence[str]) -> bool:
     """Whether the author has chosen what ask becomes on these hosts."""
-    general = policy.options.get("ask_fallback") is not None
-    return all(general or policy.options.get(f"{host}_ask_fallback") is not None for host in hosts)
+    return policy.options.get("ask_fallback") is not None or all(host in policy.settled.ask_fallback_by_host for host in hosts)

@@ -128,9 +128,10 @@ def _run_findings(policy: Policy, probed: dict[int, Probed], limits: Limits) -> 
 
 def _error_finding(handler: Handler, text: str, errors: list[dict[str, str]]) -> Iterator[Finding]:
     hosts = tuple(dict.fromkeys(error["host"] for error in errors))
-    if " raised " not in text:
+    raised = errors[0]["raised"]
+    if not raised:
         yield handler.finding("OH403", text, hosts)
-    elif text.partition(" raised ")[2].partition(":")[0] in _SLIPS:
+    elif raised in _SLIPS:
         yield handler.finding("OH402", f"{text}, on a sample {errors[0]['about']}", hosts)
 
 

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.core import Event, Hooks, Registration
+    from onehook.core import Event, HandlerError, Hooks, Registration
 
 BEGIN_MARK, END_MARK = "onehook: the policy begins", "onehook: the policy ends"
 ENOUGH = 1.0  # seconds for one handler's events; a slower handler is not run on all of them
@@ -101,8 +101,10 @@ def probed(registration: Registration, rounds: list[list[Any]]) -> dict[str, Any
         answer, error = called(registration, event)
         if not about:
             first, about = time.perf_counter() - started, f"{event.native_event} {event.native_tool}".strip()
-        if error:
-            errors.append({"host": host, "about": f"{event.native_event} {event.native_tool}".strip(), "text": error})
+        if error is not None:
+            raised = type(error.cause).__name__ if error.cause is not None else ""
+            about_it = f"{event.native_event} {event.native_tool}".strip()
+            errors.append({"host": host, "about": about_it, "text": str(error), "raised": raised})
         if answer is not None and answer not in answers:
             answers.append(answer)
         if time.monotonic() - begun > ENOUGH:
@@ -110,16 +112,16 @@ def probed(registration: Registration, rounds: list[list[Any]]) -> dict[str, Any
     return {"answers": answers, "errors": errors, "first_ms": first * 1000, "about": about}
 
 
-def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | None, str]:
+def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | None, HandlerError | None]:
     from onehook.core import HandlerError, _call
 
     try:
         answer = _call(registration, event)
     except HandlerError as error:
-        return None, str(error)
+        return None, error
     if answer is None:
-        return None, ""
-    return {"decision": answer.decision, "fields": answer.given(), "keys": sorted(map(str, answer.modified_input or {}))}, ""
+        return None, None
+    return {"decision": answer.decision, "fields": answer.given(), "keys": sorted(map(str, answer.modified_input or {}))}, None
 
 
 def main(mode: str, policy: str, result_path: str) -> None:

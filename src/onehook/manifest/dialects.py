@@ -138,10 +138,10 @@ def _for_host(program: Program, event: Event, heard: Response) -> Response:
     caps = wire_of(event.host).caps(event) if event.host in HOSTS else None
     if caps is None:
         return heard
-    if heard.message is not None and caps.get("message") is not True:
+    if heard.message is not None and caps["message"].kind != "honoured":
         heard.user_message = "\n\n".join(text for text in (heard.user_message, heard.message) if text)
         heard.message = None
-    if heard.lint_command is not None and caps.get("lint_command") is not True:
+    if heard.lint_command is not None and caps["lint_command"].kind != "honoured":
         suggestion = f"suggested command: {heard.lint_command}"
         heard.additional_context = "\n\n".join(text for text in (heard.additional_context, suggestion) if text)
         heard.lint_command = None
@@ -158,7 +158,7 @@ def _grants(program: Program, event: Event) -> bool:
         if row.event == event.event:
             as_there = Event(row.event, program.dialect)
             as_there.native_event = program.native_event or name
-            return wire.caps(as_there).get("approve") is True
+            return wire.caps(as_there)["approve"].kind == "honoured"
     return False
 
 

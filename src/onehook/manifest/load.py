@@ -34,9 +34,8 @@ def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = No
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise UsageError(f"{path} has no [[hook]]; see docs/bring-your-own.md")
     try:
-        Options.check(data)
         hooks = Manifest(data, given or {})
-    except (UsageError, TypeError) as error:
+    except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     folder = os.path.dirname(os.path.abspath(path))
     fail = (given or {}).get("fail") or data.get("fail")

@@ -31,7 +31,7 @@ def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str
     if scenario.effect == "approve":
         return (
             (WORKS, "")
-            if wire.caps(event).get("approve") is True
+            if wire.caps(event)["approve"].kind == "honoured"
             else (NOT_HONOURED, "an allow only means 'continue'; the agent's own rules decide")
         )
     answer, drops = compile_response(wire, event, scenario.response, Options())
@@ -39,7 +39,7 @@ def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str
         # Asked with no user present, or turned into a deny: nothing runs. Turned into an allow, it would.
         return (WORKS, "") if answer.decision in ("ask", "deny") else (NOT_HONOURED, _why(drops))
     field = "decision" if scenario.effect in ("allow", "deny") else scenario.effect
-    lost = [drop for drop in drops if drop.field.partition(".")[0] == field]
+    lost = [drop for drop in drops if any(name.partition(".")[0] == field for name in drop.fields)]
     return (NOT_HONOURED, _why(lost)) if lost else (WORKS, "")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Diagnosis, Found, Machine
-from onehook.hosts import optional, wire_of
+from onehook.hosts import optional, readers_of, wire_of
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.installed import ConfigFile, config_files, policy_of, readable
 from onehook.setup.plan import config_of, present
@@ -171,7 +171,7 @@ def _duplicates(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis
 def _across(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
     """A host may also run entries from another host's files, unless its own files have exactly the same command for the event."""
     for lender in dict.fromkeys(file.host for file in files):
-        for borrower, _ in wire_of(lender).BORROWED_BY:
+        for borrower in readers_of(lender):
             twice = _twice(files, lender, borrower, machine)
             if twice:
                 one, other = config_of(borrower).TITLE, config_of(lender).TITLE

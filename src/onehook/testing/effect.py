@@ -11,7 +11,8 @@ def effect(event: Event, output: Output, gates: bool) -> str:
     """What the agent will do. `gates`: whether a deny of this event prevents something."""
     if output.answer is None:
         return "blocked" if output.exit_code == 2 else "error, continues"
-    return effect_of(event, output.answer, gates, ignored(output.answer, [drop.field for drop in output.dropped]))
+    lost = [field for drop in output.dropped for field in drop.fields]
+    return ", ".join(effects_of(event, output.answer, gates, ignored(output.answer, lost)))
 
 
 def ignored(answer: Response, dropped: list[str]) -> bool:
@@ -19,10 +20,10 @@ def ignored(answer: Response, dropped: list[str]) -> bool:
     return answer.decision is not None and "decision" in dropped
 
 
-def effect_of(event: Event, answer: Response, gates: bool, decision_ignored: bool = False) -> str:
-    """The effect of an answer as the host understands it."""
+def effects_of(event: Event, answer: Response, gates: bool, decision_ignored: bool = False) -> tuple[str, ...]:
+    """The effects of an answer as the host understands it: the main one first."""
     heard = answer.copy(decision=None) if decision_ignored else answer
-    return ", ".join([_main_effect(event, heard, gates), *_side_effects(heard)])
+    return (_main_effect(event, heard, gates), *_side_effects(heard))
 
 
 def _main_effect(event: Event, answer: Response, gates: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from onehook.core import STOPS
-from onehook.testing.shots import Shot, native_tools
+from onehook.testing.shots import CLOSED, Shot, native_tools
 
 _ASKED = "asked about"
 Check = Callable[[Shot], str]  # what is wrong on this agent, or ""
@@ -55,7 +55,7 @@ class Fired:
         __tracebackhide__ = True
 
         def check(shot: Shot) -> str:
-            if or_denied and shot.effect.startswith("blocked") and any(loss.field == "ask" for loss in shot.lost):
+            if or_denied and shot.main in ("blocked", CLOSED) and any(loss.kind == "downgraded" for loss in shot.lost):
                 return ""
             return _other(shot, "asked") or _lacks(shot, "reason", shot.heard.reason, reason)
 
@@ -125,7 +125,7 @@ class Fired:
         # The agents come first, so that pytest's short summary names them.
         lines = [f"not {wanted} on {', '.join(shot.label for shot, _ in wrong)}: {self.what}"]
         lines += [f"  {shot.label:<{width}}  {problem}" for shot, problem in wrong]
-        if wanted == _ASKED and any(loss.field == "ask" for shot, _ in wrong for loss in shot.lost):
+        if wanted == _ASKED and any(loss.kind == "downgraded" for shot, _ in wrong for loss in shot.lost):
             lines.append("an agent that cannot ask denies instead; assert_asked(or_denied=True) accepts that")
         if fine:
             lines.append(f"as expected on {', '.join(fine)}")
@@ -149,11 +149,10 @@ def _plain(text: str) -> Any:
 
 def _other(shot: Shot, *wanted: str) -> str:
     """The effect, if it is none of these; otherwise ""."""
-    main = shot.effect.partition(",")[0]
-    if main in wanted:
+    if shot.main in wanted:
         return ""
     losses = "".join(f"; {loss.text}" for loss in shot.lost)
-    reason = f": {shot.heard.reason!r}" if shot.heard.reason and main in ("blocked", "asked", "keeps working") else ""
+    reason = f": {shot.heard.reason!r}" if shot.heard.reason and shot.main in ("blocked", "asked", "keeps working") else ""
     return f"{shot.effect}{reason}{losses}"
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from onehook.core import Drop, Hooks, UsageError
+from onehook.core import Hooks, UsageError
 from onehook.hosts import optional
 from onehook.testing.shots import Loss, Round, Told
 
@@ -26,18 +28,23 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
 
     argv = [interpreter(), "-I", "-S", str(LAUNCHER), os.path.abspath(policy), *_arguments(shot)]
     folder = shot.event.cwd if os.path.isdir(shot.event.cwd) else None
-    done = subprocess.run(
-        argv,
-        input=dumps(shot.payload).encode(),
-        capture_output=True,
-        env={**os.environ, _STATE: str(state)},
-        cwd=folder,
-        timeout=_PATIENCE,
-        check=False,
-    )
-    # The launcher ends each stream with a newline that is not part of the answer.
-    stdout, stderr = (stream.decode("utf-8", "backslashreplace").removesuffix("\n") for stream in (done.stdout, done.stderr))
-    return Told(stdout, stderr, done.returncode)
+    with tempfile.TemporaryDirectory(prefix="onehook-fire-") as record:
+        done = subprocess.run(
+            argv,
+            input=dumps(shot.payload).encode(),
+            capture_output=True,
+            env={**os.environ, _STATE: str(state), "ONEHOOK_RECORD": record, "ONEHOOK_RECORD_MASK": "off"},
+            cwd=folder,
+            timeout=_PATIENCE,
+            check=False,
+        )
+        # The launcher ends each stream with a newline that is not part of the answer.
+        stdout, stderr = (stream.decode("utf-8", "backslashreplace").removesuffix("\n") for stream in (done.stdout, done.stderr))
+        recorded = [json.loads(path.read_text(encoding="utf-8")) for path in Path(record).iterdir()]
+    if not recorded:
+        return Told(stdout, stderr, done.returncode, error=stderr or "the launcher recorded no answer")
+    answer = recorded[0]["answer"]
+    return Told(stdout, stderr, done.returncode, tuple(map(_loss, answer.get("dropped", []))), answer.get("error", ""))
 
 
 def _arguments(shot: Round) -> list[str]:
@@ -67,11 +74,12 @@ def in_process(shot: Round, policy: str, state: Path) -> Told:
 
     with _variable(_STATE, str(state)), _nothing_stays(policy), _no_run():
         output = answer(job, dumps(shot.payload).encode(), hooks)
-    return Told(output.stdout, output.stderr, output.exit_code, tuple(map(_loss, output.dropped)))
+    lost = tuple(_loss(drop.to_dict()) for drop in output.dropped)
+    return Told(output.stdout, output.stderr, output.exit_code, lost, output.error)
 
 
-def _loss(drop: Drop) -> Loss:
-    return Loss(drop.field, str(drop).removeprefix("[onehook] "))
+def _loss(drop: dict[str, Any]) -> Loss:
+    return Loss(tuple(drop["fields"]), drop["kind"], drop["text"])
 
 
 @contextlib.contextmanager

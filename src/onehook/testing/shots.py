@@ -6,7 +6,6 @@ install writes into configs, and the answer is interpreted by the host's own rul
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,19 +15,25 @@ from onehook.hostkit.effects import Row, gates
 from onehook.hostkit.reverse import sample, unified_events
 from onehook.hostkit.tools import Tool
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.testing.effect import effect_of, ignored
+from onehook.testing.effect import effects_of, ignored
 
 SESSION = "onehook-fire"
+CLOSED, CONTINUES = "blocked (fail=closed)", "error, continues"  # the main effects of an error
 # The minimal input of a tool on every host, where the author gives none.
 _LEAST = {"Write": {"content": ""}, "Edit": {"old_string": "", "new_string": ""}}
 
 
 @dataclass(frozen=True)
 class Loss:
-    """One thing that the policy asked for and the host does not support."""
+    """Something that the policy asked for and the agent does not support: a core.Drop as plain data."""
 
-    field: str
+    fields: tuple[str, ...]
+    kind: str
     text: str
+
+    @property
+    def field(self) -> str:
+        return ", ".join(self.fields)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Told:
     stdout: str
     stderr: str
     exit_code: int
-    lost: tuple[Loss, ...] | None = None  # None: to be read from stderr
+    lost: tuple[Loss, ...] = ()
+    error: str = ""  # what is wrong with the policy
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Shot:
 
     host: str
     label: str
-    effect: str = ""
+    effects: tuple[str, ...] = ()  # the main one first
     payload: dict[str, Any] = field(default_factory=dict, repr=False)
     event: Event | None = field(default=None, repr=False)
     stdout: str = ""
@@ -68,6 +74,14 @@ class Shot:
     lost: tuple[Loss, ...] = ()
     error: str = ""  # the policy's error
     absent: str = ""  # why nothing was fired at this host
+
+    @property
+    def main(self) -> str:
+        return self.effects[0] if self.effects else ""
+
+    @property
+    def effect(self) -> str:
+        return ", ".join(self.effects)
 
     def to_dict(self) -> dict[str, Any]:
         if self.absent:
@@ -177,46 +191,16 @@ def captured(payload: dict[str, Any], hosts: Sequence[str]) -> tuple[str, Event]
 
 def judged(shot: Round, told: Told) -> Shot:
     """What the host does with an answer."""
-    lost = _losses(shot, told.stderr) if told.lost is None else told.lost
     common: dict[str, Any] = {
         "host": shot.host, "label": shot.label, "payload": shot.payload, "event": shot.event, "stdout": told.stdout,
-        "stderr": told.stderr, "exit_code": told.exit_code, "lost": lost,
+        "stderr": told.stderr, "exit_code": told.exit_code, "lost": told.lost,
     }  # fmt: skip
     try:
         heard = load(shot.host, "reverse").answer(shot.event, told.stdout, told.stderr, told.exit_code)
     except HandlerError as failed:
-        return Shot(effect="error, continues", error=_error(told, Response()) or str(failed), **common)
-    error = _error(told, heard)
-    effect = effect_of(shot.event, heard, gates(wire_of(shot.host), shot.event), ignored(heard, [loss.field for loss in lost]))
-    if error:
-        effect = "blocked (fail=closed)" if effect.startswith("blocked") else "error, continues"
-    return Shot(effect=effect, error=error, heard=heard, **common)
-
-
-_MARK = "[onehook] "
-_DROPPED = re.compile(r"'([^']+)' dropped: ")
-
-
-def _losses(shot: Round, stderr: str) -> tuple[Loss, ...]:
-    """The warnings that the launcher writes, each on a line of its own before anything that the policy printed."""
-    found = []
-    for line in stderr.splitlines():
-        if not line.startswith(f"{_MARK}{shot.host} "):
-            break
-        text = line[len(_MARK) :]
-        dropped = _DROPPED.search(text)
-        found.append(Loss(dropped.group(1) if dropped else "ask" if "ask" in text else "decision", text))
-    return tuple(found)
-
-
-_CLOSED = re.compile(r"onehook: (.*?) \(blocked: fail=closed\)", re.DOTALL)
-
-
-def _error(told: Told, heard: Response) -> str:
-    """The policy's error that led to this answer, or ""."""
-    for line in told.stderr.splitlines():
-        for mark in ("error: ", "internal error: "):
-            if line.startswith(_MARK + mark):
-                return line[len(_MARK + mark) :]
-    closed = _CLOSED.search(heard.reason or "") or _CLOSED.search(told.stderr)
-    return closed.group(1) if closed else ""
+        return Shot(effects=(CONTINUES,), error=told.error or str(failed), **common)
+    lost = [field for loss in told.lost for field in loss.fields]
+    effects = effects_of(shot.event, heard, gates(wire_of(shot.host), shot.event), ignored(heard, lost))
+    if told.error:
+        effects = (CLOSED if effects[0] == "blocked" else CONTINUES,)
+    return Shot(effects=effects, error=told.error, heard=heard, **common)

@@ -174,7 +174,5 @@ def test_copilot_running_claudes_config_is_still_copilot() -> None:
     ],
 )
 def test_a_timestamp_alone_does_not_make_a_payload_copilots(host: str, fields: dict[str, object]) -> None:
-    from onehook.hosts.copilot import wire
-
     payload = {"session_id": "s", "cwd": "/p", "timestamp": "2026-11-15T19:36:05.195Z", **fields}
-    assert (wire.score(payload) > 0) is bool(host)
+    assert (detect(payload).ID == "copilot") is bool(host)

@@ -21,14 +21,14 @@ from onehook.hostkit.config import (
     native_tools,
     no_text_problems,
 )
+from onehook.hosts import entry_hosts
 from onehook.hosts.claude import wire
 
 TITLE = "Claude Code"
 BINARIES = ("claude",)
 FOLDERS = (".claude",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-# Cursor runs this file's hooks too, unless its own has exactly the same command; so both get the same one.
-HOST_IDS = ("claude", "cursor")
+HOST_IDS = entry_hosts(wire.ID)
 # Plain enough for every shell that a host may use: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
 TRAITS = Traits(captured=("2.1.325",), same_command_runs_once=True)

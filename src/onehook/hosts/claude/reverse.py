@@ -94,9 +94,7 @@ def variables(event: Event, project: str) -> dict[str, str]:
 
 def _transcript(event: Event) -> str:
     """Another host's transcript has another format; Claude Code itself sends "" where it has none to show."""
-    where = event.transcript_path.replace("\\", "/")
-    foreign = "/.codex/" in where or "/.factory/" in where or where.rpartition("/")[2].startswith("rollout-")
-    return event.transcript_path if event.host in ("", ID) and not foreign else ""
+    return event.transcript_path if event.host in ("", ID) else ""
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Beside, Hollow, Row
+from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps, StandIn
+    from onehook.hostkit.effects import StandIn
 
 ID = "claude"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
-# Cursor and Copilot also run the hooks of Claude's settings files, with payloads and answers of their own.
-BORROWED_BY = (("cursor", "cursor_version"), ("copilot", "timestamp"))
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 STAND_INS: dict[str, StandIn] = {}
 
 EVENTS = {
@@ -57,47 +57,35 @@ EVENTS = {
     "WorktreeCreate": Row("WorktreeCreate", "nothing"),
 }
 
-_ONLY_BEFORE = "Claude Code takes a rewrite only before a tool runs"
+_ONLY_BEFORE = dropped("Claude Code takes a rewrite only before a tool runs")
 _NOT_BLOCKABLE = "Claude Code cannot stop this event; the reason is shown to the user"
-_OWN_DIALOG = "Claude Code's own dialog is shown, without it"
-_NO_ASK = "only PreToolUse can ask"
-CAPS: dict[str, Caps] = {
-    "permission": {
-        "approve": True, "allow": True, "deny": True, "ask": True, "reason": True, "note": True, "allow_reason": True, "user_message": True,
-        "modified_input": True, "additional_context": True,
-    },
+_OWN_DIALOG = dropped("Claude Code shows its own dialog without it")
+_NO_ASK = dropped("only PreToolUse can ask")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "user_message": HONOURED, "modified_input": _ONLY_BEFORE,
+    "additional_context": HONOURED,
+}  # fmt: skip
+_PLAIN = Caps(_BASE)
+CAPS = {
+    "permission": Caps(
+        _BASE, approve=HONOURED, ask=HONOURED, note=HONOURED, allow_reason=HONOURED, modified_input=HONOURED,
+    ),
     # ask = say nothing, and the dialog that was about to be shown is shown.
-    "request": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _OWN_DIALOG, "user_message": True,
-        "modified_input": Beside("allow", "Claude Code takes a rewrite here only with an allow"),
-    },
-    "block": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "feedback": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
+    "request": Caps(
+        _BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, additional_context=NO_CHANNEL,
+        modified_input=Cap("limited", "Claude Code takes a rewrite here only with an allow", beside="allow"),
+    ),
+    "block": _PLAIN,
+    "feedback": _PLAIN,
+    "continue": _PLAIN,
     # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and goes on.
-    "context": {
-        "allow": True, "deny": Hollow(_NOT_BLOCKABLE), "ask": _NO_ASK, "reason": True, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "refuse": {"allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "user_message": True, "modified_input": _ONLY_BEFORE},
-    "switch": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "note": True, "allow_reason": True, "user_message": True,
-        "modified_input": _ONLY_BEFORE,
-    },
-    "message": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": Becomes("user_message"), "user_message": True,
-        "modified_input": _ONLY_BEFORE,
-    },
-    "nothing": {"allow": True, "silent": True},
+    "context": Caps(_BASE, deny=Cap("unheeded", _NOT_BLOCKABLE)),
+    "refuse": Caps(_BASE, additional_context=NO_CHANNEL),
+    "switch": Caps(_BASE, ask=HONOURED, note=HONOURED, allow_reason=HONOURED, additional_context=NO_CHANNEL),
+    "message": Caps(
+        _BASE, deny=dropped(_NOT_BLOCKABLE), reason=NO_CHANNEL, note=Cap("moved", becomes="user_message"), additional_context=NO_CHANNEL,
+    ),
+    "nothing": SILENT,
 }  # fmt: skip
 
 TOOLS = {
@@ -117,26 +105,14 @@ TOOLS = {
     "Task": Tool("Agent"),
 }
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
-
-
-def score(payload: dict[str, Any]) -> int:
-    name = payload.get("hook_event_name")
-    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
-        return 0
-    # Others that speak Claude's words: each shows itself by what Claude Code never sends.
-    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id")):
-        return 0
-    # Codex names the turn on most events; Claude Code does so on MessageDisplay alone. Codex sends null for a missing transcript.
-    if ("turn_id" in payload and name != "MessageDisplay") or payload.get("transcript_path", "") is None:
-        return 0
-    if payload.get("permission_mode", "default") not in _MODES:
-        return 0
-    transcript = payload.get("transcript_path")
-    where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
-    if "/.factory/" in where or "/.codex/" in where or where.rpartition("/")[2].startswith("rollout-"):
-        return 0
-    known = "/.claude/" in where or "prompt_id" in payload or "effort" in payload
-    return 9 if known else 4
+_ANY = {"hook_event_name": EVENTS, "session_id": str, "permission_mode": (*_MODES, ABSENT)}
+MARKS = (
+    Mark(9, _ANY, folder="/.claude/"),
+    Mark(9, {**_ANY, "prompt_id": str}),
+    Mark(9, {**_ANY, "effort": object}),
+    Mark(4, _ANY),  # so plain that others copied it
+)
+SENDS = ("permission_mode", "prompt_id", "effort", "turn_id")  # turn_id on MessageDisplay alone
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Row
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps, StandIn
+    from onehook.hostkit.effects import StandIn
 
 ID = "codex"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 STAND_INS: dict[str, StandIn] = {}
 
 EVENTS = {
@@ -41,44 +42,29 @@ EVENTS = {
     "PostModelRequest": Row("PostModelRequest", "nothing"),
 }
 
-_NO_ASK = "Codex rejects it as unsupported and runs the tool"
-_NEVER_ASKS = "Codex cannot ask on this event"
-_ONLY_BEFORE = "Codex takes a rewrite only on PreToolUse"
-_NO_NOTE = "Codex takes a reason only with a denial"
-_REQUEST_REWRITE = "Codex rejects a rewrite in the answer to a permission request"
-CAPS: dict[str, Caps] = {
-    "permission": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": True, "additional_context": True,
-    },
-    "request": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _NO_NOTE, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _REQUEST_REWRITE,
-    },
-    "block": {
-        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "continue": {
-        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE,
-        "additional_context": Becomes("user_message", "Codex takes no context on a stop; it is shown to the user instead"),
-    },
-    "halt_context": {
-        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "context": {
-        "allow": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True, "modified_input": _ONLY_BEFORE,
-        "additional_context": True,
-    },
-    "halt": {
-        "allow": True, "deny": True, "ask": _NEVER_ASKS, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_BEFORE,
-    },
-    "message": {"allow": True, "user_message": True},
-    "nothing": {"allow": True, "silent": True},
+_NO_ASK = dropped("Codex rejects it as unsupported and runs the tool")
+_NEVER_ASKS = dropped("Codex cannot ask on this event")
+_ONLY_BEFORE = dropped("Codex takes a rewrite only on PreToolUse")
+_NO_NOTE = dropped("Codex takes a reason only with a denial")
+_REQUEST_REWRITE = dropped("Codex rejects a rewrite in the answer to a permission request")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NEVER_ASKS, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+    "user_message": HONOURED, "modified_input": _ONLY_BEFORE, "additional_context": HONOURED,
 }  # fmt: skip
+_PLAIN = Caps(_BASE)
+CAPS = {
+    "permission": Caps(_BASE, ask=_NO_ASK, modified_input=HONOURED),
+    "request": Caps(_BASE, ask=HONOURED, ask_reason=_NO_NOTE, modified_input=_REQUEST_REWRITE, additional_context=NO_CHANNEL),
+    "block": _PLAIN,
+    "continue": Caps(
+        _BASE, additional_context=Cap("moved", "Codex takes no context on a stop; it is shown to the user instead", "user_message")
+    ),
+    "halt_context": _PLAIN,
+    "context": Caps(_BASE, deny=NO_CHANNEL, ask=NO_CHANNEL, reason=NO_CHANNEL),
+    "halt": Caps(_BASE, additional_context=NO_CHANNEL),
+    "message": Caps({"allow": HONOURED, "user_message": HONOURED}),
+    "nothing": SILENT,
+}
 
 TOOLS = {
     "Bash": Tool("Bash"),
@@ -90,25 +76,15 @@ TOOLS = {
 }
 
 
-def score(payload: dict[str, Any]) -> int:
-    name = payload.get("hook_event_name")
-    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
-        return 0
-    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id", "prompt_id", "effort")):
-        return 0
-    transcript = payload.get("transcript_path")
-    where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
-    if where.rpartition("/")[2].startswith("rollout-"):
-        return 10
-    if "/.claude/" in where or "/.factory/" in where:
-        return 0
-    if "turn_id" in payload:
-        return 10
-    # SessionStart and SessionEnd have no turn. An ephemeral session has null for its transcript, which Claude Code never sends;
-    # nor does Claude Code send the mode on SessionStart.
-    if payload.get("transcript_path", "") is None:
-        return 8
-    return 8 if name == "SessionStart" and "model" in payload and "permission_mode" in payload else 0
+_ANY = {"hook_event_name": EVENTS, "session_id": str}
+MARKS = (
+    Mark(CERTAIN, _ANY, file="rollout-"),
+    Mark(9, {**_ANY, "turn_id": object}),
+    # SessionStart and SessionEnd have no turn. The transcript of an ephemeral session is null.
+    Mark(8, {**_ANY, "transcript_path": None}),
+    Mark(8, {**_ANY, "hook_event_name": ("SessionStart",), "model": object, "permission_mode": object}),
+)
+SENDS = ("permission_mode", "turn_id")
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:

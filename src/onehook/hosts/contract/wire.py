@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Row, StandIn
+from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps
 
 ID = "contract"
 # "On stdin parse errors, hooks must output {"decision": "allow"} and exit 0": the contract's own rule.
 UNREADABLE = ('{"decision": "allow"}', 0)
 ERROR_EXIT = 1
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 
 # A lifecycle event comes as its name in tool_name. A tool call is preToolUse, unless the caller says --event postToolUse.
 EVENTS = {
@@ -43,13 +43,14 @@ LIFECYCLE = {
     "PreCompact": "preCompact",
     "SessionEnd": "sessionEnd",
 }
-_NO_CONTEXT = "the contract has no channel to the model"
-_NO_REWRITE = "the contract cannot rewrite an input"
-_HONOURED: Caps = {
-    "allow": True, "deny": True, "ask": "the contract knows allow and deny", "reason": True, "note": True, "allow_reason": True,
-    "user_message": Becomes("message"), "message": True, "lint_command": True,
-    "additional_context": _NO_CONTEXT, "modified_input": _NO_REWRITE,
-}  # fmt: skip
+_HONOURED = Caps(
+    {
+        "allow": HONOURED, "deny": HONOURED, "ask": dropped("the contract has only allow and deny"), "reason": HONOURED, "note": HONOURED,
+        "allow_reason": HONOURED, "user_message": Cap("moved", becomes="message"), "message": HONOURED, "lint_command": HONOURED,
+        "additional_context": dropped("the contract has no channel to the model"),
+        "modified_input": dropped("the contract cannot rewrite an input"),
+    }
+)  # fmt: skip
 CAPS = {"tool": _HONOURED, "lifecycle": _HONOURED}
 
 TOOLS = {
@@ -67,17 +68,15 @@ TOOLS = {
 }
 
 
-def score(payload: dict[str, Any]) -> int:
-    if set(payload) != {"tool_name", "tool_input"}:
-        return 0
-    return 5 if isinstance(payload["tool_name"], str) and isinstance(payload["tool_input"], dict) else 0
+MARKS = (Mark(5, {"tool_name": str, "tool_input": dict}, alone=True),)
+SENDS: tuple[str, ...] = ()
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
     tool = payload.get("tool_name")
     given = payload.get("tool_input")
     if not isinstance(tool, str) or not isinstance(given, dict):
-        raise PayloadError("the contract wants a tool_name (text) and a tool_input (object)")
+        raise PayloadError("the contract needs a tool_name (a string) and a tool_input (an object)")
     name = LIFECYCLE.get(tool) or event_name or "preToolUse"
     row = EVENTS.get(name)
     if row is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Beside, Row, StandIn
+from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps
 
 ID = "copilot"
 UNREADABLE = ("", 0)
 ERROR_EXIT = 0
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF = ("claude",)  # those of the project
+BUILT_ON = ""
 
 CAMEL = {
     "preToolUse": Row("PreToolUse", "permission", gates=True),
@@ -52,50 +52,31 @@ STAND_INS = {name: StandIn("SessionStart", source="compact") for name, row in EV
 SOURCES = {"new": "startup"}
 CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
 
-_ONLY_BEFORE = "Copilot takes a rewrite only on preToolUse"
-_NO_NOTE = "Copilot shows a reason only with a denial or a question"
-_NO_ASK = "only preToolUse can ask"
-_NOT_BLOCKABLE = "Copilot cannot stop this event"
-_FAILED = "Copilot takes context after a failure, and no decision"
+_ONLY_BEFORE = dropped("Copilot takes a rewrite only on preToolUse")
+_NO_NOTE = dropped("Copilot shows a reason only with a denial or a question")
+_NO_ASK = dropped("only preToolUse can ask")
+_NOT_BLOCKABLE = dropped("Copilot cannot stop this event")
+_FAILED = dropped("Copilot takes context after a failure, and no decision")
 _STOP_CONTEXT = "Copilot takes context on a stop only with a denial"
-_OWN_DIALOG = "Copilot's own dialog is shown, without it"
-CAPS: dict[str, Caps] = {
-    "permission": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": True, "additional_context": True,
-    },
-    # ask = say nothing, and the dialog that was about to be shown is shown.
-    "request": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _OWN_DIALOG, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_BEFORE,
-    },
-    "block": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "feedback": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "failure": {
-        "allow": True, "deny": _FAILED, "ask": _FAILED, "note": Becomes("additional_context"), "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": Beside("deny", _STOP_CONTEXT),
-    },
-    "context": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "message": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE,
-    },
+_OWN_DIALOG = dropped("Copilot shows its own dialog without it")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+    "user_message": HONOURED, "modified_input": _ONLY_BEFORE, "additional_context": HONOURED,
 }  # fmt: skip
-# A patch is a free text and not an object; what a rewrite of it would have to look like is not known.
-_FREEFORM: Caps = {**CAPS["permission"], "modified_input": "Copilot takes apply_patch as a text, which cannot be rewritten"}
+_PLAIN = Caps(_BASE)
+CAPS = {
+    "permission": Caps(_BASE, ask=HONOURED, modified_input=HONOURED),
+    # ask = say nothing, and the dialog that was about to be shown is shown.
+    "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, additional_context=NO_CHANNEL),
+    "block": _PLAIN,
+    "feedback": _PLAIN,
+    "failure": Caps(_BASE, deny=_FAILED, ask=_FAILED, reason=NO_CHANNEL, note=Cap("moved", becomes="additional_context")),
+    "continue": Caps(_BASE, additional_context=Cap("limited", _STOP_CONTEXT, beside="deny")),
+    "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
+    "message": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=NO_CHANNEL),
+}
+# A patch is free text and not an object; how a rewrite of it would have to look is not known.
+_FREEFORM = CAPS["permission"].but(modified_input=dropped("Copilot takes apply_patch as plain text, which cannot be rewritten"))
 
 _VIEW = {"file_path": "path"}
 _CREATE = {"file_path": "path", "content": "file_text"}
@@ -133,32 +114,23 @@ _EDITOR = {"view": TOOLS["view"], "create": TOOLS["create"]}
 _PATCH_TOOLS = ("apply_patch", "Edit")
 
 
-def score(payload: dict[str, Any]) -> int:
-    time = payload.get("timestamp")
-    if isinstance(payload.get("sessionId"), str) and isinstance(time, int) and not isinstance(time, bool):
-        return 10
-    name = payload.get("hook_event_name")
-    if not isinstance(name, str) or name not in PASCAL or not isinstance(payload.get("session_id"), str) or not isinstance(time, str):
-        return 0
-    # Others that send a timestamp: Qwen beside permission_mode, Gemini beside a transcript on every event.
-    if any(key in payload for key in ("permission_mode", "prompt_id", "cursor_version", "conversation_id", "turn_id")):
-        return 0
-    transcript = payload.get("transcript_path")
-    where = transcript.replace("\\", "/") if isinstance(transcript, str) else ""
-    if transcript == "" and name in ("SessionStart", "SessionEnd", "Notification"):
-        return 1  # Gemini CLI sends it empty there until its chat has a file; Copilot does not send it at all
-    if not where or "/session-state/" in where:
-        return 9
-    return 0 if name in ("SessionStart", "SessionEnd", "Notification") else 7
+_NO_TRANSCRIPT = ("SessionStart", "SessionEnd", "Notification")
+_ANY = {"hook_event_name": PASCAL, "session_id": str, "timestamp": str}
+MARKS = (
+    Mark(CERTAIN, {"sessionId": str, "timestamp": int}),
+    Mark(9, {**_ANY, "transcript_path": ABSENT}),
+    Mark(9, _ANY, folder="/session-state/"),
+    Mark(7, {**_ANY, "hook_event_name": [name for name in PASCAL if name not in _NO_TRANSCRIPT]}),
+    Mark(1, {**_ANY, "transcript_path": ("",)}),
+)
+SENDS = ("sessionId", "timestamp")
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
     name = _native_event(payload, event_name)
     row = EVENTS.get(name)
     if row is None:
-        raise PayloadError(
-            f"Copilot has no event {name!r}" if name else "this payload does not show which event it is; say it with --event"
-        )
+        raise PayloadError(f"Copilot has no event {name!r}" if name else "cannot tell which event this payload is; name it with --event")
     event = Event(row.event, ID, payload)
     event.native_event = name
     _take_common(event, payload)
@@ -230,9 +202,9 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
         event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
     elif name == "str_replace_editor" and isinstance(given, dict):
         tool = _EDITOR.get(str(given.get("command")), TOOLS[name])
-        take_tool(event, {name: Tool("|".join((*tool.names, name)), **tool.keys)}, name, given)
+        take_tool(event, TOOLS, name, given, read_as=Tool("|".join((*tool.names, name)), **tool.keys))
     elif name in _PATCH_TOOLS and isinstance(given, dict) and "path" not in given and "input" in given:
-        take_tool(event, {name: TOOLS["apply_patch"]}, name, given)
+        take_tool(event, TOOLS, name, given, read_as=TOOLS["apply_patch"])
     else:
         take_tool(event, TOOLS, name, given)
 
@@ -245,7 +217,7 @@ def _take_request(event: Event, name: object, given: object) -> None:
         event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
         return
     # Creating a file is asked for as an edit too.
-    take_tool(event, {**TOOLS, "edit": Tool("Edit|Write", new_string="diff")}, name, given)
+    take_tool(event, TOOLS, name, given, read_as=Tool("Edit|Write", new_string="diff") if name == "edit" else None)
 
 
 def caps(event: Event) -> Caps:

@@ -23,6 +23,7 @@ from onehook.hostkit.config import (
     matcher_fault,
     native_tools,
 )
+from onehook.hosts import entry_hosts
 from onehook.hosts.cursor import wire
 
 TITLE = "Cursor"
@@ -34,7 +35,7 @@ _GENERIC = (
     "subagentStop", "preCompact", "afterAgentResponse", "afterAgentThought", "workspaceOpen",
 )  # fmt: skip
 EVENTS = {wire.EVENTS[native].event: native for native in _GENERIC}
-HOST_IDS = ("claude", "cursor")
+HOST_IDS = entry_hosts(wire.ID)
 # Cursor sets it too. Plain enough for every login shell: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
 # Cursor cuts comments out with a pattern that does not know strings, so "//" in a command breaks the file. The version is the SDK's.

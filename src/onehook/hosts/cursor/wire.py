@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps, loads
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Hollow, Row, StandIn
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, absolute, listed_edits, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps
 
 ID = "cursor"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF = ("claude",)
+BUILT_ON = ""
 
 EVENTS = {
     "preToolUse": Row("PreToolUse", "tool", gates=True),
@@ -56,88 +56,45 @@ LAST_DOCUMENTED = (3, 2, 16)
 ASK_BROKEN_SINCE = (2, 4, 21)
 SDK_VERSION = "1.0.0"
 
-_ONLY_PRE = "only preToolUse takes a rewrite"
-_CONTEXT_EVENT = "this event takes additional_context and nothing else"
-_NOT_ON_PROMPT = "beforeSubmitPrompt has no channel to the model"
-_STOP_DECISION = "a stop takes no decision; the reason is sent as followup_message"
-_STOP_ONLY = "a stop takes a followup_message and nothing else"
+_ONLY_PRE = dropped("only preToolUse takes a rewrite")
+_CONTEXT_EVENT = dropped("this event takes additional_context and nothing else")
+_NOT_ON_PROMPT = dropped("beforeSubmitPrompt has no channel to the model")
+_STOP_DECISION = dropped("a stop takes no decision; the reason is sent as followup_message")
+_STOP_ONLY = dropped("a stop takes a followup_message and nothing else")
 _UNHEARD = "Cursor's runtime takes no answer on this event"
-_READ_ASK = "Cursor refuses the answer as invalid and blocks"
-_NO_NOTE = "Cursor shows a reason only with a denial"
-_OLD_CONTEXT = "Cursor up to 3.2.16 takes context on sessionStart and postToolUse only"
-_CONTEXT_PLACES = "Cursor takes no context on this event"
+_READ_ASK = dropped("Cursor refuses the answer as invalid and blocks")
+_NO_NOTE = dropped("Cursor shows a reason only with a denial")
+_OLD_CONTEXT = dropped("Cursor up to 3.2.16 takes context on sessionStart and postToolUse only")
+_CONTEXT_PLACES = dropped("Cursor takes no context on this event")
 
-_DOCUMENTED: dict[str, Caps] = {
-    "tool": {
-        "allow": True, "deny": True, "ask": True, "ask_can_pass": True, "reason": True, "note": True, "allow_reason": True,
-        "user_message": True, "modified_input": True, "additional_context": _OLD_CONTEXT,
-    },
-    "action": {
-        "allow": True, "deny": True, "ask": True, "ask_can_pass": True, "reason": True, "note": True, "allow_reason": True,
-        "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _OLD_CONTEXT,
-    },
-    "read": {
-        "allow": True, "deny": True, "ask": _READ_ASK, "reason": True, "note": True, "allow_reason": True, "user_message": True,
-        "modified_input": _ONLY_PRE, "additional_context": _OLD_CONTEXT,
-    },
-    "prompt": {
-        "allow": True, "deny": True, "ask": "beforeSubmitPrompt cannot ask", "reason": _NOT_ON_PROMPT, "note": _NOT_ON_PROMPT,
-        "allow_reason": _NOT_ON_PROMPT, "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _NOT_ON_PROMPT,
-    },
-    "session": {
-        "allow": _CONTEXT_EVENT, "deny": _CONTEXT_EVENT, "ask": _CONTEXT_EVENT, "note": _CONTEXT_EVENT, "user_message": _CONTEXT_EVENT,
-        "modified_input": _CONTEXT_EVENT, "additional_context": True,
-    },
-    "context": {
-        "allow": _CONTEXT_EVENT, "deny": _CONTEXT_EVENT, "ask": _CONTEXT_EVENT, "note": _CONTEXT_EVENT, "user_message": _CONTEXT_EVENT,
-        "modified_input": _CONTEXT_EVENT, "additional_context": True,
-    },
-    "stop": {
-        "allow": _STOP_DECISION, "deny": _STOP_DECISION, "ask": _STOP_DECISION, "note": True, "user_message": _STOP_ONLY,
-        "modified_input": _STOP_ONLY, "additional_context": _STOP_ONLY,
-    },
-    "response": {"allow": True, "deny": True, "ask": "an answer cannot ask", "reason": Becomes("user_message"), "user_message": True},
+_TO_USER = Cap("moved", becomes="user_message")
+_UNHEEDED = Cap("unheeded", _UNHEARD)
+_PROMPT_ASK = dropped("beforeSubmitPrompt cannot ask")
+_NEW = {
+    "allow": HONOURED, "deny": HONOURED, "reason": HONOURED, "user_message": HONOURED, "modified_input": _ONLY_PRE,
+    "additional_context": HONOURED,
 }  # fmt: skip
-_CURRENT: dict[str, Caps] = {
-    "tool": {
-        "allow": True, "deny": True, "ask_can_pass": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": True, "additional_context": True,
-    },
-    "action": {
-        "allow": True, "deny": True, "ask_can_pass": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _CONTEXT_PLACES,
-    },
-    "read": {
-        "allow": True, "deny": True, "ask": _READ_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_PRE, "additional_context": _CONTEXT_PLACES,
-    },
-    "subagent": {
-        "allow": True, "deny": True, "ask": "Cursor treats it as a deny", "reason": Becomes("user_message"), "user_message": True,
-        "modified_input": _ONLY_PRE, "additional_context": True,
-    },
-    "prompt": {
-        "allow": True, "deny": True, "ask": "beforeSubmitPrompt cannot ask", "reason": Becomes("user_message"), "user_message": True,
-        "modified_input": _ONLY_PRE, "additional_context": True,
-    },
-    "session": {
-        "allow": True, "deny": True, "ask": "sessionStart cannot ask", "reason": Becomes("user_message"), "user_message": True,
-        "modified_input": _ONLY_PRE, "additional_context": True,
-    },
-    "context": {"allow": True, "deny": _CONTEXT_EVENT, "modified_input": _CONTEXT_EVENT, "additional_context": True},
-    "stop": {"allow": True, "deny": True, "reason": True, "note": True, "user_message": _STOP_ONLY, "additional_context": _STOP_ONLY},
-    "compact": {"allow": True, "user_message": True},
-    "response": {
-        "allow": True, "deny": Hollow(_UNHEARD), "ask": _UNHEARD, "reason": Becomes("user_message"), "user_message": Hollow(_UNHEARD),
-    },
-    "observe": {"allow": True, "silent": True},
-}  # fmt: skip
+_CURRENT = {
+    "tool": Caps(_NEW, ask_passes=True, note=_NO_NOTE, allow_reason=_NO_NOTE, modified_input=HONOURED),
+    "action": Caps(_NEW, ask_passes=True, note=_NO_NOTE, allow_reason=_NO_NOTE, additional_context=_CONTEXT_PLACES),
+    "read": Caps(_NEW, ask=_READ_ASK, note=_NO_NOTE, allow_reason=_NO_NOTE, additional_context=_CONTEXT_PLACES),
+    "subagent": Caps(_NEW, ask=dropped("Cursor treats it as a deny"), reason=_TO_USER),
+    "prompt": Caps(_NEW, ask=_PROMPT_ASK, reason=_TO_USER),
+    "session": Caps(_NEW, ask=dropped("sessionStart cannot ask"), reason=_TO_USER),
+    "context": Caps({"allow": HONOURED, "deny": _CONTEXT_EVENT, "modified_input": _CONTEXT_EVENT, "additional_context": HONOURED}),
+    "stop": Caps(_NEW, note=HONOURED, user_message=_STOP_ONLY, modified_input=NO_CHANNEL, additional_context=_STOP_ONLY),
+    "compact": Caps({"allow": HONOURED, "user_message": HONOURED}),
+    "response": Caps({"allow": HONOURED, "deny": _UNHEEDED, "ask": dropped(_UNHEARD), "reason": _TO_USER, "user_message": _UNHEEDED}),
+    "observe": SILENT,
+}
 # Seen on 1.0.32: the SDK's session runner throws the context of sessionStart away, and the whole answer to the beforeSubmitPrompt
 # that it fires itself. Cursor's server fires that event too, and reads the answer, so it is given all the same.
-_SDK_PROMPT = Hollow("the SDK throws the answer to the prompt event that it fires itself away")
-_SDK: dict[str, Caps] = {
-    "session": {**_CURRENT["session"], "additional_context": "the SDK's session runner drops it"},
-    "prompt": {**_CURRENT["prompt"], "deny": _SDK_PROMPT, "additional_context": _SDK_PROMPT},
+_SDK_PROMPT = Cap("unheeded", "the SDK discards the answer to the prompt event that it fires itself")
+_SDK = {
+    "session": _CURRENT["session"].but(additional_context=dropped("the SDK's session runner drops it")),
+    "prompt": _CURRENT["prompt"].but(deny=_SDK_PROMPT, additional_context=_SDK_PROMPT),
 }
+_NEVER_ASKS = dropped("Cursor does not ask")
 _ASK_WARNING = (
     "cursor {version}: 'permission: \"ask\"' is not honored (silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; "
     "last verified on 3.2.16); downgrading to '{fallback}'. Pass cursor_ask_fallback=\"ask\" to opt out."
@@ -167,6 +124,8 @@ REWRITES = {
     "ReadLints": frozenset({"file_path"}),
     "Fetch": frozenset({"url"}),
 }
+MARKS = (Mark(CERTAIN, {"cursor_version": str}), Mark(6, {"hook_event_name": EVENTS, "conversation_id": str}))
+SENDS = ("conversation_id", "cursor_version")
 
 
 def version_of(text: str) -> tuple[int, ...]:
@@ -187,13 +146,6 @@ def era(event: Event) -> str:
     if event.host_version == SDK_VERSION:
         return "sdk"
     return "documented" if version and version <= LAST_DOCUMENTED else "current"
-
-
-def score(payload: dict[str, Any]) -> int:
-    if isinstance(payload.get("cursor_version"), str):
-        return 10
-    name = payload.get("hook_event_name")
-    return 6 if isinstance(name, str) and name in EVENTS and isinstance(payload.get("conversation_id"), str) else 0
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -285,18 +237,46 @@ def _edit_facts(event: Event) -> Facts:
     return Facts(paths=[path], changes=listed_edits(event.tool_input, path) or [Change(path, "edit", "", "")])
 
 
+def _documented() -> dict[str, Caps]:
+    """Built when an old Cursor asks: the others need not pay for it on every event."""
+    context_only = Caps(
+        dict.fromkeys(("allow", "deny", "ask", "note", "user_message", "modified_input"), _CONTEXT_EVENT), additional_context=HONOURED
+    )
+    old = {
+        "allow": HONOURED, "deny": HONOURED, "ask": HONOURED, "reason": HONOURED, "note": HONOURED, "allow_reason": HONOURED,
+        "user_message": HONOURED, "modified_input": _ONLY_PRE, "additional_context": _OLD_CONTEXT,
+    }  # fmt: skip
+    return {
+        "tool": Caps(old, ask_passes=True, modified_input=HONOURED),
+        "action": Caps(old, ask_passes=True),
+        "read": Caps(old, ask=_READ_ASK),
+        "prompt": Caps(
+            old, ask=_PROMPT_ASK, reason=_NOT_ON_PROMPT, note=_NOT_ON_PROMPT, allow_reason=_NOT_ON_PROMPT, additional_context=_NOT_ON_PROMPT
+        ),
+        "session": context_only,
+        "context": context_only,
+        "stop": Caps(
+            {
+                "allow": _STOP_DECISION, "deny": _STOP_DECISION, "ask": _STOP_DECISION, "note": HONOURED, "user_message": _STOP_ONLY,
+                "modified_input": _STOP_ONLY, "additional_context": _STOP_ONLY,
+            }
+        ),
+        "response": Caps(
+            {"allow": HONOURED, "deny": HONOURED, "ask": dropped("an answer cannot ask"), "reason": _TO_USER, "user_message": HONOURED}
+        ),
+    }  # fmt: skip
+
+
 def caps(event: Event) -> Caps:
     shape = EVENTS[event.native_event].shape
     current = era(event)
     if current == "sdk" and shape in _SDK:
         return _SDK[shape]
-    table = _DOCUMENTED if current == "documented" and shape in _DOCUMENTED else _CURRENT
-    honoured = table[shape]
-    if "ask_can_pass" in honoured and (current != "documented" or version_of(event.host_version) >= ASK_BROKEN_SINCE):
-        warning = _ASK_WARNING.replace("{version}", event.host_version or "of unknown version")
-        honoured = {**honoured, "ask": "Cursor does not ask", "ask_warning": warning}
+    honoured = (_documented().get(shape) if current == "documented" else None) or _CURRENT[shape]
+    if honoured.ask_passes and (current != "documented" or version_of(event.host_version) >= ASK_BROKEN_SINCE):
+        honoured = honoured.but(_ASK_WARNING.replace("{version}", event.host_version or "of unknown version"), ask=_NEVER_ASKS)
     if shape == "tool" and event.native_tool in REWRITES:
-        honoured = {**honoured, "rewrites": REWRITES[event.native_tool]}
+        honoured = honoured.but(rewrites=REWRITES[event.native_tool])
     return honoured
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import Hollow, Row, StandIn
+from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps
 
 ID = "droid"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1  # goes on; 2 blocks, and 3 ends the whole run
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
@@ -38,42 +38,27 @@ EVENTS = {
 }
 STAND_INS = {"PreToolUse": StandIn("SubagentStart", tool="Agent")}
 
-_ASK = "Droid takes it for no answer, and the tool runs if its autonomy level allows that"
-_NO_ASK = "only a tool can be asked for, and Droid does not ask"
-_ONLY_BEFORE = "onehook rewrites a tool's input, before it runs"
-_NO_NOTE = "Droid takes a reason only with a denial"
-_NO_MESSAGE = "Droid shows no hook's message here"
-_UNSEEN_MESSAGE = Hollow("Droid 0.225.2 was seen to show it nowhere, though it has code that does")
-_CONTEXT_LOST = "Droid takes context on SessionStart, UserPromptSubmit and PostToolUse only"
-_NOT_BLOCKABLE = "Droid cannot stop this event"
-CAPS: dict[str, Caps] = {
-    "permission": {
-        "approve": True, "allow": True, "deny": True, "ask": _ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": True, "additional_context": _CONTEXT_LOST,
-    },
-    "prompt": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "feedback": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _UNSEEN_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "stop": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _UNSEEN_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_LOST,
-    },
-    "compact": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": Hollow("Droid tells nobody why a compaction was cancelled"),
-        "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE,
-        "additional_context": _CONTEXT_LOST,
-    },
-    "context": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "nothing": {"allow": True, "silent": True},
+_ASK = dropped("Droid ignores it, and runs the tool if its autonomy level allows that")
+_NO_ASK = dropped("Droid cannot ask on this event")
+_ONLY_BEFORE = dropped("a rewrite takes effect only before a tool runs")
+_NO_NOTE = dropped("Droid takes a reason only with a denial")
+_NO_MESSAGE = dropped("Droid does not show a hook's message on this event")
+_UNSEEN_MESSAGE = Cap("unheeded", "Droid 0.225.2 did not show it anywhere when tried, although it has code for that")
+_CONTEXT_LOST = dropped("Droid takes context on SessionStart, UserPromptSubmit and PostToolUse only")
+_NOT_BLOCKABLE = dropped("Droid cannot stop this event")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+    "user_message": _NO_MESSAGE, "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_LOST,
 }  # fmt: skip
+CAPS = {
+    "permission": Caps(_BASE, approve=HONOURED, ask=_ASK, modified_input=HONOURED),
+    "prompt": Caps(_BASE, additional_context=HONOURED),
+    "feedback": Caps(_BASE, user_message=_UNSEEN_MESSAGE, additional_context=HONOURED),
+    "stop": Caps(_BASE, user_message=_UNSEEN_MESSAGE),
+    "compact": Caps(_BASE, reason=Cap("unheeded", "Droid does not show why a compaction was cancelled")),
+    "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=HONOURED),
+    "nothing": SILENT,
+}
 
 TOOLS = {
     # The timeout is in seconds; that of other hosts' tools is in milliseconds, so it has another name.
@@ -90,20 +75,10 @@ TOOLS = {
     "Task": Tool("Agent|Task"),
 }
 MODES = ("off", "spec", "auto-low", "auto-medium", "auto-high")
+_ANY = {"hook_event_name": EVENTS, "session_id": str}
+MARKS = (Mark(9, _ANY, folder="/.factory/"), Mark(9, {**_ANY, "permission_mode": MODES}))
+SENDS = ("permission_mode",)
 MCP_JOINT = "___"
-
-
-def score(payload: dict[str, Any]) -> int:
-    name = payload.get("hook_event_name")
-    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
-        return 0
-    # Others that speak Claude's words: each shows itself by what Droid never sends.
-    if any(key in payload for key in ("timestamp", "cursor_version", "conversation_id", "turn_id", "prompt_id")):
-        return 0
-    transcript = payload.get("transcript_path")
-    if isinstance(transcript, str) and "/.factory/" in transcript.replace("\\", "/"):
-        return 10
-    return 9 if payload.get("permission_mode") in MODES else 0  # on every event, and in no words of another's
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:

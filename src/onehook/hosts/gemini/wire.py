@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Row, StandIn
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps
 
 ID = "gemini"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 
 EVENTS = {
     "BeforeTool": Row("PreToolUse", "permission", gates=True),
@@ -45,43 +45,29 @@ STAND_INS = {
 }
 
 # Nothing in the payload or the environment says whether a person is there: `gemini -p` in a terminal looks like the TUI to a hook.
-_ASK = "Gemini CLI waits forever if nobody is there to answer, and a hook cannot tell"
-_NO_ASK = "only BeforeTool can ask"
-_ONLY_BEFORE = "Gemini CLI takes a rewrite only on BeforeTool"
-_NO_NOTE = "Gemini CLI takes a reason only with a denial"
-_CONTEXT_PLACES = "Gemini CLI takes context on SessionStart, BeforeAgent and AfterTool only"
-_NOT_BLOCKABLE = "Gemini CLI cannot stop this event; the reason is shown to the user"
-CAPS: dict[str, Caps] = {
-    "permission": {
-        "allow": True, "deny": True, "ask": _ASK, "ask_can_pass": True, "reason": True, "ask_reason": Becomes("user_message"),
-        "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True, "modified_input": True, "additional_context": _CONTEXT_PLACES,
-    },
-    "result": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "prompt": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_PLACES,
-    },
-    "context": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": Becomes("user_message"), "allow_reason": Becomes("user_message"),
-        "user_message": True, "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "model": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_PLACES,
-    },
-    "message": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": Becomes("user_message"), "allow_reason": Becomes("user_message"),
-        "user_message": True, "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_PLACES,
-    },
-    "nothing": {"allow": True, "silent": True},
+_ASK = dropped("Gemini CLI waits forever if nobody is there to answer, and a hook cannot tell")
+_NO_ASK = dropped("only BeforeTool can ask")
+_ONLY_BEFORE = dropped("Gemini CLI takes a rewrite only on BeforeTool")
+_NO_NOTE = dropped("Gemini CLI takes a reason only with a denial")
+_CONTEXT_PLACES = dropped("Gemini CLI takes context on SessionStart, BeforeAgent and AfterTool only")
+_NOT_BLOCKABLE = dropped("Gemini CLI cannot stop this event; the reason is shown to the user")
+_TO_USER = Cap("moved", becomes="user_message")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+    "user_message": HONOURED, "modified_input": _ONLY_BEFORE, "additional_context": _CONTEXT_PLACES,
 }  # fmt: skip
+_PLAIN, _WITH_CONTEXT = Caps(_BASE), Caps(_BASE, additional_context=HONOURED)
+_MESSAGE = Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, note=_TO_USER, allow_reason=_TO_USER)
+CAPS = {
+    "permission": Caps(_BASE, ask=_ASK, ask_passes=True, ask_reason=_TO_USER, modified_input=HONOURED),
+    "result": _WITH_CONTEXT,
+    "prompt": _WITH_CONTEXT,
+    "continue": _PLAIN,
+    "context": _MESSAGE.but(additional_context=HONOURED),
+    "model": _PLAIN,
+    "message": _MESSAGE,
+    "nothing": SILENT,
+}
 
 TOOLS = {
     "run_shell_command": Tool("Bash"),
@@ -102,24 +88,15 @@ REWRITES = {
     "read_many_files": frozenset({"include", "exclude", "recursive", "useDefaultExcludes", "file_filtering_options"}),
     "web_fetch": frozenset({"prompt"}),
 }
-_OWN_NAMES = frozenset(EVENTS) - {"SessionStart", "SessionEnd", "Notification"}
-
-
-def score(payload: dict[str, Any]) -> int:
-    name = payload.get("hook_event_name")
-    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
-        return 0
-    if not isinstance(payload.get("timestamp"), str) or "cursor_version" in payload or "conversation_id" in payload:
-        return 0
-    if name in _OWN_NAMES:
-        return 10
-    # Three names are Qwen Code's and Copilot's too: the one sends the mode, the other leaves the transcript out of these, and where
-    # there is none yet Gemini CLI sends "".
-    transcript = payload.get("transcript_path")
-    if not isinstance(transcript, str) or "permission_mode" in payload:
-        return 0
-    where = transcript.replace("\\", "/")
-    return 10 if not where or "/.gemini/" in where or where.rpartition("/")[2].startswith("session-") else 0
+_OWN_NAMES = frozenset(EVENTS) - {"SessionStart", "SessionEnd", "Notification"}  # names that Gemini CLI made up
+_ANY = {"hook_event_name": EVENTS, "session_id": str, "timestamp": str}
+MARKS = (
+    Mark(CERTAIN, {**_ANY, "hook_event_name": _OWN_NAMES}),
+    Mark(9, _ANY, folder="/.gemini/"),
+    Mark(9, _ANY, file="session-"),
+    Mark(9, {**_ANY, "transcript_path": ("",)}),  # until the chat has a file
+)
+SENDS = ("timestamp",)
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -191,9 +168,7 @@ def _many_facts(event: Event) -> Facts:
 def caps(event: Event) -> Caps:
     honoured = CAPS[EVENTS[event.native_event].shape]
     rewritable = REWRITES.get(event.native_tool)
-    if rewritable is not None and "url" not in event.tool_input:
-        honoured = {**honoured, "rewrites": rewritable}
-    return honoured
+    return honoured if rewritable is None or "url" in event.tool_input else honoured.but(rewrites=rewritable)
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

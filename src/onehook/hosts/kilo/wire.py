@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from onehook.hostkit.effects import CERTAIN, Mark
 from onehook.hosts.opencode.wire import (
-    BORROWED_BY,
     CAPS,
     ERROR_EXIT,
     EVENTS,
     OTHERS,
+    READS_CONFIG_OF,
     STAND_INS,
     TOOLS,
     UNREADABLE,
     caps,
-    parse,
+    parse_as,
     render,
 )
 
@@ -20,12 +21,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from onehook.core import Event
+
 __all__ = [
-    "BORROWED_BY", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "OTHERS", "STAND_INS", "TOOLS", "UNREADABLE", "caps", "parse", "render", "score",
+    "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "SENDS", "STAND_INS", "TOOLS",
+    "UNREADABLE", "caps", "parse", "render",
 ]  # fmt: skip
 
 ID = "kilo"
+BUILT_ON = "opencode"
+MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
+SENDS = (ID,)
 
 
-def score(payload: dict[str, Any]) -> int:
-    return 10 if payload.get(ID) == 1 and isinstance(payload.get("hook_event_name"), str) else 0
+def parse(payload: dict[str, Any], event_name: str) -> Event:
+    return parse_as(ID, payload, event_name)

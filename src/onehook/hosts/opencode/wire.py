@@ -1,4 +1,4 @@
-"""OpenCode (1.18.33) and its fork Kilo: what our plugin in there sends, and what it does with the answer (see plugin.js).
+"""OpenCode (1.18.33): what our plugin in there sends, and what it does with the answer (see plugin.js).
 
 OpenCode has no command hooks, so both sides of this wire are onehook's. In: {"opencode": 1, "hook_event_name", "session_id", "cwd", ...}
 with the names of OpenCode's own hooks and events; ".child" marks those of a subagent's session. Out: one object with any of decision,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import Becomes, Beside, Row, StandIn
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps
 
 ID = "opencode"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
-FORKS = ("opencode", "kilo")  # a payload says which of them it comes from
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 
 EVENTS = {
     "tool.execute.before": Row("PreToolUse", "tool", gates=True),
@@ -45,48 +44,29 @@ EVENTS = {
 # A session is created once. Context added before a compaction becomes part of it; at session.compacted it reaches nobody.
 STAND_INS = {"experimental.session.compacting": StandIn("SessionStart", source="compact")}
 
-_ONLY_BEFORE = "OpenCode takes a rewrite only before a tool runs"
-_NO_NOTE = "OpenCode shows a reason only with a denial"
-_NO_ASK = "a plugin cannot ask"
-_NOT_BLOCKABLE = "OpenCode cannot stop this event"
-_FAILED = "the tool has failed already"
-_STOP_CONTEXT = "without a denial nothing follows a stop that could carry it"
-_NO_REASON = "OpenCode's answer to a permission request carries no text"
-CAPS: dict[str, Caps] = {
-    "tool": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": True, "additional_context": True,
-    },
-    # ask = say nothing, and the dialog stays.
-    "request": {
-        "allow": True, "deny": True, "ask": True, "reason": _NO_REASON, "note": _NO_REASON, "allow_reason": _NO_REASON,
-        "user_message": True, "modified_input": _ONLY_BEFORE,
-    },
-    "prompt": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "result": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "failure": {
-        "allow": True, "deny": _FAILED, "ask": _FAILED, "note": Becomes("additional_context"), "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "stop": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": Beside("deny", _STOP_CONTEXT),
-    },
-    "context": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE, "additional_context": True,
-    },
-    "message": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE, "user_message": True,
-        "modified_input": _ONLY_BEFORE,
-    },
+_ONLY_BEFORE = dropped("OpenCode takes a rewrite only before a tool runs")
+_NO_NOTE = dropped("OpenCode shows a reason only with a denial")
+_NO_ASK = dropped("a plugin cannot ask")
+_NOT_BLOCKABLE = dropped("OpenCode cannot stop this event")
+_FAILED = dropped("the tool has failed already")
+_STOP_CONTEXT = "only a denied stop is followed by something that can carry it"
+_NO_REASON = dropped("OpenCode's answer to a permission request has no field for a reason")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+    "user_message": HONOURED, "modified_input": _ONLY_BEFORE, "additional_context": HONOURED,
 }  # fmt: skip
+_PLAIN = Caps(_BASE)
+CAPS = {
+    "tool": Caps(_BASE, modified_input=HONOURED),
+    # ask = say nothing, and the dialog stays.
+    "request": Caps(_BASE, ask=HONOURED, reason=_NO_REASON, note=_NO_REASON, allow_reason=_NO_REASON, additional_context=NO_CHANNEL),
+    "prompt": _PLAIN,
+    "result": _PLAIN,
+    "failure": Caps(_BASE, deny=_FAILED, ask=_FAILED, reason=NO_CHANNEL, note=Cap("moved", becomes="additional_context")),
+    "stop": Caps(_BASE, additional_context=Cap("limited", _STOP_CONTEXT, beside="deny")),
+    "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
+    "message": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=NO_CHANNEL),
+}
 
 TOOLS = {
     "bash": Tool("Bash"),
@@ -106,16 +86,20 @@ TOOLS = {
 OTHERS = ("todowrite", "todoread", "question", "skill", "lsp", "plan_enter", "plan_exit", "execute", "invalid", "batch")
 
 
-def score(payload: dict[str, Any]) -> int:
-    return 10 if payload.get(ID) == 1 and isinstance(payload.get("hook_event_name"), str) else 0
+MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
+SENDS = (ID,)
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
+    return parse_as(ID, payload, event_name)
+
+
+def parse_as(host: str, payload: dict[str, Any], event_name: str) -> Event:
     name = payload.get("hook_event_name", event_name)
     row = EVENTS.get(name) if isinstance(name, str) else None
     if row is None:
         raise PayloadError(f"OpenCode has no event {name!r}")
-    event = Event(row.event, next((fork for fork in FORKS if fork in payload), ID), payload)
+    event = Event(row.event, host, payload)
     event.native_event = name
     take_common(event, payload)
     loops = payload.get("loop_count")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import Beside, Row
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
 from onehook.hostkit.tools import Tool, absolute, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import Caps, StandIn
+    from onehook.hostkit.effects import StandIn
 
 ID = "qwen"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
-BORROWED_BY: tuple[tuple[str, str], ...] = ()
+READS_CONFIG_OF: tuple[str, ...] = ()
+BUILT_ON = ""
 STAND_INS: dict[str, StandIn] = {}
 
 EVENTS = {
@@ -52,49 +53,30 @@ EVENTS = {
 }
 
 _ONLY_REQUEST = "Qwen Code takes a rewrite only in the answer to a PermissionRequest, with an allow"
-_NO_NOTE = "Qwen Code takes a reason only with a denial"
-_NO_MESSAGE = "Qwen Code shows a hook's message only on Stop"
-_NO_ASK = "only PreToolUse can ask"
-_NOT_BLOCKABLE = "Qwen Code cannot stop this event"
-_CONTEXT_LOST = "Qwen Code drops the context of this event"
-_OWN_DIALOG = "Qwen Code's own dialog is shown, without it"
-CAPS: dict[str, Caps] = {
-    # The documentation names updatedInput and additionalContext here too; 0.24.4 has no reader for either.
-    "permission": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
-    },
-    # ask = say nothing, and the dialog that was about to be shown is shown.
-    "request": {
-        "allow": True, "deny": True, "ask": True, "reason": True, "ask_reason": _OWN_DIALOG, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": Beside("allow", _ONLY_REQUEST), "additional_context": _CONTEXT_LOST,
-    },
-    "block": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": True,
-    },
-    "feedback": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": True,
-    },
-    "stop": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": True, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
-    },
-    "continue": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
-    },
-    "context": {
-        "allow": True, "deny": _NOT_BLOCKABLE, "ask": _NO_ASK, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": True,
-    },
-    "refuse": {
-        "allow": True, "deny": True, "ask": _NO_ASK, "reason": True, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
-        "user_message": _NO_MESSAGE, "modified_input": _ONLY_REQUEST, "additional_context": _CONTEXT_LOST,
-    },
-    "nothing": {"allow": True, "silent": True},
+_NO_NOTE = dropped("Qwen Code takes a reason only with a denial")
+_NO_MESSAGE = dropped("Qwen Code shows a hook's message only on Stop")
+_NO_ASK = dropped("only PreToolUse can ask")
+_NOT_BLOCKABLE = dropped("Qwen Code cannot stop this event")
+_CONTEXT_LOST = dropped("Qwen Code drops the context of this event")
+_OWN_DIALOG = dropped("Qwen Code shows its own dialog without it")
+_BASE = {
+    "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
+    "user_message": _NO_MESSAGE, "modified_input": dropped(_ONLY_REQUEST), "additional_context": _CONTEXT_LOST,
 }  # fmt: skip
+_PLAIN, _WITH_CONTEXT = Caps(_BASE), Caps(_BASE, additional_context=HONOURED)
+CAPS = {
+    # The documentation names updatedInput and additionalContext here too; 0.24.4 has no reader for either.
+    "permission": Caps(_BASE, ask=HONOURED),
+    # ask = say nothing, and the dialog that was about to be shown is shown.
+    "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, modified_input=Cap("limited", _ONLY_REQUEST, beside="allow")),
+    "block": _WITH_CONTEXT,
+    "feedback": _WITH_CONTEXT,
+    "stop": Caps(_BASE, user_message=HONOURED),
+    "continue": _PLAIN,
+    "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=HONOURED),
+    "refuse": _PLAIN,
+    "nothing": SILENT,
+}
 
 TOOLS = {
     "run_shell_command": Tool("Bash"),
@@ -116,20 +98,9 @@ SOURCES = {"branch": "fork"}  # why a session starts
 MODES = ("default", "plan", "auto_edit", "auto", "yolo")
 
 
-def score(payload: dict[str, Any]) -> int:
-    name = payload.get("hook_event_name")
-    if not isinstance(name, str) or name not in EVENTS or not isinstance(payload.get("session_id"), str):
-        return 0
-    transcript = payload.get("transcript_path")
-    # The others that send a timestamp: Copilot sends no transcript, or one of its own; Gemini CLI's chats begin with session-.
-    if not isinstance(payload.get("timestamp"), str) or not isinstance(transcript, str) or "cursor_version" in payload:
-        return 0
-    where = transcript.replace("\\", "/")
-    if "/.qwen/" in where:
-        return 10
-    if "/.copilot/" in where or "/.gemini/" in where or where.rpartition("/")[2].startswith(("session-", "events.")):
-        return 0
-    return 9 if payload.get("permission_mode") in MODES else 2
+_ANY = {"hook_event_name": EVENTS, "session_id": str, "timestamp": str, "transcript_path": str}
+MARKS = (Mark(CERTAIN, _ANY, folder="/.qwen/"), Mark(9, {**_ANY, "permission_mode": MODES}), Mark(2, _ANY))
+SENDS = ("permission_mode", "prompt_id", "timestamp")
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:

@@ -1,0 +1,27 @@
+"""Which agent sent a payload. Loaded only for an event that comes without --host; what install writes names the agent."""
+
+from __future__ import annotations
+
+from onehook.core import PayloadError
+from onehook.hostkit.effects import weight
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeVar
+
+    from onehook.hostkit.effects import Recognised
+
+    W = TypeVar("W", bound=Recognised)
+
+
+def heaviest(wires: Sequence[W], payload: dict[str, Any]) -> W:
+    """The host whose marks weigh most. A payload that fits no host, or two equally well, is an error."""
+    telling = frozenset(key for wire in wires for key in wire.SENDS if key in payload)
+    first, second = sorted(((weight(wire, payload, telling), wire) for wire in wires), key=lambda row: -row[0])[:2]
+    if first[0] == 0:
+        known = ", ".join(wire.ID for wire in wires)
+        raise PayloadError(f"cannot tell which agent sent this payload; name it with --host ID (known: {known})")
+    if first[0] == second[0]:
+        raise PayloadError(f"cannot tell whether {first[1].ID} or {second[1].ID} sent this payload; name it with --host ID")
+    return first[1]
