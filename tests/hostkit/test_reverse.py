@@ -1190,7 +1190,7 @@ def test_one_file_of_a_patch_of_two_cannot_be_rewritten_alone() -> None:
     body = event_on("codex", "Write", file_path="a", content="x").native
     two = patch_of([Change("a", "write", None, "x\n"), Change("b", "write", None, "y\n")], "")
     part = reverse_of("claude").parts(load("codex").parse({**body, "tool_input": {"command": two}}, ""))[1]
-    with pytest.raises(HandlerError, match="rewritten whole"):
+    with pytest.raises(HandlerError, match="rewritten as a whole"):
         reverse_of("claude").answer(part, rewrite_by("claude", {"content": "z"}), "", 0)
 
 

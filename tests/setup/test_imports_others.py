@@ -172,8 +172,8 @@ REFUSED = {
 }
 LOSSES = {
     "gemini": ("'description' is not carried over", "'sequential' is not carried over"),
-    "qwen": ("'statusMessage' is not carried over", "it also fires for Qwen Code's monitor"),
-    "copilot": ("'powershell' is not carried over", "it also fires for Copilot's str_replace_editor, apply_patch"),
+    "qwen": ("'statusMessage' is not carried over", "it also fires for Qwen Code's monitor:"),
+    "copilot": ("'powershell' is not carried over", "it also fires for Copilot's str_replace_editor, apply_patch:"),
 }
 HERE = tuple(FILES)
 

@@ -90,6 +90,14 @@ def no_command(title: str, event: str, events: Container[str], handler: Mapping[
     return ""
 
 
+def no_list(matcher: object) -> str:
+    return f"its matcher {matcher!r} cannot be written as a list of tools"
+
+
+def no_equivalent(hook: Borrowed, matcher: object) -> str:
+    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+
+
 def seconds(value: object, default: float) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 else default
 
@@ -243,14 +251,14 @@ def take_names_or_regex(
     if hook.event in on_tools:
         found = tools_of_regex(str(matcher), tools, "mcp__") if words is None else unified_tools(words, tools)
         if found is None:
-            return f"its matcher {matcher!r} cannot be written as a list of tools"
+            return no_list(matcher)
         hook.tools = found
         hook.losses += [f"the tool {name} exists only in {title}, so the hook does not fire elsewhere" for name in own_tools(found)]
         return ""
     if hook.event == "SessionStart" and words:
         hook.sources = words
         return ""
-    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+    return no_equivalent(hook, matcher)
 
 
 def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], title: str) -> None:

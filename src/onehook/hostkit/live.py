@@ -69,6 +69,11 @@ class Traits:
     report: Callable[[str], Report] | None = None  # for an agent that no model on loopback can drive: reads its stdout
 
 
+def says(text: str, mode: str = "") -> Step:
+    """`subagent_end` of a host on which a message without a tool call ends a subagent."""
+    return {"say": text}
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object file of the sandbox, or an empty object where there is none."""
     if not path.exists():

@@ -5,22 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from onehook.hostkit.config import (
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    above_zero,
-    all_hooks_off,
-    grouped,
-    grouped_faults,
-    grouped_slot,
-    native_tools,
-    no_text_problems,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts import entry_hosts
 from onehook.hosts.claude import wire
 
@@ -32,8 +18,8 @@ HOST_IDS = entry_hosts(wire.ID)
 # Plain enough for every shell that a host may use: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
 TRAITS = Traits(captured=("2.1.325",), same_command_runs_once=True)
-found = grouped
-text_problems = no_text_problems  # a byte order mark does no harm (seen with 2.1.325)
+found = kit.grouped
+text_problems = kit.no_text_problems  # a byte order mark does no harm (seen with 2.1.325)
 
 _TYPES = ("command", "http", "mcp_tool", "prompt", "agent")
 _STRICT_EVENTS = ("PreToolUse", "PermissionRequest")
@@ -64,12 +50,12 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     handler["timeout"] = wish.host_timeout
     if wish.fail_closed and wire.EVENTS[EVENTS[event]].gates:
         handler["onFailure"] = "block"  # from 2.1.295 on; older versions ignore the key
-    return grouped_slot(event, EVENTS[event], handler, native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*"))
+    return kit.grouped_slot(event, EVENTS[event], handler, kit.native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*"))
 
 
 def problems(data: Any) -> list[str]:
     """What makes Claude Code skip the whole file, or an entry of it."""
-    return grouped_faults(data, "the file is not a JSON object", _TYPES, _handler_fault, _effect)
+    return kit.grouped_faults(data, "the file is not a JSON object", _TYPES, _handler_fault, _effect)
 
 
 def _effect(event: str) -> str:
@@ -81,11 +67,11 @@ def _handler_fault(handler: dict[str, Any]) -> str:
         return 'a command hook needs a string "command"'
     if handler.get("onFailure", "block") not in ("continue", "block"):
         return '"onFailure" must be continue or block'
-    return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0'
+    return "" if kit.above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0'
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
-    diagnoses = all_hooks_off(place.path, data)
+    diagnoses = kit.all_hooks_off(place.path, data)
     if isinstance(data, dict) and data.get("allowManagedHooksOnly") is True and place.scope == "enterprise" and not ours:
         text = f"allowManagedHooksOnly is on in {place.path}: only its hooks run"
         diagnoses.append(Diagnosis("fail", text, "onehook install POLICY --scope enterprise"))

@@ -6,19 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Place
-from onehook.hostkit.imports import (
-    Borrowed,
-    grouped_handlers,
-    listed,
-    lost,
-    no_command,
-    seconds,
-    shown_of,
-    take_names_or_regex,
-    takes_all,
-    unified_tools,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.claude.wire import EVENTS, TOOLS
 
 TITLE = "Claude Code"
@@ -33,19 +23,19 @@ _VARIABLE = "${CLAUDE_PROJECT_DIR}"
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
-    for event, group, handler, path in grouped_handlers(data):
-        hook = Borrowed(event, path, shown_of(handler))
+    for event, group, handler, path in kit.grouped_handlers(data):
+        hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
         if not hook.refused:
             hook.run = _command(handler)
-            hook.timeout = seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
+            hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
             hook.closed = handler.get("onFailure") == "block"
-            hook.losses += lost(handler, _CARRIED)
+            hook.losses += kit.lost(handler, _CARRIED)
         yield hook
 
 
 def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    problem = no_command(TITLE, event, EVENTS, handler)
+    problem = kit.no_command(TITLE, event, EVENTS, handler)
     if problem:
         return problem
     if off:
@@ -63,9 +53,9 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
-    if takes_all(matcher) or hook.event in _UNMATCHED:
+    if kit.takes_all(matcher) or hook.event in _UNMATCHED:
         return ""
-    return take_names_or_regex(hook, matcher, listed(matcher, _PLAIN), _MATCHED, TOOLS, TITLE)
+    return kit.take_names_or_regex(hook, matcher, kit.listed(matcher, _PLAIN), _MATCHED, TOOLS, TITLE)
 
 
 def _take_rule(hook: Borrowed, rule: object) -> str:
@@ -77,7 +67,7 @@ def _take_rule(hook: Borrowed, rule: object) -> str:
     said = _RULE.fullmatch(rule) if isinstance(rule, str) else None
     if said is None:
         return f"its if {rule!r} has no equivalent in a manifest"
-    (tool,) = unified_tools([said[1]], TOOLS)[:1]
+    (tool,) = kit.unified_tools([said[1]], TOOLS)[:1]
     if hook.tools and tool not in hook.tools:
         return f"its matcher and its if {rule!r} exclude each other"
     pattern = said[2]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, read_json, says
 
 MODES = ("",)
+subagent_end = says
 TOOLS = ("Bash", "Write", "Read", "Edit", "Agent")
 MCP_FILE = ".mcp.json"
 
@@ -64,10 +65,6 @@ def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step
 def subagent(prompt: str, mode: str = "") -> Step:
     kind = {"description": "a small task", "prompt": prompt, "subagent_type": "general-purpose"}
     return {"call": "Agent", "input": {**kind, "run_in_background": False}}
-
-
-def subagent_end(text: str, mode: str = "") -> Step:
-    return {"say": text}
 
 
 def compaction(mode: str = "") -> list[Step]:

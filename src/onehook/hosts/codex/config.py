@@ -6,22 +6,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import (
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    byte_order_mark,
-    grouped,
-    grouped_slot,
-    hook_faults,
-    native_tools,
-    table_at,
-    type_fault,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.codex import asking, wire
 
 TITLE = "Codex CLI"
@@ -31,7 +17,7 @@ EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native not
 HOST_IDS = ("codex",)
 PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
 TRAITS = Traits(captured=("0.166.0",))
-found = grouped
+found = kit.grouped
 
 _SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex limits a longer timeout to this
 _DROPPED = "Codex drops the whole file"
@@ -54,7 +40,7 @@ def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
     # hooks.json is plain JSON. Seen with 0.166.0, `codex exec ...`: for a comment, or a comma after a last element, Codex warns
     # that it cannot parse the file, and goes on without its hooks.
     both = [Place(scope, folder / "hooks.json", "json", root), Place(scope, folder / "config.toml", "toml", root)]
-    in_toml = any(event in wire.EVENTS for event in table_at(read_toml(both[1].path), "hooks"))
+    in_toml = any(event in wire.EVENTS for event in kit.table_at(read_toml(both[1].path), "hooks"))
     return both[::-1] if in_toml and not both[0].path.exists() else both
 
 
@@ -76,19 +62,19 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         **({"commandWindows": commands.cmd} if commands.cmd else {}),
         "timeout": _SHORT_EVENTS.get(native, wish.host_timeout),
     }
-    return grouped_slot(event, native, handler, native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*"))
+    return kit.grouped_slot(event, native, handler, kit.native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*"))
 
 
 def problems(data: Any) -> list[str]:
     """What makes Codex drop the whole file."""
     no_object, no_hooks = "the file is not an object; Codex drops it completely", f'"hooks" is not an object; {_DROPPED}'
-    return hook_faults(data, no_object, no_hooks, _group_fault, lambda event: _DROPPED if event in wire.EVENTS else "")
+    return kit.hook_faults(data, no_object, no_hooks, _group_fault, lambda event: _DROPPED if event in wire.EVENTS else "")
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
     """hooks.json may hold two keys and no others; config.toml is Codex's whole configuration."""
     if text.startswith("\ufeff"):
-        return byte_order_mark(TITLE, text)
+        return kit.byte_order_mark(TITLE, text)
     keys = data if place.format == "json" and isinstance(data, dict) else ()
     return [f"unknown top-level key {key!r}: Codex drops the whole file for it" for key in keys if key not in ("description", "hooks")]
 
@@ -100,7 +86,7 @@ def _group_fault(group: Any) -> str:
     if not isinstance(handlers, list):
         return '"hooks" of a group must be a list'
     for handler in handlers:
-        if fault := type_fault(handler, _TYPES):
+        if fault := kit.type_fault(handler, _TYPES):
             return fault
         if handler["type"] == "command" and not isinstance(handler.get("command"), str):
             return 'a command hook needs a string "command"'
@@ -112,7 +98,7 @@ def _group_fault(group: Any) -> str:
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     config = read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
     diagnoses: list[Diagnosis] = []
-    features = table_at(config, "features")
+    features = kit.table_at(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
         diagnoses.append(Diagnosis("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
     if place.scope == "project" and ours and not _project_trusted(config, machine.project):
@@ -125,7 +111,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
 
 def _project_trusted(config: dict[str, Any], project: Path) -> bool:
     return any(
-        table_at(config, "projects", str(folder)).get("trust_level") == "trusted"
+        kit.table_at(config, "projects", str(folder)).get("trust_level") == "trusted"
         for start in dict.fromkeys([project, project.resolve()])
         for folder in (start, *start.parents)
     )
@@ -157,5 +143,5 @@ def _key(place: Place, entry: Found) -> str:
 
 def _written_state(config: dict[str, Any], key: str) -> asking.State:
     """As far as config.toml shows it: that a hash is there, not whether it is still the right one."""
-    state = table_at(config, "hooks", "state", key)
+    state = kit.table_at(config, "hooks", "state", key)
     return asking.State(state.get("enabled") is not False, "trusted" if state.get("trusted_hash") else "untrusted")

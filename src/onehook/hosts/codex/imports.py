@@ -6,18 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Place
-from onehook.hostkit.imports import (
-    Borrowed,
-    grouped_handlers,
-    listed,
-    lost,
-    no_command,
-    seconds,
-    shown_of,
-    take_names_or_regex,
-    takes_all,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.codex.wire import EVENTS, TOOLS
 
 _PLAIN = re.compile(r"[A-Za-z0-9_|]+")
@@ -29,27 +20,27 @@ _ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
-    for event, group, handler, path in grouped_handlers(data):
+    for event, group, handler, path in kit.grouped_handlers(data):
         if event == "state":  # what a person trusts; no hook
             continue
-        hook = Borrowed(event, path, shown_of(handler))
+        hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
             hook.run = str(handler["command"])
-            hook.timeout = seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
-            hook.losses += lost(handler, _CARRIED)
+            hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
+            hook.losses += kit.lost(handler, _CARRIED)
         yield hook
 
 
 def _refusal(event: str, handler: dict[str, Any]) -> str:
-    problem = no_command(TITLE, event, EVENTS, handler)
+    problem = kit.no_command(TITLE, event, EVENTS, handler)
     return problem or ("it runs in the background (async)" if handler.get("async") else "")
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
-    if takes_all(matcher) or hook.event in _UNMATCHED:
+    if kit.takes_all(matcher) or hook.event in _UNMATCHED:
         return ""
-    words = listed(matcher, _PLAIN)
+    words = kit.listed(matcher, _PLAIN)
     if words is not None and hook.event in TOOL_EVENTS:
         words = [_ALIASES.get(word, word) for word in words]
-    return take_names_or_regex(hook, matcher, words, TOOL_EVENTS, TOOLS, TITLE)
+    return kit.take_names_or_regex(hook, matcher, words, TOOL_EVENTS, TOOLS, TITLE)

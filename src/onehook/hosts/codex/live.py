@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, says
 
 # "tools": the request offers the tools themselves. "code": the model writes JavaScript that calls them,
 # as Codex asks of its current models. The name of the model decides: of those that 0.166.0 knows, gpt-5.5
 # alone gets tools, and a model that it does not know gets no apply_patch.
 MODES = ("tools", "code")
+subagent_end = says
 END_OF_HEAD = "\n# end of the settings for the proof\n"
 MODELS = {"tools": "gpt-5.5", "code": "gpt-5.6-sol"}
 
@@ -76,10 +77,6 @@ def subagent(prompt: str, mode: str = "tools") -> Step:
         return {"call": "multi_agent_v1.spawn_agent", "input": {"message": prompt}, "deferred": True}
     task = {"task_name": "task", "message": prompt, "fork_turns": "none"}
     return {"call": "collaboration.spawn_agent", "input": task}
-
-
-def subagent_end(text: str, mode: str = "tools") -> Step:
-    return {"say": text}
 
 
 def compaction(mode: str = "tools") -> list[Step]:

@@ -7,22 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import (
-    TOOL_EVENTS,
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    above_zero,
-    all_hooks_off,
-    byte_order_mark,
-    entry_faults,
-    matcher_fault,
-    native_tools,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.copilot import own_entries, wire
 
 TITLE = "Copilot CLI"
@@ -85,7 +71,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     }
     matcher = wish.matcher(event)
     if matcher and event in TOOL_EVENTS:
-        entry["matcher"] = native_tools(matcher, wire.NATIVE_TOOLS, ".*[-/].*")
+        entry["matcher"] = kit.native_tools(matcher, wire.NATIVE_TOOLS, ".*[-/].*")
     return ("hooks", EVENTS[event]), entry
 
 
@@ -105,7 +91,7 @@ def _command_of(entry: Any) -> str:
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    return byte_order_mark(TITLE, text)
+    return kit.byte_order_mark(TITLE, text)
 
 
 def problems(data: Any) -> list[str]:
@@ -120,7 +106,7 @@ def problems(data: Any) -> list[str]:
         if not isinstance(entries, list):
             wrong.append(f"hooks.{event} is not a list; Copilot skips it")
             continue
-        wrong += entry_faults(event, entries, _entry_fault, "Copilot skips the entry")
+        wrong += kit.entry_faults(event, entries, _entry_fault, "Copilot skips the entry")
     return wrong
 
 
@@ -133,15 +119,15 @@ def _entry_fault(entry: Any) -> str:
         return f'"type" must be one of {", ".join(_TYPES)}'
     if entry.get("type", "command") == "command" and not any(entry.get(key) for key in ("bash", "powershell", "command", "exec")):
         return "a command is needed: bash, powershell, command or exec"
-    if not above_zero(entry.get("timeoutSec", entry.get("timeout", 1))):
+    if not kit.above_zero(entry.get("timeoutSec", entry.get("timeout", 1))):
         return '"timeoutSec" must be a number above 0'
-    return matcher_fault(entry)
+    return kit.matcher_fault(entry)
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     diagnoses: list[Diagnosis] = []
     for path, content in ((place.path, data), (home(machine) / "settings.json", read(home(machine) / "settings.json"))):
-        diagnoses += all_hooks_off(path, content)
+        diagnoses += kit.all_hooks_off(path, content)
     if read(_managed(machine)).get("allowManagedHooksOnly") is True:
         diagnoses.append(Diagnosis("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask whoever manages this machine"))
     if place.scope == "project" and ours and not trusted(machine):

@@ -8,20 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.core import wildcard
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Place
-from onehook.hostkit.imports import (
-    Borrowed,
-    env_problem,
-    for_bash,
-    in_project,
-    lost,
-    natives_of,
-    patterns_of,
-    seconds,
-    shown_of,
-    take_tools,
-    with_variables,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
 
 TITLE = "Copilot"
@@ -63,12 +52,12 @@ def _flat(entry: Any, path: tuple[str | int, ...]) -> Iterator[tuple[dict[str, A
 
 
 def _borrowed(event: str, entry: dict[str, Any], matcher: object, path: tuple[str | int, ...], off: bool) -> Borrowed:
-    hook = Borrowed(event, path, shown_of(entry))
+    hook = Borrowed(event, path, kit.shown_of(entry))
     hook.refused = _refusal(event, entry, off) or _take_matcher(hook, matcher)
     if not hook.refused:
         hook.run = _command(entry)
-        hook.timeout = seconds(entry.get("timeoutSec", entry.get("timeout")), 30.0)
-        hook.losses += lost(entry, _CARRIED)
+        hook.timeout = kit.seconds(entry.get("timeoutSec", entry.get("timeout")), 30.0)
+        hook.losses += kit.lost(entry, _CARRIED)
     return hook
 
 
@@ -86,7 +75,7 @@ def _refusal(event: str, entry: dict[str, Any], off: bool) -> str:
         return "it uses COPILOT_HOOK_DIR, the folder of its config, which a manifest does not have"
     if not isinstance(entry.get("cwd", ""), str) or not _texts(entry.get("args", [])):
         return "its cwd is not a string" if _texts(entry.get("args", [])) else "its args are not a list of strings"
-    return env_problem(entry.get("env"))
+    return kit.env_problem(entry.get("env"))
 
 
 def _texts(given: object) -> bool:
@@ -106,9 +95,9 @@ def _command(entry: dict[str, Any]) -> str | list[str]:
         folder = shlex.quote(where) if where.startswith("/") else f'"$COPILOT_PROJECT_DIR"/{shlex.quote(where)}'
         placed = f"cd {folder} || exit 1; {line}"
     else:
-        placed = in_project(line, "COPILOT_PROJECT_DIR")
-    run = words if words and placed == line else for_bash(placed)
-    return with_variables(run, entry.get("env") or {})
+        placed = kit.in_project(line, "COPILOT_PROJECT_DIR")
+    run = words if words and placed == line else kit.for_bash(placed)
+    return kit.with_variables(run, entry.get("env") or {})
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
@@ -121,14 +110,14 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if not isinstance(matcher, str) or matcher in ("", "*", "**"):
         return f"its matcher {matcher!r} never matches on {hook.event}, so Copilot does not run it"
     if unified in _NARROWED:
-        return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+        return kit.no_equivalent(hook, matcher)
     found = _matched(matcher, claude, "/" if unified == "PermissionRequest" else "-")
     if found is None:
-        return f"its matcher {matcher!r} cannot be written as a list of tools"
+        return kit.no_list(matcher)
     natives, servers = found
     if unified == "PermissionRequest" and "edit" in natives:
         natives.append("create")  # to create a file is asked for as an edit
-    take_tools(hook, natives, servers, NATIVE_TOOLS, TITLE)
+    kit.take_tools(hook, natives, servers, NATIVE_TOOLS, TITLE)
     return ""
 
 
@@ -136,7 +125,7 @@ def _matched(matcher: str, claude: bool, joint: str) -> tuple[list[str], list[st
     """A regular expression for the whole name; on PascalCase events a list of names, Claude Code's too, or one for Claude Code's name."""
     listed = claude and _LIST.fullmatch(matcher)
     words = [word.strip() for word in matcher.split("|")] if listed else []
-    patterns = words or patterns_of(matcher, _NAMES, whole=True)
+    patterns = words or kit.patterns_of(matcher, _NAMES, whole=True)
     if patterns is None:
         return None
     natives: list[str] = []
@@ -146,5 +135,5 @@ def _matched(matcher: str, claude: bool, joint: str) -> tuple[list[str], list[st
         found = [native for name in table if wildcard(pattern, name) for native in table[name]]
         natives += found
         others += [] if found else [pattern]
-    said = natives_of(others, [*NATIVE_TOOLS, *_OTHERS], "", joint)
+    said = kit.natives_of(others, [*NATIVE_TOOLS, *_OTHERS], "", joint)
     return None if said is None else ([*natives, *said[0]], said[1])

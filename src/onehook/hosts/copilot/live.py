@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
 
 MODES = ("",)
+subagent_end = says
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -53,10 +54,6 @@ def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step
 def subagent(prompt: str, mode: str = "") -> Step:
     task = {"description": "a small task", "prompt": prompt, "agent_type": "general-purpose", "name": "task"}
     return {"call": "task", "input": {**task, "mode": "sync"}}
-
-
-def subagent_end(text: str, mode: str = "") -> Step:
-    return {"say": text}
 
 
 def compaction(mode: str = "") -> list[Step]:

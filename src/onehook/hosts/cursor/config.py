@@ -7,22 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from onehook.hostkit.config import (
-    TOOL_EVENTS,
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    above_zero,
-    anchored,
-    byte_order_mark,
-    entry_faults,
-    matcher_fault,
-    native_tools,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts import entry_hosts
 from onehook.hosts.cursor import wire
 
@@ -59,7 +45,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
     entry: dict[str, Any] = {"command": commands.powershell if windows else commands.posix}
     matcher = wish.matcher(event)
     if matcher and event in TOOL_EVENTS:
-        entry["matcher"] = anchored(native_tools(matcher, wire.TOOLS, "MCP:.*"))
+        entry["matcher"] = kit.anchored(kit.native_tools(matcher, wire.TOOLS, "MCP:.*"))
     entry["timeout"] = wish.host_timeout
     if wish.fail_closed and wire.EVENTS[native].gates:  # elsewhere a failure would end the whole session
         entry["failClosed"] = True
@@ -90,7 +76,7 @@ def problems(data: Any) -> list[str]:
         if event not in wire.EVENTS:
             wrong.append(f"hooks.{event}: Cursor has no such event and drops the whole file")
             continue
-        wrong += entry_faults(event, entries, _entry_fault, "Cursor drops the whole file")
+        wrong += kit.entry_faults(event, entries, _entry_fault, "Cursor drops the whole file")
     return wrong
 
 
@@ -100,13 +86,13 @@ def _entry_fault(entry: Any) -> str:
     if entry.get("type", "command") == "command" and not isinstance(entry.get("command"), str):
         return 'a string "command" is needed'
     limit = entry.get("loop_limit")
-    if not above_zero(entry.get("timeout", 1)):
+    if not kit.above_zero(entry.get("timeout", 1)):
         return '"timeout" must be a number above 0 (seconds)'
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         return '"loop_limit" must be a whole number above 0, or null'
     if not isinstance(entry.get("failClosed", False), bool):
         return '"failClosed" must be true or false'
-    return matcher_fault(entry)
+    return kit.matcher_fault(entry)
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
@@ -114,7 +100,7 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
     if place.scope == "project" and (place.path.is_symlink() or place.path.parent.is_symlink()):
         return ["it is a symlink, which Cursor refuses in a project: replace it with a regular file"]
     if text.startswith("\ufeff"):
-        return byte_order_mark(TITLE, text)
+        return kit.byte_order_mark(TITLE, text)
     cut = next((line for line in _texts(data) if "//" in line or "/*" in line), "")
     try:
         if json.loads(_without_comments(text), parse_constant=_no_constant) == data:
@@ -124,7 +110,7 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
         why = f"drops the whole file ({error})"
     if cut:
         return [f"Cursor takes // or /* in {cut[:60]!r} for a comment and {why}: write the slash as \\/ there"]
-    return [f"Cursor {why}: it allows comments, but not, for example, a comma after the last element"]
+    return [f"Cursor {why}: it allows comments, but no comma after the last element, for example"]
 
 
 def _texts(data: Any) -> Iterator[str]:

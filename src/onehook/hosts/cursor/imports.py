@@ -6,18 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Place
-from onehook.hostkit.imports import (
-    Borrowed,
-    command_patterns,
-    in_folder,
-    lost,
-    own_tools,
-    seconds,
-    shown_of,
-    takes_all,
-    tools_of_regex,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.cursor.wire import EVENTS, TOOLS
 
 _CARRIED = ("command", "type", "matcher", "timeout", "failClosed")
@@ -42,7 +33,7 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
 
 
 def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], folder: str) -> Borrowed:
-    hook = Borrowed(event, path, shown_of(entry))
+    hook = Borrowed(event, path, kit.shown_of(entry))
     if event not in EVENTS:
         hook.refused = f"Cursor has no event {event!r}"
     elif entry.get("type", "command") != "command" or not isinstance(entry.get("command"), str):
@@ -50,28 +41,28 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], fo
     else:
         hook.refused = _take_matcher(hook, entry.get("matcher"))
     if not hook.refused:
-        hook.run = in_folder(entry["command"], folder) if folder else entry["command"]
-        hook.timeout = seconds(entry.get("timeout"), 60.0)
+        hook.run = kit.in_folder(entry["command"], folder) if folder else entry["command"]
+        hook.timeout = kit.seconds(entry.get("timeout"), 60.0)
         hook.closed = entry.get("failClosed") is True
-        hook.losses += lost(entry, _CARRIED)
+        hook.losses += kit.lost(entry, _CARRIED)
     return hook
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
-    if takes_all(matcher) or hook.event in _UNMATCHED or not isinstance(matcher, str):
+    if kit.takes_all(matcher) or hook.event in _UNMATCHED or not isinstance(matcher, str):
         return ""
-    unsayable = f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+    why = kit.no_equivalent(hook, matcher)
     if hook.event in _CONSTANT:
         try:
             return "" if re.search(matcher, _CONSTANT[hook.event]) else f"its matcher {matcher!r} never matches on {hook.event}"
         except re.error:
-            return unsayable
+            return why
     if hook.event in _ON_COMMANDS:
-        hook.commands = command_patterns(matcher) or []
-        return "" if hook.commands else unsayable
-    found = tools_of_regex(matcher, TOOLS, "MCP:") if hook.event in _GENERIC else None
+        hook.commands = kit.command_patterns(matcher) or []
+        return "" if hook.commands else why
+    found = kit.tools_of_regex(matcher, TOOLS, "MCP:") if hook.event in _GENERIC else None
     if found is None:
-        return unsayable
+        return why
     hook.tools = found
-    hook.losses += [f"the tool {name} exists only in Cursor, so the hook does not fire elsewhere" for name in own_tools(found)]
+    hook.losses += [f"the tool {name} exists only in Cursor, so the hook does not fire elsewhere" for name in kit.own_tools(found)]
     return ""

@@ -13,25 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_jsonc
-from onehook.hostkit.config import (
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    anchored,
-    byte_order_mark,
-    entry_faults,
-    group_fault,
-    grouped,
-    grouped_slot,
-    matcher_fault,
-    native_tools,
-    table_at,
-    trailing_commas,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.droid import wire
 
 TITLE = "Factory Droid"
@@ -75,8 +58,8 @@ def _events(hooks: Any) -> dict[str, Any]:
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
     command = commands.cmd if windows and commands.cmd else commands.posix
     handler = {"type": "command", "command": command, "timeout": wish.host_timeout}
-    tools = anchored(native_tools(wish.matcher(event), wire.TOOLS, f".+{wire.MCP_JOINT}.+"))
-    return grouped_slot(event, EVENTS[event], handler, tools)
+    tools = kit.anchored(kit.native_tools(wish.matcher(event), wire.TOOLS, f".+{wire.MCP_JOINT}.+"))
+    return kit.grouped_slot(event, EVENTS[event], handler, tools)
 
 
 def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,14 +72,14 @@ TRAITS = Traits(captured=("0.225.2",), slot_in=_slot_in)
 
 def found(data: Any) -> Iterator[Found]:
     """The entries of either kind of file."""
-    yield from grouped(data)
-    for entry in grouped({"hooks": _events(data)}):
+    yield from kit.grouped(data)
+    for entry in kit.grouped({"hooks": _events(data)}):
         yield Found(entry.event, entry.path[1:], entry.command, entry.item)
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
     """Comments do no harm; a byte order mark and a comma after a last element do."""
-    wrong = [*byte_order_mark(TITLE, text), *trailing_commas(text, _DROPPED)]
+    wrong = [*kit.byte_order_mark(TITLE, text), *kit.trailing_commas(text, _DROPPED)]
     if place.path.name == WRAPPED or not isinstance(data, dict):
         return wrong
     if "hooks" in data and not _events(data):
@@ -130,16 +113,16 @@ def problems(data: Any) -> list[str]:
 
 
 def _faults(event: str, groups: Any) -> list[str]:
-    dropped = entry_faults(event, groups, _group_fault, _DROPPED)
-    return dropped or entry_faults(event, groups, _pattern_fault, "Droid never runs its hooks")
+    dropped = kit.entry_faults(event, groups, _group_fault, _DROPPED)
+    return dropped or kit.entry_faults(event, groups, _pattern_fault, "Droid never runs its hooks")
 
 
 def _group_fault(group: Any) -> str:
-    return group_fault(group, _handler_fault, ("command",))
+    return kit.group_fault(group, _handler_fault, ("command",))
 
 
 def _pattern_fault(group: dict[str, Any]) -> str:
-    return "" if group.get("matcher") == "*" else matcher_fault(group)
+    return "" if group.get("matcher") == "*" else kit.matcher_fault(group)
 
 
 def _handler_fault(handler: dict[str, Any]) -> str:
@@ -151,7 +134,7 @@ def _handler_fault(handler: dict[str, Any]) -> str:
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     diagnoses = [*_switched_off(machine, place, data), *_hidden(place, ours)]
-    if place.scope == "enterprise" and table_at(data).get("allowManagedHooksOnly") is True and not ours:
+    if place.scope == "enterprise" and kit.table_at(data).get("allowManagedHooksOnly") is True and not ours:
         text = f"allowManagedHooksOnly is on in {place.path}: only its hooks run"
         diagnoses.append(Diagnosis("fail", text, "onehook install POLICY --scope enterprise"))
     if any(entry.event == "UserPromptSubmit" for entry in ours):
@@ -174,7 +157,7 @@ def _switched_off(machine: Machine, place: Place, data: Any) -> list[Diagnosis]:
 
 
 def _switch(place: Place, data: Any) -> object:
-    return (table_at(data, "hooks") if place.path.name == WRAPPED else table_at(data)).get("hooksDisabled")
+    return (kit.table_at(data, "hooks") if place.path.name == WRAPPED else kit.table_at(data)).get("hooksDisabled")
 
 
 def _hidden(place: Place, ours: list[Found]) -> list[Diagnosis]:
@@ -195,4 +178,4 @@ def _trusted(machine: Machine) -> bool:
     user = machine.folder("FACTORY_HOME_OVERRIDE", "") / ".factory"
     project = machine.project.resolve()
     root = next((folder for folder in (project, *project.parents) if (folder / ".git").exists()), project)
-    return str(root) in table_at(read_jsonc(user / WRAPPED), "trustedFolders")
+    return str(root) in kit.table_at(read_jsonc(user / WRAPPED), "trustedFolders")

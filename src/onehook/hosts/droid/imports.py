@@ -9,23 +9,9 @@ from typing import Any
 from onehook.codec import read_jsonc
 from onehook.core import TOOLS as UNIFIED
 from onehook.core import wildcard
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Place, table_at
-from onehook.hostkit.imports import (
-    Borrowed,
-    command_patterns,
-    forgotten_servers,
-    grouped_handlers,
-    in_project,
-    lost,
-    lost_of_group,
-    natives_of,
-    no_command,
-    patterns_of,
-    seconds,
-    shown_of,
-    take_tools,
-    takes_all,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.droid.config import WRAPPED
 from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
 
@@ -58,14 +44,16 @@ def _handlers(data: Any) -> Iterator[Borrowed]:
     plain = isinstance(data, dict) and any(name in EVENTS for name in data)
     table = data if plain else table_at(data, "hooks")
     off = table.get("hooksDisabled") is True
-    for event, group, handler, path in grouped_handlers({"hooks": {name: table[name] for name in table if name in EVENTS or not plain}}):
-        hook = Borrowed(event, path[1:] if plain else path, shown_of(handler))
+    for event, group, handler, path in kit.grouped_handlers(
+        {"hooks": {name: table[name] for name in table if name in EVENTS or not plain}}
+    ):
+        hook = Borrowed(event, path[1:] if plain else path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_command(hook, group)
         if not hook.refused:
-            hook.run = in_project(handler["command"], "FACTORY_PROJECT_DIR")
-            hook.timeout = seconds(handler.get("timeout"), 60.0)
-            hook.losses += lost(handler, _CARRIED)
-            hook.losses += lost_of_group(group, ("matcher", "commandRegex", "hooks"))
+            hook.run = kit.in_project(handler["command"], "FACTORY_PROJECT_DIR")
+            hook.timeout = kit.seconds(handler.get("timeout"), 60.0)
+            hook.losses += kit.lost(handler, _CARRIED)
+            hook.losses += kit.lost_of_group(group, ("matcher", "commandRegex", "hooks"))
         yield hook
 
 
@@ -75,7 +63,7 @@ def _hidden_by(place: Place) -> dict[str, Any]:
 
 
 def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    problem = no_command("Droid", event, EVENTS, handler)
+    problem = kit.no_command("Droid", event, EVENTS, handler)
     if problem:
         return problem
     return "hooks are switched off here (hooksDisabled), so it does not run" if off else ""
@@ -84,11 +72,11 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
 def _take_matcher(hook: Borrowed, given: object) -> str:
     """A matcher is a regular expression that may fit anywhere in the name."""
     matcher = given if isinstance(given, str) else ""
-    if takes_all(matcher) or hook.event not in (*TOOL_EVENTS, "SessionStart"):
+    if kit.takes_all(matcher) or hook.event not in (*TOOL_EVENTS, "SessionStart"):
         return ""  # the other events have nothing that a matcher could be held against
     if hook.event == "SessionStart":
         return _take_sources(hook, matcher)
-    patterns = patterns_of(matcher)
+    patterns = kit.patterns_of(matcher)
     return _refused(matcher) if patterns is None else _take_tools(hook, matcher, patterns)
 
 
@@ -97,20 +85,20 @@ def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     names = [pattern for pattern in patterns if MCP_JOINT not in pattern]
     # For example Claude Code's Bash: Droid has no tool of that name, but other hosts do, and the hook would start to run there.
     dead = [pattern for pattern in names if pattern.strip("*") in _ELSEWHERE and not any(wildcard(pattern, name) for name in _KNOWN)]
-    found = natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
+    found = kit.natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
     if found is None or "" in said:
         return _refused(matcher)
     natives, servers = found[0], [*said, *found[1]]
     if not natives and not servers:
         return f"its matcher {matcher!r} never matches: Droid has no such tool"
-    take_tools(hook, natives, servers, TOOLS, TITLE)
+    kit.take_tools(hook, natives, servers, TOOLS, TITLE)
     hook.losses += [f"{pattern.strip('*')!r} in its matcher is not a Droid tool" for pattern in dead]
-    hook.losses += forgotten_servers([pattern for pattern in names if pattern not in dead], natives, servers, MCP_JOINT)
+    hook.losses += kit.forgotten_servers([pattern for pattern in names if pattern not in dead], natives, servers, MCP_JOINT)
     return ""
 
 
 def _refused(matcher: str) -> str:
-    return f"its matcher {matcher!r} cannot be written as a list of tools"
+    return kit.no_list(matcher)
 
 
 def _server(pattern: str) -> str:
@@ -125,7 +113,7 @@ def _take_sources(hook: Borrowed, matcher: str) -> str:
     try:
         fits = [start for start in _STARTS if re.search(matcher, start)]
     except re.error:
-        return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+        return kit.no_equivalent(hook, matcher)
     if not fits:
         return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
     hook.sources = [] if len(fits) == len(_STARTS) else fits
@@ -137,7 +125,7 @@ def _take_command(hook: Borrowed, group: dict[str, Any]) -> str:
     regex = group.get("commandRegex")
     if not regex:
         return ""
-    patterns = command_patterns(regex) if isinstance(regex, str) else None
+    patterns = kit.command_patterns(regex) if isinstance(regex, str) else None
     if hook.event not in TOOL_EVENTS or patterns is None:
         return f"its commandRegex {regex!r} has no equivalent in a manifest"
     if hook.tools and "Bash" not in hook.tools:

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
 from onehook.hosts.droid import session
 
 # "exec": one prompt on the command line. "session": a session as editors hold it, which has the events that the other lacks.
 MODES = ("exec", "session")
+subagent_end = says
 _LACKS = {
     "exec": {
         "prompts": "`droid exec PROMPT` runs no hook for its prompt; a session does",
@@ -67,10 +68,6 @@ def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "exec") -> 
 def subagent(prompt: str, mode: str = "exec") -> Step:
     task = {"subagent_type": "worker", "description": "a small task", "prompt": prompt}
     return {"call": "Task", "input": {**task, "await": True}}
-
-
-def subagent_end(text: str, mode: str = "exec") -> Step:
-    return {"say": text}
 
 
 def compaction(mode: str = "exec") -> list[Step]:

@@ -6,26 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_jsonc
-from onehook.hostkit.config import (
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    above_zero,
-    anchored,
-    below_a_second,
-    byte_order_mark,
-    folder_trust,
-    grouped,
-    grouped_faults,
-    grouped_slot,
-    native_tools,
-    table_at,
-    trailing_commas,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.gemini import confirm, wire
 
 TITLE = "Gemini CLI"
@@ -37,7 +19,7 @@ HOST_IDS = ("gemini",)
 # when it starts, with what the variable is then and not with what it is for the hook.
 PROJECT = "."
 TRAITS = Traits(captured=("0.61.0",))
-found = grouped
+found = kit.grouped
 
 NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by
 _TYPES = ("command", "plugin", "runtime")
@@ -68,17 +50,17 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         "command": commands.powershell if windows else commands.posix,
         "timeout": wish.host_timeout * 1000,  # milliseconds
     }
-    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(wish.matcher(event), wire.TOOLS, "mcp_.*")))
+    return kit.grouped_slot(event, EVENTS[event], handler, kit.anchored(kit.native_tools(wish.matcher(event), wire.TOOLS, "mcp_.*")))
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
     """Comments are allowed. Seen with 0.61.0, `gemini -p ... --yolo`: for any of these it ends with exit code 52 before its first turn."""
-    return byte_order_mark(TITLE, text) or trailing_commas(text, "Gemini CLI does not start with it")
+    return kit.byte_order_mark(TITLE, text) or kit.trailing_commas(text, "Gemini CLI does not start with it")
 
 
 def problems(data: Any) -> list[str]:
     """What makes Gemini CLI refuse the file, or silently drop an entry of it."""
-    return grouped_faults(data, "the file is not a JSON object; Gemini CLI does not start with it", _TYPES, _handler_fault, _effect)
+    return kit.grouped_faults(data, "the file is not a JSON object; Gemini CLI does not start with it", _TYPES, _handler_fault, _effect)
 
 
 def _effect(event: str) -> str:
@@ -88,12 +70,12 @@ def _effect(event: str) -> str:
 def _handler_fault(handler: dict[str, Any]) -> str:
     if handler["type"] == "command" and not (isinstance(handler.get("command"), str) and handler["command"]):
         return 'a command hook needs a string "command"'
-    return "" if above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0 (milliseconds)'
+    return "" if kit.above_zero(handler.get("timeout", 1)) else '"timeout" must be a number above 0 (milliseconds)'
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     diagnoses: list[Diagnosis] = []
-    switches = table_at(data, "hooksConfig")
+    switches = kit.table_at(data, "hooksConfig")
     if switches.get("enabled") is False:
         text = f"hooksConfig.enabled is false in {place.path}: no hooks run"
         diagnoses.append(Diagnosis("fail", text, f"set hooksConfig.enabled to true in {place.path}"))
@@ -102,7 +84,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
         if name == NAME or any(name == entry.command for entry in ours):
             text = f"hooks named {name!r} are switched off in {place.path}"
             diagnoses.append(Diagnosis("fail", text, f"gemini, then: /hooks enable {name}"))
-    for entry, timeout in below_a_second(ours):
+    for entry, timeout in kit.below_a_second(ours):
         text = f"the {entry.event} hook has a timeout of {timeout} milliseconds, and Gemini CLI continues without it"
         diagnoses.append(Diagnosis("fail", text, "onehook install POLICY"))
     return diagnoses + (_trust(machine, place) if ours else [])
@@ -116,11 +98,11 @@ def _trust(machine: Machine, place: Place) -> list[Diagnosis]:
     if machine.variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
         return []
     for settings in (_user_folder(machine) / "settings.json", _system_file(machine)):
-        if table_at(read_jsonc(settings), "security", "folderTrust").get("enabled") is False:
+        if kit.table_at(read_jsonc(settings), "security", "folderTrust").get("enabled") is False:
             return []
     named = machine.variables.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
     rules = read_jsonc(Path(named) if named else _user_folder(machine) / "trustedFolders.json")
-    if folder_trust(rules, machine.project):
+    if kit.folder_trust(rules, machine.project):
         return []
     text = f"Gemini CLI does not trust {machine.project}: it runs no hooks there, and does not start without a terminal"
     fix = "start gemini in this folder once and trust it (in CI: export GEMINI_CLI_TRUST_WORKSPACE=true)"

@@ -6,25 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Place
-from onehook.hostkit.imports import (
-    Borrowed,
-    env_problem,
-    for_bash,
-    forgotten_servers,
-    grouped_handlers,
-    in_project,
-    lost,
-    lost_of_group,
-    name_of,
-    natives_of,
-    no_command,
-    patterns_of,
-    seconds,
-    shown_of,
-    take_tools,
-    with_variables,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.gemini.wire import EVENTS, TOOLS
 
 TITLE = "Gemini CLI"
@@ -47,16 +31,16 @@ _QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
-    for event, group, handler, path in grouped_handlers(data):
-        hook = Borrowed(event, path, shown_of(handler))
+    for event, group, handler, path in kit.grouped_handlers(data):
+        hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, _switches(data)) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
-            command = in_project(quoted_variables(handler["command"]), "GEMINI_PROJECT_DIR")
-            hook.run = with_variables(for_bash(command), handler.get("env") or {})
-            hook.name = name_of(handler)
-            hook.timeout = seconds(handler.get("timeout"), _TIMEOUT) / 1000
-            hook.losses += lost(handler, _CARRIED)
-            hook.losses += lost_of_group(group)
+            command = kit.in_project(quoted_variables(handler["command"]), "GEMINI_PROJECT_DIR")
+            hook.run = kit.with_variables(kit.for_bash(command), handler.get("env") or {})
+            hook.name = kit.name_of(handler)
+            hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUT) / 1000
+            hook.losses += kit.lost(handler, _CARRIED)
+            hook.losses += kit.lost_of_group(group)
         yield hook
 
 
@@ -66,7 +50,7 @@ def _switches(data: Any) -> dict[str, Any]:
 
 
 def _refusal(event: str, handler: dict[str, Any], switches: dict[str, Any]) -> str:
-    problem = no_command(TITLE, event, EVENTS, handler)
+    problem = kit.no_command(TITLE, event, EVENTS, handler)
     if problem:
         return problem
     command = handler["command"]
@@ -77,7 +61,7 @@ def _refusal(event: str, handler: dict[str, Any], switches: dict[str, Any]) -> s
         return "it is switched off here (hooksConfig.disabled), so it does not run"
     if "GEMINI_PLANS_DIR" in command:
         return "it uses GEMINI_PLANS_DIR, which only Gemini CLI has"
-    return env_problem(handler.get("env"))
+    return kit.env_problem(handler.get("env"))
 
 
 def _take_matcher(hook: Borrowed, given: object) -> str:
@@ -93,20 +77,20 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
         return ""
     if hook.event == "SessionStart":
         return f"its matcher {matcher!r} never matches: it must be exactly {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}"
-    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+    return kit.no_equivalent(hook, matcher)
 
 
 def _take_tools(hook: Borrowed, matcher: str) -> str:
     """A regular expression that may fit anywhere in the tool's name."""
-    patterns = patterns_of(matcher)
+    patterns = kit.patterns_of(matcher)
     if patterns is not None and "*" in patterns:
         return ""
-    found = None if patterns is None else natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp_", "_")
+    found = None if patterns is None else kit.natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp_", "_")
     if patterns is None or found is None:
-        return f"its matcher {matcher!r} cannot be written as a list of tools"
+        return kit.no_list(matcher)
     natives, servers = found
-    take_tools(hook, [_OLD.get(name, name) for name in natives], servers, _CURRENT, TITLE)
-    hook.losses += forgotten_servers(patterns, natives, servers, "mcp_")
+    kit.take_tools(hook, [_OLD.get(name, name) for name in natives], servers, _CURRENT, TITLE)
+    hook.losses += kit.forgotten_servers(patterns, natives, servers, "mcp_")
     return ""
 
 

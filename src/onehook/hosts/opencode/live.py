@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
 
 MODES = ("",)
+subagent_end = says
 FULL = 200_000  # tokens
 
 
@@ -63,10 +64,6 @@ def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step
 def subagent(prompt: str, mode: str = "") -> Step:
     task = {"description": "a small task", "prompt": prompt, "subagent_type": "general"}
     return {"call": "task", "input": task}
-
-
-def subagent_end(text: str, mode: str = "") -> Step:
-    return {"say": text}
 
 
 def compaction(mode: str = "") -> list[Step]:

@@ -6,25 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_jsonc
-from onehook.hostkit.config import (
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Traits,
-    Wish,
-    all_hooks_off,
-    anchored,
-    below_a_second,
-    folder_trust,
-    grouped,
-    grouped_faults,
-    grouped_slot,
-    native_tools,
-    table_at,
-    trailing_commas,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.qwen import wire
 
 TITLE = "Qwen Code"
@@ -34,7 +17,7 @@ EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("qwen",)
 PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
 TRAITS = Traits(captured=("0.24.4",))
-found = grouped
+found = kit.grouped
 
 _TYPES = ("command", "http", "function", "prompt")
 _NEEDS = {"command": "command", "http": "url", "prompt": "prompt"}
@@ -66,7 +49,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
         handler["shell"] = "powershell"
     # Milliseconds: up to 0.22 that is the unit; since then it is seconds, but 1000 and more are still read as milliseconds.
     handler["timeout"] = wish.host_timeout * 1000
-    return grouped_slot(event, EVENTS[event], handler, anchored(native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*")))
+    return kit.grouped_slot(event, EVENTS[event], handler, kit.anchored(kit.native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*")))
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
@@ -74,12 +57,12 @@ def text_problems(place: Place, text: str, data: Any) -> list[str]:
     file becomes settings.json.corrupted, a new one without hooks takes its place, and the tool runs silently; for one in the user's
     file Qwen Code ends with exit code 1."""
     aside = f"Qwen Code sets the whole file aside as {place.path.name}.corrupted and runs without its hooks"
-    return trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
+    return kit.trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
 
 
 def problems(data: Any) -> list[str]:
     """What makes Qwen Code set the file aside, or silently drop an entry of it."""
-    return grouped_faults(data, "the file is not a JSON object; Qwen Code ignores all of it", _TYPES, _handler_fault, _effect)
+    return kit.grouped_faults(data, "the file is not a JSON object; Qwen Code ignores all of it", _TYPES, _handler_fault, _effect)
 
 
 def _effect(event: str) -> str:
@@ -94,11 +77,11 @@ def _handler_fault(handler: dict[str, Any]) -> str:
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
-    diagnoses = all_hooks_off(place.path, data)
+    diagnoses = kit.all_hooks_off(place.path, data)
     for variable in ("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"):
         if machine.variables.get(variable, "").lower() in ("1", "true", "yes", "on"):
             diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
-    for entry, timeout in below_a_second(ours):
+    for entry, timeout in kit.below_a_second(ours):
         text = f"the {entry.event} hook has the timeout {timeout}: Qwen Code up to 0.22 reads milliseconds and continues without it"
         diagnoses.append(Diagnosis("warn", text, "onehook install POLICY"))
     if place.scope == "project" and ours and not _trusted(machine):
@@ -113,8 +96,8 @@ def _trusted(machine: Machine) -> bool:
     if not any(_asks_for_trust(read_jsonc(settings)) for settings in (user / "settings.json", _system_file(machine))):
         return True
     named = machine.variables.get("QWEN_CODE_TRUSTED_FOLDERS_PATH")
-    return folder_trust(read_jsonc(Path(named) if named else user / "trustedFolders.json"), machine.project)
+    return kit.folder_trust(read_jsonc(Path(named) if named else user / "trustedFolders.json"), machine.project)
 
 
 def _asks_for_trust(settings: dict[str, Any]) -> bool:
-    return table_at(settings, "security", "folderTrust").get("enabled") is True
+    return kit.table_at(settings, "security", "folderTrust").get("enabled") is True

@@ -6,26 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Place
-from onehook.hostkit.imports import (
-    Borrowed,
-    env_problem,
-    for_bash,
-    forgotten_servers,
-    grouped_handlers,
-    in_project,
-    lost,
-    lost_of_group,
-    name_of,
-    natives_of,
-    no_command,
-    patterns_of,
-    seconds,
-    shown_of,
-    take_tools,
-    takes_all,
-    with_variables,
-)
+from onehook.hostkit.imports import Borrowed
 from onehook.hosts.qwen.wire import EVENTS, SOURCES, TOOLS
 
 TITLE = "Qwen Code"
@@ -56,15 +39,15 @@ _ALIASES = {
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
-    for event, group, handler, path in grouped_handlers(data):
-        hook = Borrowed(event, path, shown_of(handler))
+    for event, group, handler, path in kit.grouped_handlers(data):
+        hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
-            hook.run = with_variables(for_bash(in_project(handler["command"], "QWEN_PROJECT_DIR")), handler.get("env") or {})
-            hook.name = name_of(handler)
+            hook.run = kit.with_variables(kit.for_bash(kit.in_project(handler["command"], "QWEN_PROJECT_DIR")), handler.get("env") or {})
+            hook.name = kit.name_of(handler)
             hook.timeout = _timeout(handler.get("timeout"))
-            hook.losses += lost(handler, _CARRIED)
-            hook.losses += lost_of_group(group)
+            hook.losses += kit.lost(handler, _CARRIED)
+            hook.losses += kit.lost_of_group(group)
         yield hook
 
 
@@ -74,12 +57,12 @@ def _timeout(given: object) -> float:
         value = float(given) if isinstance(given, str) else given
     except ValueError:
         value = None
-    found = seconds(value, 60.0)
+    found = kit.seconds(value, 60.0)
     return found / 1000 if found >= 1000 else found
 
 
 def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    problem = no_command(TITLE, event, EVENTS, handler)
+    problem = kit.no_command(TITLE, event, EVENTS, handler)
     if problem:
         return problem
     if off:
@@ -88,28 +71,28 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
         return "it runs in the background (async)"
     if handler.get("shell", "bash") != "bash":
         return f"it is written for {handler['shell']}"
-    return env_problem(handler.get("env"))
+    return kit.env_problem(handler.get("env"))
 
 
 def _take_matcher(hook: Borrowed, given: object) -> str:
     matcher = given.strip() if isinstance(given, str) else ""
-    if takes_all(matcher) or hook.event in _UNMATCHED:
+    if kit.takes_all(matcher) or hook.event in _UNMATCHED:
         return ""
     words = [word.strip() for word in matcher.split("|") if word.strip()] if matcher[0] not in "^(" else []
-    if any(takes_all(word) for word in words):
+    if any(kit.takes_all(word) for word in words):
         return ""
     if hook.event in _MATCHED:
         return _take_tools(hook, matcher, words)
     if hook.event == "SessionStart":
         return _take_sources(hook, matcher, words)
-    return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+    return kit.no_equivalent(hook, matcher)
 
 
 def _take_sources(hook: Borrowed, matcher: str, words: list[str]) -> str:
     try:
         fits = [start for start in _STARTS if re.search("|".join(words) or matcher, start)]
     except re.error:
-        return f"its matcher {matcher!r} on {hook.event} has no equivalent in a manifest"
+        return kit.no_equivalent(hook, matcher)
     if not fits:
         return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
     hook.sources = [] if len(fits) == len(_STARTS) else [SOURCES.get(start, start) for start in fits]
@@ -120,11 +103,11 @@ def _take_tools(hook: Borrowed, matcher: str, words: list[str]) -> str:
     """A list of names, also of other names for the tools; what is none of these is a regular expression that may fit anywhere."""
     named = [_ALIASES.get(word) or _ALIASES.get(word.removesuffix("Tool"), "") for word in words]
     others = [word for word, name in zip(words, named) if not name] if words else [matcher]
-    patterns = patterns_of("|".join(others)) if others else []
-    found = None if patterns is None else natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp__", "__")
+    patterns = kit.patterns_of("|".join(others)) if others else []
+    found = None if patterns is None else kit.natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp__", "__")
     if patterns is None or found is None:
-        return f"its matcher {matcher!r} cannot be written as a list of tools"
+        return kit.no_list(matcher)
     natives, servers = found
-    take_tools(hook, [*(name for name in named if name), *natives], servers, _CURRENT, TITLE)
-    hook.losses += forgotten_servers(patterns, natives, servers, "mcp__")
+    kit.take_tools(hook, [*(name for name in named if name), *natives], servers, _CURRENT, TITLE)
+    hook.losses += kit.forgotten_servers(patterns, natives, servers, "mcp__")
     return ""
