@@ -12,8 +12,10 @@ test_*.py         what is true of this host alone
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 FOLDER = Path(__file__).parent / "hosts"
@@ -44,3 +46,10 @@ def captures(host: str) -> list[Path]:
 def transcripts(host: str) -> Path:
     """A home folder in which the agent left its sessions."""
     return folder(host) / "transcripts"
+
+
+def facts(host: str) -> Any:
+    """The host's facts.py over the defaults."""
+    default = importlib.import_module("tests.hosts.default_facts")
+    own = importlib.import_module(f"tests.hosts.{host}.facts") if (folder(host) / "facts.py").exists() else default
+    return SimpleNamespace(**{**vars(default), **vars(own)})

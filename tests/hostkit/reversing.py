@@ -1,0 +1,138 @@
+"""What the tests of the reverse modules share: random events and answers, and a host's own view of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from onehook.core import Change, Event, Response
+from onehook.hostkit import reverse
+from onehook.hostkit.reverse import TOOL_EVENTS, sample
+from onehook.hosts import HOSTS, load
+
+CWD = "/home/dev/project"
+COMMON = {"session_id": "s-1", "cwd": CWD}
+EVERY_EVENT = [(host, name) for host in HOSTS for name in load(host).EVENTS]
+FAST = settings(max_examples=15)
+THOROUGH = settings(max_examples=100)
+
+
+def reverse_of(host: str) -> Any:
+    return load(host, "reverse")
+
+
+def before_a_tool(host: str) -> str:
+    """The host's name for the event before a shell command."""
+    return next(name for name, row in load(host).EVENTS.items() if row.event == "PreToolUse" and row.tool in ("", "Bash"))
+
+
+words = st.text(st.sampled_from("abcdefgh-0123_."), min_size=1, max_size=8).filter(lambda word: word.strip("."))
+names = st.text(st.sampled_from("abcdefgh0123-"), min_size=1, max_size=8)
+# Carriage returns are left out: a patch is read line by line and "\r\n" is a line end to Codex.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=30)
+said = texts.map(str.strip).filter(bool)
+paths = st.lists(words, min_size=1, max_size=3).map("/".join) | st.lists(words, min_size=1, max_size=3).map(
+    lambda parts: "/" + "/".join(parts)
+)
+TOOL_FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "Bash": {"command": texts},
+    "Read": {"file_path": paths},
+    "Write": {"file_path": paths, "content": texts},
+    "Edit": {"file_path": paths, "old_string": texts, "new_string": texts},
+    "Delete": {"file_path": paths},
+    "Grep": {"pattern": texts, "path": paths},
+    "Glob": {"pattern": texts, "path": paths},
+    "List": {"path": paths},
+    "WebFetch": {"url": texts},
+    "WebSearch": {"query": texts},
+    "Agent": {"prompt": texts},
+    "MCP": {"server": names, "tool": names, "argument": texts},
+    "SomethingElse": {"url": texts, "more": st.integers()},
+}
+EVENT_FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "SessionStart": {"source": st.sampled_from(["startup", "resume", "clear", "compact", "fork"])},
+    "PreModelSwitch": {"source": st.sampled_from(["command", "picker", "sdk"])},
+    "PostModelSwitch": {"source": st.sampled_from(["command", "auto", "resume"])},
+    "ConfigChange": {"source": st.sampled_from(["user_settings", "skills"])},
+    "DirectoryAdded": {"source": st.sampled_from(["slash_command", "register_repo_root"])},
+    "UserPromptSubmit": {"prompt": texts},
+    "UserPromptExpansion": {"prompt": texts},
+    "Stop": {"stop_hook_active": st.booleans(), "last_assistant_message": texts},
+    "SubagentStop": {"stop_hook_active": st.booleans(), "last_assistant_message": texts, "agent_id": words},
+    "PostToolUse": {"tool_response": texts | st.none() | st.dictionaries(st.sampled_from(["stdout", "output", "x"]), texts)},
+    "PostToolUseFailure": {"error": said},
+    "StopFailure": {"error": said, "last_assistant_message": texts},
+    "AgentResponse": {"last_assistant_message": texts},
+    "AgentThought": {"last_assistant_message": texts},
+}
+IMPLIED = {"Bash": ["Bash"], "MCP": ["MCP"], "Read": ["Read"], "Edit": ["Write", "Edit"]}
+
+
+@st.composite
+def samples(draw: st.DrawFn, unified: str, tools: list[str] | None = None) -> Event:
+    fields = draw(st.fixed_dictionaries(EVENT_FIELDS.get(unified, {})))
+    tool = draw(st.sampled_from(tools or list(TOOL_FIELDS))) if unified in TOOL_EVENTS else ""
+    if tool:
+        fields |= draw(st.fixed_dictionaries(TOOL_FIELDS[tool]))
+    return sample(unified, tool, **COMMON, **fields)
+
+
+def samples_for(host: str, name: str) -> st.SearchStrategy[Event]:
+    row = load(host).EVENTS[name]
+    return samples(row.event, IMPLIED.get(row.tool))
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> list[Change]:
+    made: list[Change] = []
+    for _ in range(draw(st.integers(1, 4))):
+        path, to = draw(st.lists(words.map(lambda word: f"{CWD}/{word}"), min_size=2, max_size=2))
+        kind = draw(st.sampled_from(["write", "edit", "delete", "move"]))
+        if kind == "write":
+            made.append(Change(path, kind, None, draw(texts)))
+        elif kind == "edit":
+            path = made[-1].to or made[-1].path if made and draw(st.booleans()) else path
+            made.append(Change(path, kind, draw(texts), draw(texts)))
+        else:
+            made.append(Change(path, kind, to=to if kind == "move" else None))
+    return made
+
+
+@st.composite
+def responses(draw: st.DrawFn) -> Response:
+    optional = st.none() | said
+    rewrite = st.none() | st.dictionaries(st.sampled_from(["command", "file_path", "content", "more"]), texts, min_size=1)
+    return Response(
+        draw(st.sampled_from([None, "allow", "deny", "ask"])),
+        draw(optional), draw(optional), draw(rewrite), draw(optional), draw(optional), draw(optional),
+    )  # fmt: skip
+
+
+def native_event_of(host: str, name: str, version: str = "1.0.0", tool: str = "") -> Event:
+    """An event as the host sends it."""
+    row = load(host).EVENTS[name]
+    tool = (tool or row.tool or "Bash") if row.event in TOOL_EVENTS else ""
+    fields = {"Read": {"file_path": "a"}, "MCP": {"server": "s", "tool": "t"}, "Edit": {"file_path": "a"}}.get(tool, {"command": "ls"})
+    event = sample(row.event, tool, host_version=version, **COMMON, **(fields if tool else {}))
+    parsed: Event = load(host).parse(reverse_of(host).payload(event, name), name)
+    return parsed
+
+
+def event_on(host: str, tool: str, **fields: Any) -> Event:
+    """A tool call on its way to the host's hooks."""
+    event: Event = load(host).parse(reverse_of(host).payload(sample("PreToolUse", tool, **COMMON, **fields)), "")
+    return event
+
+
+def elsewhere(event: Event) -> Event:
+    """The same event, come from another host."""
+    copy = reverse._copied(event)
+    copy.host = ""
+    return copy
+
+
+def specific(name: str, **fields: Any) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, **fields}})

@@ -1,0 +1,15 @@
+"""The open contract, as the shared tests need to know it. See default_facts.py."""
+
+from __future__ import annotations
+
+_CALL = "a tool call of the contract is a name and an input"
+FIELD_LOSSES = {
+    **{(name, field): _CALL for name in ("preToolUse", "postToolUse") for field in ("session_id", "cwd")},
+    **{(name, "prompt"): "the tool's own prompt is read as the event's" for name in ("preToolUse", "postToolUse")},
+}
+RESULT = None
+SAYS_ALLOW = None
+ANSWER_LOSSES = [
+    ({"tool"}, lambda a: a.decision is None, lambda a: {"decision": "allow"}, "no opinion is written as allow"),
+    ({"lifecycle"}, lambda a: a.decision == "allow", lambda a: {"decision": None}, "a decision is left out there"),
+]

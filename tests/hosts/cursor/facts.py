@@ -1,0 +1,51 @@
+"""Cursor, as the shared tests need to know it. See default_facts.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onehook.core import Change, Event, Mcp, Output, Response
+from onehook.hosts.cursor import wire
+
+FIELD_LOSSES = {
+    ("sessionStart", "source"): "Cursor does not say how a session began",
+    ("stop", "last_assistant_message"): "Cursor says it in afterAgentResponse",
+    ("subagentStop", "last_assistant_message"): "Cursor says it in afterAgentResponse",
+    ("workspaceOpen", "session_id"): "fires outside any session",
+}
+RESULT = "output"
+VERSIONS = ("0.46.0", "2.4.21", "3.2.16", "1.0.0", "3.3.0")
+SAYS_ALLOW = frozenset({"tool", "action", "read", "subagent", "response"})
+ANSWER_LOSSES = [
+    ({"subagent", "prompt", "session", "response"}, lambda a: a.decision == "deny",
+     lambda a: {"reason": a.user_message or "blocked by a hook", "user_message": None}, "there is one text, and it is the reason"),
+    ({"tool", "action", "read"}, lambda a: a.decision in ("deny", "ask") and a.user_message == a.reason,
+     lambda a: {"user_message": None}, "the same text for both readers is one text"),
+    ({"stop"}, lambda a: a.reason is not None, lambda a: {"decision": "deny"}, "a follow-up is what a denied stop is"),
+]  # fmt: skip
+_EDITS = ("afterFileEdit", "afterTabFileEdit")
+
+
+def changes_as_told(name: str, changes: list[Change]) -> list[Change]:
+    if name in _EDITS:
+        return [Change(c.path, "edit", c.old or "", c.new) for c in changes]
+    return [Change(c.path, "write", None, c.new) if c.kind == "edit" else c for c in changes]  # every edit is a Write
+
+
+def tool_as_told(name: str, event: Event) -> str:
+    if not event.changes:
+        return event.tool
+    return "Edit" if name in _EDITS else "Delete" if event.changes[0].kind == "delete" else "Write"
+
+
+def mcp_as_told(name: str, mcp: Mcp | None) -> Mcp | None:
+    return Mcp("", mcp.tool) if mcp is not None and "MCP" not in name else mcp
+
+
+def as_received(event: Event, output: Output, answer: Response) -> Response:
+    silent = wire.EVENTS[event.native_event].shape == "response" and wire.era(event) != "documented"
+    return Response() if silent else answer
+
+
+def rewrite(updated: dict[str, Any]) -> dict[str, Any]:
+    return {"permission": "allow", "updated_input": updated}

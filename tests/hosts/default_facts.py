@@ -1,0 +1,59 @@
+"""What the shared tests need to know of a host beside its tables: the defaults. A host's facts.py has those that differ there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from onehook.core import Change, Event, Mcp, Output, Response
+
+Loss = tuple[set[str], Callable[[Response], bool], Callable[[Response], dict[str, Any]], str]
+
+# ---- payloads ----
+
+# What a payload cannot carry, all of it: (native event, field of the event) -> why.
+FIELD_LOSSES: Mapping[tuple[str, str], str] = {}
+# The key of a tool's result that holds what a command printed; "" if the result is that text, None if there is no place for it.
+RESULT: str | None = ""
+# Keys that the agent sends and nothing is built for, and keys that are built and not always sent.
+NOT_BUILT: frozenset[str] = frozenset()
+NOT_ALWAYS_SENT: frozenset[str] = frozenset()
+# One version of each era, for a host whose answers differ by version.
+VERSIONS: tuple[str, ...] = ("",)
+
+
+def changes_as_told(name: str, changes: list[Change]) -> list[Change]:
+    """The changes as this native event can tell them."""
+    return changes
+
+
+def tool_as_told(name: str, event: Event) -> str:
+    """The unified tool of a call; one that changes a file is called by what it does."""
+    return {"write": "Write", "delete": "Delete", "edit": "Edit"}[event.changes[0].kind] if event.changes else event.tool
+
+
+def mcp_as_told(name: str, mcp: Mcp | None) -> Mcp | None:
+    return mcp
+
+
+# ---- answers ----
+
+# The shapes of an answer that say "allow"; the others say it by silence. None: all of them do.
+SAYS_ALLOW: frozenset[str] | None = frozenset()
+# What the written form of an answer cannot say, all of it: (shapes, when, what is read instead, why).
+ANSWER_LOSSES: Sequence[Loss] = ()
+# How a hook of this agent rewrites a tool's input; None: it cannot.
+rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+
+
+def as_received(event: Event, output: Output, answer: Response) -> Response:
+    """The answer as the agent gets it, where that depends on more than its shape."""
+    return answer
+
+
+# ---- the sessions in transcripts/ ----
+
+# Commands that left no trace because the agent refused them itself, by a part of the file's name.
+REFUSED_UNSEEN: Mapping[str, tuple[str, ...]] = {}
+# Commands whose failure no hook is told of.
+FAILED_UNTOLD: tuple[str, ...] = ()
