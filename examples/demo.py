@@ -16,8 +16,9 @@ from rich.table import Table
 
 import onehook
 from onehook.hostkit.effects import gates
-from onehook.hosts import HOSTS
-from onehook.runner import Job, answer, load_policy
+from onehook.hosts import HOSTS, wire_of
+from onehook.policy import load_policy
+from onehook.runner import answer
 from onehook.testing.effect import effect
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,17 +65,15 @@ def show_host(host: str, console: Console, environment: dict[str, str]) -> int:
     wrong = 0
     for capture in captures(host):
         stdout, code = told(host, capture, environment)
-        job = Job()
-        job.hosts, job.event_name = [host], capture[1]
-        output = answer(job, json.dumps(capture[2]).encode(), lambda: policy)
+        output = answer(json.dumps(capture[2]).encode(), lambda: policy, hosts=[host], event_name=capture[1])
         wrong += (output.exit_code, output.stdout) != (code, stdout)
-        if job.event is None or job.wire is None:
+        event = output.event
+        if event is None:
             table.add_row(capture[1], "", escape(output.stderr), "", "")
             continue
-        event = job.event
         about = event.command or ", ".join(event.paths) or event.prompt or capture[0]
         lost = "; ".join(f"{drop.field}: {drop.why}" for drop in output.dropped)
-        will = effect(event, output, gates(job.wire, event))
+        will = effect(event, output, gates(wire_of(event.host), event))
         table.add_row(event.native_event, escape(about), escape(f"{stdout or '(nothing)'}  [{code}]"), will, escape(lost))
     if table.row_count:
         console.print(table)

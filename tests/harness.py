@@ -18,7 +18,7 @@ from onehook.core import Options, Response
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
-from onehook.runner import Job, answer
+from onehook.runner import answer
 
 PACKAGE = Path(onehook.__file__).resolve().parent
 LAUNCH = str(PACKAGE / "launch.py")
@@ -89,9 +89,7 @@ def spread(*cases, names="case, host"):
 
 def answered(host, payload, hooks, event_name="", **given):
     """The answer to an event worked out in this process, as a hook's process would give it."""
-    job = Job()
-    job.hosts, job.event_name, job.given = [host], event_name, given
-    output = answer(job, encoded(payload), hooks)
+    output = answer(encoded(payload), hooks, hosts=[host], event_name=event_name, given=given)
     return Result(output.exit_code, output.stdout.encode(), output.stderr.encode("utf-8", "backslashreplace"))
 
 

@@ -12,7 +12,7 @@ from onehook import Hooks, ask
 from onehook.core import Options, UsageError
 from onehook.hosts import HOSTS
 from onehook.manifest.load import load_manifest
-from onehook.runner import Job, answer, parse_arguments
+from onehook.runner import answer, requested
 
 CODEX, CURSOR = tool_payload("codex"), tool_payload("cursor")
 
@@ -20,9 +20,7 @@ CODEX, CURSOR = tool_payload("codex"), tool_payload("cursor")
 def decision(payload: dict[str, Any], policy: dict[str, Any], given: dict[str, Any] | None = None) -> str:
     hooks = Hooks(**policy)
     hooks.on("PreToolUse")(lambda event: ask("sure?"))
-    job = Job()
-    job.given = Options.checked(given or {})
-    output = answer(job, json.dumps(payload).encode(), lambda: hooks)
+    output = answer(json.dumps(payload).encode(), lambda: hooks, given=Options.checked(given or {}))
     assert output.answer is not None
     return str(output.answer.decision)
 
@@ -65,9 +63,9 @@ def test_a_wrong_fallback_is_refused_when_the_policy_is_made(given: dict[str, An
 
 
 def arguments(*words: str) -> dict[str, Any]:
-    job = Job()
-    parse_arguments(["policy.py", *words], job)
-    return job.given
+    request = requested(["policy.py", *words])
+    assert not request.problem
+    return request.given
 
 
 def test_the_command_line_takes_both_forms() -> None:
@@ -85,9 +83,7 @@ def test_the_command_line_takes_both_forms() -> None:
     ],
 )
 def test_a_wrong_argument_is_reported(words: tuple[str, str], message: str) -> None:
-    with pytest.raises(UsageError) as raised:
-        arguments(*words)
-    assert str(raised.value).startswith(message)
+    assert requested(["policy.py", *words]).problem.startswith(message)
 
 
 def test_a_manifest_takes_both_forms() -> None:

@@ -11,7 +11,8 @@ import pytest
 from onehook import Change, Event, Hooks, Mcp, Response, allow, ask, define_hook, deny
 from onehook.core import EVENTS, EXTENDED_EVENTS, HandlerError, Options, UsageError, merge, tool_matches
 from onehook.hosts import wire_of
-from onehook.runner import Job, answer
+from onehook.policy import settled
+from onehook.runner import answer
 
 
 def tool_event(name: str = "Bash", tool_input: dict[str, Any] | None = None, host: str = "claude", native: str = "PreToolUse") -> Event:
@@ -136,7 +137,7 @@ def test_an_async_handler_that_raises() -> None:
 def test_a_rewrite_that_is_not_json_is_an_error_and_under_fail_closed_a_denial() -> None:
     hooks = define_hook({"PreToolUse": lambda event: allow(modified_input={"command": {1, 2}})}, fail="closed")
     payload = {"session_id": "s", "cwd": "/p", "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_input": {}}
-    output = answer(Job(), json.dumps(payload).encode(), lambda: hooks)
+    output = answer(json.dumps(payload).encode(), lambda: hooks)
     assert output.exit_code == 2
     assert "modified_input cannot be written as JSON: set is not JSON" in output.stderr
 
@@ -434,10 +435,8 @@ def test_the_defaults_hold_where_nothing_is_given() -> None:
 
 
 def test_the_command_lines_options_win_over_the_policys() -> None:
-    job = Job()
-    job.given = {"fail": "open", "timeout": None}
-    job.settle({"fail": "closed", "timeout": 7.0})
-    assert (job.options.fail, job.options.timeout, job.closed) == ("open", 7.0, False)
+    options = settled({"options": {"fail": "closed", "timeout": 7.0}}, {"fail": "open", "timeout": None})
+    assert (options.fail, options.timeout) == ("open", 7.0)
 
 
 # --- values ----------------------------------------------------------------------------------------------------------------------

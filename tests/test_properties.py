@@ -18,7 +18,7 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, PayloadError, wildcard
 from onehook.hostkit.effects import Row
 from onehook.hosts import HOSTS, resolve, wire_of
 from onehook.hosts.cursor.wire import version_of
-from onehook.runner import Job, answer
+from onehook.runner import answer
 from tests.host_folders import payloads
 
 PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {host: payloads(host) for host in HOSTS}
@@ -56,9 +56,7 @@ def policy(returned: object) -> Hooks:
 
 def fire(data: bytes, host: str = "", event_name: str = "", returned: object = None, fail: str = "open") -> tuple[str, Any, int]:
     """(stderr, stdout as data, exit code); checks what holds for every output."""
-    job = Job()
-    job.hosts, job.event_name, job.given = [host] if host else [], event_name, {"fail": fail}
-    output = answer(job, data, lambda: policy(returned))
+    output = answer(data, lambda: policy(returned), hosts=[host] if host else [], event_name=event_name, given={"fail": fail})
     assert output.exit_code in (0, 1, 2)
     said: Any = None
     if output.stdout:

@@ -223,7 +223,7 @@ def test_old_states_are_swept_once_a_day_when_a_new_session_begins(folder):
 def test_a_lock_that_is_held_is_not_swept(folder, state):
     state["a"] = 1
     lock = next((folder / "sessions").glob("*.lock"))
-    holder = process("from onehook.state import _Lock\nwith _Lock(sys.argv[1]): print(flush=True); sys.stdin.read()", str(lock))
+    holder = process("from onehook.lock import Lock\nwith Lock(sys.argv[1]): print(flush=True); sys.stdin.read()", str(lock))
     holder.stdout.readline()
     from onehook.state import _sweep
 
@@ -242,9 +242,9 @@ def test_who_waits_for_a_lock_that_is_swept_away_locks_the_new_one(folder, state
     state["n"] = 0
     lock = next((folder / "sessions").glob("*.lock"))
     with open(lock, "rb+") as held:
-        from onehook.state import _acquire
+        from onehook.lock import try_acquire
 
-        _acquire(held.fileno())
+        assert try_acquire(held.fileno())
         waiter = process("print(flush=True)\nstate.increment('n')")
         waiter.stdout.readline()
         time.sleep(0.1)

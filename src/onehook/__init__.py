@@ -7,6 +7,7 @@ from onehook.core import Change, Event, Hooks, Mcp, Response, allow, ask, define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from onehook.core import Memory
     from onehook.runner import run as run
 
     __version__: str
@@ -26,3 +27,12 @@ def __getattr__(name: str) -> object:
 
         return VERSION
     raise AttributeError(f"module 'onehook' has no attribute {name!r}")
+
+
+def _open_memory(kind: str, event: Event) -> "Memory":
+    from onehook.state import project_of, session_of
+
+    return session_of(event) if kind == "session" else project_of(event)
+
+
+Event.open_memory = staticmethod(_open_memory)

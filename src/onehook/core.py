@@ -7,13 +7,20 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from abc import abstractmethod
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
     from typing import Any, TypeVar
-
-    from onehook.state import State
 
     Handler = Callable[["Event"], Any]
     F = TypeVar("F", bound=Handler)
+
+    class Memory(MutableMapping[str, Any]):
+        """What event.session and event.project are."""
+
+        @abstractmethod
+        def increment(self, key: str, by: float = 1) -> Any:
+            """Add to a number (0 if there is none) and return the sum."""
+
 
 # The unified event names. The first five exist on every host; the others where the host has them.
 EVENTS = (
@@ -292,19 +299,18 @@ class Event:
         copy._read_facts()
         return copy
 
+    # Set by onehook/__init__.py, because nothing here does I/O: opens the memory of a "session" or a "project".
+    open_memory: Callable[[str, Event], Memory]
+
     @property
-    def session(self) -> State:
+    def session(self) -> Memory:
         """What the policy remembers of this agent's session: a mapping that is kept from event to event."""
-        from onehook.state import session_of
-
-        return session_of(self)
+        return Event.open_memory("session", self)
 
     @property
-    def project(self) -> State:
+    def project(self) -> Memory:
         """What the policy remembers of this project, whichever agent works in it."""
-        from onehook.state import project_of
-
-        return project_of(self)
+        return Event.open_memory("project", self)
 
     def to_dict(self) -> dict[str, Any]:
         """The unified event as plain data (see docs/schema/event.json)."""
@@ -467,7 +473,7 @@ class Drop:
 class Output:
     """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
 
-    __slots__ = ("alone", "answer", "dropped", "error", "exit_code", "stderr", "stdout")
+    __slots__ = ("alone", "answer", "dropped", "error", "event", "exit_code", "stderr", "stdout")
 
     def __init__(self, stdout: str = "", exit_code: int = 0, stderr: str = "", alone: bool = False) -> None:
         self.stdout = stdout
@@ -477,6 +483,7 @@ class Output:
         self.dropped: list[Drop] = []
         self.answer: Response | None = None  # what of the policy's answer takes effect; None if there was an error instead
         self.error = ""  # what went wrong, if this is the answer to an error
+        self.event: Event | None = None  # what it answers, as far as that is known
 
     def __repr__(self) -> str:
         return f"Output(stdout={self.stdout!r}, exit_code={self.exit_code}, stderr={self.stderr!r})"
@@ -703,7 +710,7 @@ class Hooks:
         """
         merged = Response()
         for registration in self.wanting(event):
-            answer = _call(registration, event)
+            answer = call(registration, event)
             if answer is None:
                 continue
             merged = merge(merged, answer)
@@ -721,7 +728,8 @@ def _suggestion(event: str) -> str:
     return f", did you mean {close[0]!r}?" if close else ""
 
 
-def _call(registration: Registration, event: Event) -> Response | None:
+def call(registration: Registration, event: Event) -> Response | None:
+    """One handler's answer, checked; HandlerError for whatever it does instead."""
     try:
         result = registration.handler(event)
         if hasattr(result, "__await__"):

@@ -1,49 +1,66 @@
-"""The policy in a process of its own, so that nothing that it does can decide by accident.
+"""Where a policy is asked: in a process of its own, so that nothing that it does can decide by accident.
 
-The parent reads stdin, forks, and waits for the child's answer until the deadline. A handler that hangs in C code, calls os._exit, dies of
+forked: the parent forks, and waits for the child's message until the deadline. A handler that hangs in C code, calls os._exit, dies of
 a signal or leaves children behind is then an error like any other, and what it prints goes to a file that no host waits for. A fork of
-a bare interpreter costs half a millisecond. Where there is no fork (Windows), a thread keeps the deadline: it cannot interrupt C code
-that holds the interpreter lock, and os._exit inside a policy is final there; docs/safety.md says so.
+a bare interpreter costs half a millisecond.
+
+threaded: where there is no fork (Windows), a thread keeps the deadline. It cannot interrupt C code that holds the interpreter lock, and
+os._exit inside a policy is final there; docs/safety.md says so.
+
+here: for a manifest, which runs no Python code but ours. Its programs are processes of their own, so a fork would only cost time.
+
+All of them ask by policy.message_of, and hand the message and what was printed to `finish`, which makes the answer of them.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
+import time
 
 from onehook.codec import dumps, loads
-from onehook.core import Hooks, OnehookError, Output, PayloadError, Response
-from onehook.runner import alarm, checked, conclude, fail, is_manifest, load_policy, probed, source_says_closed, told, write
+from onehook.core import Hooks, Output, PayloadError
+from onehook.policy import made_since, message_of, settled
+from onehook.system import NOWHERE, os, signal, variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
+    from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
-    from onehook.runner import Job
-else:
-    import _signal  # signal itself brings in enum: 3 ms on every event
+    from onehook.core import Event
+    from onehook.policy import Message
+
+    Finish = Callable[[Message, str], Output]
+    Surrounding = Callable[["Question", Finish], Output]
 
 # With our own lines it fits the smallest pipe buffer (16 KB), so that a host that reads stdout to its end first cannot block us.
 MAX_NOISE = 12 * 1024
 _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the answer was given
 
 
-def run_policy(job: Job, hooks: Hooks | None) -> Output:
-    _hold_standard_descriptors()
-    if hooks is None and is_manifest(job.policy):
-        return _here(job)
-    if hasattr(os, "fork") and job.options.isolation == "process":
-        return _forked(job, hooks)
-    return _threaded(job, hooks)
+class Question:
+    """One event for one policy, and how long the policy may take."""
+
+    __slots__ = ("begun", "event", "given", "load", "options")
+
+    def __init__(self, load: Callable[[], Hooks], event: Event, given: Mapping[str, Any], options: Mapping[str, Any], begun: float) -> None:
+        self.load = load
+        self.event = event
+        self.given = given  # options of the command line
+        self.options = options  # the policy's, as far as they are known before it is loaded
+        self.begun = begun
+
+    def seconds(self, options: Mapping[str, Any] | None = None) -> float:
+        """For the whole event, with these options of the policy."""
+        return settled({"options": self.options if options is None else options}, self.given).timeout
 
 
-def _hold_standard_descriptors() -> None:
+def hold_standard_descriptors() -> None:
     """A host may start us with stdout or stderr closed; what is opened next would take its number, and be written to."""
     try:
         while True:
-            descriptor = os.open(os.devnull, os.O_RDWR)
+            descriptor = os.open(NOWHERE, os.O_RDWR)
             if descriptor > 2:
                 os.close(descriptor)
                 return
@@ -51,30 +68,30 @@ def _hold_standard_descriptors() -> None:
         return  # no /dev/null here: nothing to hold them with
 
 
-def _policy(job: Job, hooks: Hooks | None) -> Hooks:
-    gc.freeze()
-    gc.enable()  # the launcher had switched it off
-    return load_policy(job.policy, job.given) if hooks is None else hooks
+def write(output: Output, stdout: int = 1, stderr: int = 2) -> None:
+    for descriptor, text in ((stderr, output.stderr), (stdout, output.stdout)):
+        data = f"{text}\n".encode("utf-8", "backslashreplace") if text else b""
+        while data:
+            try:
+                data = data[os.write(descriptor, data) :]
+            except BlockingIOError:  # some hosts hand their own non-blocking pipe down
+                os.set_blocking(descriptor, True)
+            except OSError:
+                break  # the host has gone or closed this end; the exit code still says it
 
 
-def _message(error: BaseException) -> str:
-    """What a person is told. The traceback goes to the policy's stderr."""
-    cause = error.__cause__ if isinstance(error, OnehookError) else error
-    if cause is not None:
-        try:
-            import traceback
+def alarm(seconds: float) -> Callable[[], object] | None:
+    """Have TimeoutError raised in a system call that takes longer; returns what calls it off. None where there are no timers (Windows)."""
+    if not hasattr(signal, "setitimer"):
+        return None
 
-            traceback.print_exception(type(cause), cause, cause.__traceback__)
-        except Exception:  # stderr may be closed, __str__ may raise
-            pass
-    return told(error) if isinstance(error, OnehookError) else f"the policy raised {told(error)}"
+    def late(*_: object) -> None:
+        raise TimeoutError
 
-
-def _made() -> dict[str, Any]:
-    """How a policy that broke half-way wants to fail: it has perhaps made its Hooks already."""
-    made = [hooks.options for hooks in Hooks.made]
-    closed = [options for options in made if options.get("fail") == "closed"]
-    return (closed or made or [{}])[-1]
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM, signal.SIGCHLD))  # a mask is inherited from the host
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    return lambda: signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 # --- in this process -----------------------------------------------------------------------------------------------------------
@@ -90,54 +107,53 @@ class _Heard:
         self.text = (self.text + text)[-MAX_NOISE:]
 
 
-def _here(job: Job) -> Output:
-    """A manifest runs no Python code but ours, and its programs are processes of their own, so a fork would only cost time."""
+def here(question: Question, finish: Finish) -> Output:
     real, heard = sys.stderr, _Heard()
-    sys.stderr = heard
-    message: dict[str, Any] = {}
-    disarm = None
+    disarm: list[Callable[[], object] | None] = []
+
+    def tell(options: dict[str, Any]) -> None:
+        disarm.append(alarm(question.seconds(options)))  # should we ourselves hang; programs are ended before
+
+    sys.stderr = heard  # type: ignore[assignment,unused-ignore]
     try:
-        policy = load_policy(job.policy, job.given)
-        message["options"] = policy.options
-        job.settle(policy.options)
-        disarm = alarm(job.options.timeout)  # should we ourselves hang; programs are ended before
-        assert job.event is not None
-        message["response"] = checked(policy.dispatch(job.event)).to_dict()
-    except Exception as error:
-        message["error"] = told(error)
+        message = message_of(question.load, question.event, tell)
     finally:
         sys.stderr = real
-        if disarm is not None:
-            disarm()
-    return _concluded(job, message, "", heard.text)
+        for call_off in disarm:
+            if call_off is not None:
+                call_off()
+    return finish(message, heard.text)
 
 
 # --- with fork -----------------------------------------------------------------------------------------------------------------
 
 
-def _forked(job: Job, hooks: Hooks | None) -> Output:
+def forked(question: Question, finish: Finish) -> Output:
     read_end, write_end = os.pipe()
     noise = _noise_file()
     reader = _Reader(read_end)
-    deadline = _Deadline(reader, job.begun)
+    deadline = _Deadline(reader, question.begun)
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _child(job, hooks, write_end, noise)
+        _child(question, write_end, noise)
     os.close(write_end)
-    deadline.arm(job.options.timeout)
-    if reader.line() and isinstance(reader.message.get("options"), dict):
-        job.settle(reader.message["options"])
-        deadline.arm(job.options.timeout)
+    message = reader.message
+    deadline.arm(question.seconds())
+    if reader.line() and isinstance(message.get("options"), dict):
+        deadline.arm(question.seconds(message["options"]))
         reader.line()
     deadline.disarm()
-    problem = ""
-    if "response" not in reader.message and "error" not in reader.message:
-        problem = reader.garbled or "the policy's process ended without an answer"
+    if "response" not in message and "error" not in message:
+        message["error"] = reader.garbled or "the policy's process ended without an answer"
         if deadline.passed:
-            problem = f"the policy took longer than {job.options.timeout:g} s"
+            message["error"] = _too_slow(deadline.seconds)
         _kill(child)
-    return _concluded(job, reader.message, problem, _read_noise(noise))
+    return finish(message, _read_noise(noise))
+
+
+def _too_slow(seconds: float) -> str:
+    return f"the policy took longer than {seconds:g} s"
 
 
 class _Deadline:
@@ -148,14 +164,12 @@ class _Deadline:
     """
 
     def __init__(self, reader: _Reader, begun: float) -> None:
-        import time
-
-        self.now = time.monotonic
         self.begun = begun
+        self.seconds = 0.0
         self.passed = False
         self.reader = reader
-        _signal.signal(_signal.SIGALRM, self._on_alarm)
-        _signal.signal(_signal.SIGCHLD, self._on_child)
+        signal.signal(signal.SIGALRM, self._on_alarm)
+        signal.signal(signal.SIGCHLD, self._on_child)
 
     def _on_alarm(self, *_: object) -> None:
         self.passed = True
@@ -165,11 +179,12 @@ class _Deadline:
         os.set_blocking(self.reader.descriptor, False)
 
     def arm(self, seconds: float) -> None:
-        _signal.setitimer(_signal.ITIMER_REAL, max(0.001, self.begun + seconds - self.now()))
+        self.seconds = seconds
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, self.begun + seconds - time.monotonic()))
 
     def disarm(self) -> None:
-        _signal.setitimer(_signal.ITIMER_REAL, 0)
-        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 class _Reader:
@@ -200,24 +215,10 @@ class _Reader:
         return True
 
 
-def _concluded(job: Job, message: dict[str, Any], problem: str, noise: str) -> Output:
-    if isinstance(message.get("options"), dict):
-        job.settle(message["options"])
-    else:  # it was not loaded
-        job.settle(message.get("made") or {})
-        job.source_says_closed = source_says_closed(job.policy)
-    if not problem and isinstance(message.get("response"), dict):
-        try:
-            return conclude(job, probed(job, Response(**message["response"])), noise)
-        except Exception as error:
-            problem = told(error)
-    return fail(job, problem or str(message.get("error")), noise)
-
-
 def _kill(child: int) -> None:
     for kill in (os.killpg, os.kill):  # the group first; it may not have been made yet
         try:
-            kill(child, _signal.SIGKILL)
+            kill(child, signal.SIGKILL)
             break
         except OSError:
             continue
@@ -227,39 +228,41 @@ def _kill(child: int) -> None:
         pass
 
 
-def _child(job: Job, hooks: Hooks | None, pipe: int, noise: int) -> NoReturn:
+def _child(question: Question, pipe: int, noise: int) -> NoReturn:
+    def tell(options: dict[str, Any]) -> None:
+        _send(pipe, {"options": options})
+        _outlive(question.seconds(options))
+
     try:
         os.setpgid(0, 0)  # so that a deadline ends what a handler started, too
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
+        os.dup2(os.open(NOWHERE, os.O_RDONLY), 0)
         os.dup2(noise, 1)
         os.dup2(noise, 2)
-        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
-        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
-        _signal.setitimer(_signal.ITIMER_REAL, 0)
-        _signal.alarm(int(job.options.timeout) + _AFTERLIFE)  # should the parent be killed, nobody else ends this process
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _outlive(question.seconds())
         _lenient_output()
-        result = _child_answer(job, hooks, pipe)
+        _collect_garbage_again()
+        message = message_of(question.load, question.event, tell)
         _flush()
-        _send(pipe, result)
+        _send(pipe, message)
         os.close(pipe)
-        _signal.alarm(_AFTERLIFE)
+        _outlive(0)
         if "atexit" in sys.modules:
             sys.modules["atexit"]._run_exitfuncs()
     finally:
         os._exit(0)
 
 
-def _child_answer(job: Job, hooks: Hooks | None, pipe: int) -> dict[str, Any]:
-    assert job.event is not None
-    try:
-        policy = _policy(job, hooks)
-        _send(pipe, {"options": policy.options})
-        job.settle(policy.options)
-        _signal.alarm(int(job.options.timeout) + _AFTERLIFE)
-        return {"response": checked(policy.dispatch(job.event)).to_dict()}
-    except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer
-        return {"error": _message(error), "made": _made()}
+def _outlive(seconds: float) -> None:
+    """End this process some time after the deadline: should the parent be killed, nobody else does."""
+    signal.alarm(int(seconds) + _AFTERLIFE)
+
+
+def _collect_garbage_again() -> None:
+    gc.freeze()
+    gc.enable()  # the launcher had switched it off
 
 
 def _send(pipe: int, message: dict[str, Any]) -> None:
@@ -292,28 +295,27 @@ def _noise_file() -> int:
     try:
         return os.memfd_create("onehook")
     except (AttributeError, OSError):
-        folder = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"
-        path = os.path.join(folder, f"onehook-{os.getpid()}-{os.urandom(8).hex()}")
+        path = f"{variable('TMPDIR') or variable('TEMP') or '/tmp'}/onehook-{os.getpid()}-{os.urandom(8).hex()}"
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0), 0o600)
         except OSError:
-            return os.open(os.devnull, os.O_RDWR)  # better to lose what is printed than not to run the policy
+            return os.open(NOWHERE, os.O_RDWR)  # better to lose what is printed than not to run the policy
         if not hasattr(os, "O_TEMPORARY"):
             os.unlink(path)
         return descriptor
 
 
 def _read_noise(descriptor: int) -> str:
-    size = os.lseek(descriptor, 0, os.SEEK_END)
-    os.lseek(descriptor, max(0, size - MAX_NOISE), os.SEEK_SET)
+    size = os.lseek(descriptor, 0, 2)
+    os.lseek(descriptor, max(0, size - MAX_NOISE), 0)
     return os.read(descriptor, MAX_NOISE).decode("utf-8", "backslashreplace")
 
 
 # --- without fork --------------------------------------------------------------------------------------------------------------
 
 
-def _threaded(job: Job, hooks: Hooks | None) -> Output:
-    """Runs the policy here, and writes the answer itself: stdout stays turned away from the host, since threads may go on printing."""
+def threaded(question: Question, finish: Finish) -> Output:
+    """Asks the policy here, and writes the answer itself: stdout stays turned away from the host, since threads may go on printing."""
     import _thread
 
     real = [os.dup(1), os.dup(2)]
@@ -328,39 +330,36 @@ def _threaded(job: Job, hooks: Hooks | None) -> Output:
     if hasattr(os, "register_at_fork"):  # a forked child that stays behind must not keep a host waiting, nor answer in our place
         os.register_at_fork(after_in_child=let_go)
     _lenient_output()
-    loaded: dict[str, Any] = {}
-    result: dict[str, Any] = {}
-    settled = _thread.allocate_lock()
+    _collect_garbage_again()
+    loaded: Message = {}
+    answered = _thread.allocate_lock()  # never released: who has it writes the answer
+    before = len(Hooks.made)
 
-    def finish(problem: str = "") -> Output:
+    def conclude(message: Message) -> Output:
         _flush()
-        output = _concluded(job, {"made": _made(), **loaded, **result}, problem, _read_noise(noise))
+        output = finish(message, _read_noise(noise))
         if real:
             write(output, *real)
         return Output("", output.exit_code)
 
-    def watch() -> None:
-        import time
+    def seconds() -> float:
+        return question.seconds(loaded.get("options"))
 
-        while time.monotonic() - job.begun < job.options.timeout:
-            time.sleep(min(0.05, job.options.timeout))
-            if result:
+    def watch() -> None:
+        while time.monotonic() - question.begun < seconds():
+            time.sleep(min(0.05, seconds()))
+            if answered.locked():
                 return
-        if settled.acquire(False):
-            exit_code = 2 if job.closed else 1
+        if answered.acquire(False):
+            exit_code = 1
             try:
-                exit_code = finish(f"the policy took longer than {job.options.timeout:g} s").exit_code
+                message = {"made": made_since(before), **loaded, "error": _too_slow(seconds())}
+                exit_code = 2 if settled(message, question.given).fail == "closed" else 1
+                exit_code = conclude(message).exit_code
             finally:
                 os._exit(exit_code)
 
     _thread.start_new_thread(watch, ())
-    try:
-        policy = _policy(job, hooks)
-        job.settle(policy.options)
-        loaded["options"] = policy.options
-        assert job.event is not None
-        result["response"] = checked(policy.dispatch(job.event)).to_dict()
-    except BaseException as error:
-        result["error"] = _message(error)
-    settled.acquire()  # never released: if the watcher has it, this process ends there
-    return finish()
+    message = message_of(question.load, question.event, lambda options: loaded.update(options=options))
+    answered.acquire()  # if the watcher has it, this process ends there
+    return conclude(message)

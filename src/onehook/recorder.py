@@ -15,28 +15,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.core import Output
-    from onehook.runner import Job
+    from onehook.core import Event, Output
+    from onehook.runner import Request
 
 FOLDER, MASK = "ONEHOOK_RECORD", "ONEHOOK_RECORD_MASK"
 
 
-def keep(job: Job, output: Output) -> None:
+def keep(request: Request, output: Output) -> None:
     """Append the event. An error is reported on stderr, unless stderr is the host's message channel."""
     try:
-        _append(os.environ[FOLDER], _file_name(job), _entry(job, output))
+        _append(os.environ[FOLDER], _file_name(output.event), _entry(request, output))
     except Exception as error:
         if not output.alone:
             output.stderr = f"{output.stderr}\n[onehook] this event was not recorded: {type(error).__name__}: {error}".lstrip("\n")
 
 
-def _entry(job: Job, output: Output) -> dict[str, Any]:
-    event = job.event
+def _entry(request: Request, output: Output) -> dict[str, Any]:
+    event = output.event
     entry: dict[str, Any] = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "host": job.wire.ID if job.wire is not None else "",
+        "host": event.host if event is not None else "".join(request.hosts[:1]),
         "event": event.event if event is not None else "",
-        "native_event": event.native_event if event is not None else job.event_name,
+        "native_event": event.native_event if event is not None else request.event_name,
         "payload": event.native if event is not None else None,
         "answer": {
             "stdout": output.stdout,
@@ -70,8 +70,7 @@ def masked(value: Any, key: str = "") -> Any:
     return text
 
 
-def _file_name(job: Job) -> str:
-    event = job.event
+def _file_name(event: Event | None) -> str:
     if event is None:
         return "unreadable.jsonl"
     named = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in event.session_id)[:100].lstrip(".")

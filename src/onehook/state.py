@@ -16,23 +16,22 @@ import time
 
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
+from onehook.lock import Lock, try_acquire
 from onehook.stopguard import state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, ItemsView, Iterator, KeysView, MutableMapping, ValuesView
+    from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
     from typing import Any
 
     from onehook.core import Event
-
-    _Mapping = MutableMapping[str, Any]
+    from onehook.core import Memory as _Mapping
 else:
     from _collections_abc import MutableMapping as _Mapping  # loaded by the interpreter itself; collections.abc would bring collections
 
 MAX_BYTES = 256 * 1024
 DAYS = {"sessions": 30, "projects": 365, "stops": 30}  # without a change; "stops" is what stopguard leaves behind
 _SWEEP_EVERY = 24 * 3600
-_LOCK_SECONDS = 10
 _MISSING = object()
 
 
@@ -61,7 +60,7 @@ def _root_of(cwd: str) -> str:
 
 
 class State(_Mapping):
-    """A mapping of texts to JSON values that is kept. What a read returns is a copy: assign it again to keep a change of it."""
+    """A mapping of strings to JSON values that is kept. A read returns a copy: to keep a change of it, assign it again."""
 
     __slots__ = ("_path", "_what")
 
@@ -164,7 +163,7 @@ class State(_Mapping):
 
     def _change(self, change: Callable[[dict[str, Any]], Any]) -> Any:
         try:
-            with _Lock(self._path + ".lock"):
+            with Lock(self._path + ".lock"):
                 values = self._read()
                 result = change(values)
                 self._write(values)
@@ -216,76 +215,6 @@ def _file_name(names: tuple[str, ...]) -> str:
     return f"{sha1(chr(0).join(names).encode('utf-8', 'backslashreplace')).hexdigest()}.json"
 
 
-class _Lock:
-    """An exclusive lock that the system releases when its holder dies."""
-
-    __slots__ = ("descriptor", "path")
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.descriptor = -1
-
-    def __enter__(self) -> None:
-        while True:
-            self.descriptor = self._open()
-            try:
-                _acquire(self.descriptor)
-                if self._is_current():
-                    return
-            except BaseException:
-                os.close(self.descriptor)
-                raise
-            os.close(self.descriptor)  # swept away while we waited: others lock a newer file
-
-    def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT
-        try:
-            return os.open(self.path, flags, 0o600)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            return os.open(self.path, flags, 0o600)
-
-    def _is_current(self) -> bool:
-        try:
-            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
-        except FileNotFoundError:
-            return False
-
-    def __exit__(self, *_: object) -> None:
-        _release(self.descriptor)
-        os.close(self.descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _acquire(descriptor: int, wait: bool = True) -> None:
-        until = time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                os.lseek(descriptor, 0, os.SEEK_SET)
-                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-                return
-            except OSError:
-                if not wait or time.monotonic() > until:
-                    raise
-                time.sleep(0.005)
-
-    def _release(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _acquire(descriptor: int, wait: bool = True) -> None:
-        # Without a limit of its own: the policy's deadline ends a wait, and the system ends the lock of a process that dies.
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _release(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-
-
 def _sweep_sometimes(folder: str) -> None:
     """Once a day, when a new session is first written: delete what was not changed for long. Nothing here may fail the policy."""
     marker = os.path.join(folder, "swept")
@@ -323,7 +252,7 @@ def _remove(path: str) -> None:
     elif not os.path.exists(path[: -len(".lock")]):
         descriptor = os.open(path, os.O_RDWR)
         try:
-            _acquire(descriptor, wait=False)
-            os.unlink(path)
+            if try_acquire(descriptor):
+                os.unlink(path)
         finally:
             os.close(descriptor)

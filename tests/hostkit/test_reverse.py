@@ -22,7 +22,7 @@ from onehook.hostkit.effects import compile_response
 from onehook.hostkit.patch import changes_of_patch
 from onehook.hostkit.reverse import TOOL_EVENTS, patch_of, sample, unified_events
 from onehook.hosts import HOSTS, detect, load
-from onehook.runner import Job, _with_chatter, conclude
+from onehook.words import with_chatter, words_of
 from tests.host_folders import captures, facts, folder, lines_of
 from tests.hostkit.reversing import (
     COMMON,
@@ -245,7 +245,7 @@ def test_an_answer_that_was_written_for_a_host_is_read_back(host: str, name: str
     options = Options({"ask_fallback": data.draw(st.sampled_from(["deny", "allow", "ask"]))})
     effective, drops = compile_response(wire, event, data.draw(responses()), options)
     noise = data.draw(st.sampled_from(["", "printed by the policy"]))
-    output = _with_chatter(wire.render(event, effective, bool(drops or noise)), drops, noise)
+    output = with_chatter(wire.render(event, effective, bool(drops or noise)), drops, noise)
     read = reverse.answer(event, output.stdout, output.stderr, output.exit_code)
     assert read == as_read(host, wire.EVENTS[name].shape, facts(host).as_received(event, output, effective))
 
@@ -301,9 +301,8 @@ def test_what_only_its_own_host_can_act_on_is_kept_there_and_refused_elsewhere(h
     event, said = event_of(host, row), row["stdout"]
     read = reverse_of(host).answer(event, *given_by(row))
     assert read.native == {host: said}
-    job = Job()
-    job.wire, job.event = load(host), event
-    assert json.loads(conclude(job, read).stdout) == {**json.loads(conclude(job, read.copy(native=None)).stdout or "{}"), **said}
+    kept, without = (words_of(load(host), event, response, Options()).stdout for response in (read, read.copy(native=None)))
+    assert json.loads(kept) == {**json.loads(without or "{}"), **said}
     with pytest.raises(HandlerError, match="which onehook cannot carry"):
         reverse_of(host).answer(elsewhere(event), *given_by(row), row["event"])
 

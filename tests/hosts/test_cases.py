@@ -18,7 +18,6 @@ from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Drop, Event, 
 from onehook.hostkit.effects import EFFECTS as ALL_EFFECTS
 from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, wire_of
-from onehook.runner import Job
 from onehook.runner import answer as answer_event
 from tests.host_folders import folder, payloads, with_folders
 
@@ -52,11 +51,9 @@ def walk(case: Case) -> tuple[Output, Event | None]:
 
     for name in EVENTS + EXTENDED_EVENTS:
         hooks.on(name)(answer)
-    job = Job()
-    job.hosts = [case["host"]] if case.get("host") else []
-    job.event_name, job.given = case.get("event_name", ""), dict(case.get("given", {}))
+    asked = {"hosts": [case["host"]] if case.get("host") else [], "event_name": case.get("event_name", ""), "given": case.get("given", {})}
     stdin = case["stdin"] if "stdin" in case else json.dumps(case["payload"])
-    return answer_event(job, stdin.encode(), lambda: hooks), seen[0] if seen else None
+    return answer_event(stdin.encode(), lambda: hooks, **asked), seen[0] if seen else None
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from harness import fire, process, reason_of, stop_payload, tool_payload
 from onehook.core import Event, UsageError
 from onehook.hostkit.reverse import sample
 from onehook.manifest.load import commands_in, path_matches
-from onehook.runner import load_policy
+from onehook.policy import load_policy
 from onehook.testing import simulate
 from tests.manifest.kit import guard, manifest_of, payloads, sh
 

@@ -10,7 +10,7 @@ import pytest
 from onehook.manifest import programs, programs_windows
 from onehook.manifest.programs import Run
 
-STAGES = {"posix_spawn": lambda runs, seconds: programs._Stage(seconds).play(runs), "subprocess": programs_windows.play}
+STAGES = {"posix_spawn": programs.run_all, "subprocess": programs_windows.run_all}
 
 
 @pytest.fixture(params=STAGES, autouse=True)

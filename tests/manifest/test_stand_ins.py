@@ -14,7 +14,7 @@ from onehook.core import Hooks
 from onehook.hostkit.reverse import sample, unified_events
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest.load import stand_ins_of
-from onehook.runner import load_policy
+from onehook.policy import load_policy
 from tests.manifest.kit import manifest_of, sh
 
 SAID = {"claude": '{"decision": "block", "reason": "look again"}', "onehook": '{"decision": "deny", "reason": "look again"}'}

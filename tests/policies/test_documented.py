@@ -7,7 +7,7 @@ from pathlib import Path
 from onehook.core import Hooks
 from onehook.hostkit.reverse import sample
 from onehook.policies.rules import RULES, SECRETS
-from onehook.runner import hooks_in
+from onehook.policy import hooks_in
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "policies.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
 from onehook.policies import dangerous_commands, format_after_edit, git_guard, protected_paths, secrets, session_briefing, tests_before_stop
 from onehook.policies.rules import RULES, SECRETS
-from onehook.runner import Job, answer
+from onehook.runner import answer
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
 SPOKEN_FOR = []
@@ -32,9 +32,7 @@ def told(hooks, event, host):
     from json import dumps
 
     reverse = load(host, "reverse")
-    job = Job()
-    job.hosts = [host]
-    output = answer(job, dumps(reverse.payload(event)).encode(), lambda: hooks)
+    output = answer(dumps(reverse.payload(event)).encode(), lambda: hooks, hosts=[host])
     assert output.answer is not None, output.stderr
     return output.answer
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from onehook.lock import Lock, LockError
 from onehook.setup.files import TEMP_PREFIX, FileEdit, write
-from onehook.setup.lock import LockError, held
 from tests.setup.killing import killed_at
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -23,7 +23,7 @@ COUNTS_UP = """
 import sys
 from pathlib import Path
 from onehook.setup.files import FileEdit, StaleError
-from onehook.setup.lock import held
+from onehook.lock import Lock
 from tests.setup.test_files_crash import written
 scope = Path(sys.argv[1])
 done = 0
@@ -31,7 +31,7 @@ while done < 25:
     before = (scope / "n").read_bytes()
     after = str(int(before) + 1).encode()
     try:
-        with held(scope.parent / "locks", wait=30):
+        with Lock(str(scope.parent / "locks" / "lock"), wait=30):
             written(scope, [FileEdit(scope / "n", before, after), FileEdit(scope / "m", before, after)])
         done += 1
     except StaleError:
@@ -91,13 +91,13 @@ def test_two_processes_never_lose_an_update_or_mix_files(tmp_path: Path) -> None
 
 
 def test_the_waiting_process_names_the_holder(tmp_path: Path) -> None:
-    with held(tmp_path / "locks", wait=0):
+    with Lock(f"{tmp_path}/locks/lock", wait=0):
         code = """
 import sys
 from pathlib import Path
-from onehook.setup.lock import LockError, held
+from onehook.lock import Lock, LockError
 try:
-    with held(Path(sys.argv[1]) / "locks", wait=0.1):
+    with Lock(f"{sys.argv[1]}/locks/lock", wait=0.1):
         pass
 except LockError as error:
     sys.exit(0 if f"pid {sys.argv[2]}" in str(error) else 3)
@@ -106,9 +106,9 @@ except LockError as error:
 
 
 def test_the_lock_is_free_again_after_use_and_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), held(tmp_path / "locks", wait=0):
+    with pytest.raises(KeyError), Lock(f"{tmp_path}/locks/lock", wait=0):
         raise KeyError
-    with held(tmp_path / "locks", wait=0), pytest.raises(LockError), held(tmp_path / "locks", wait=0):
+    with Lock(f"{tmp_path}/locks/lock", wait=0), pytest.raises(LockError), Lock(f"{tmp_path}/locks/lock", wait=0):
         pass
-    with held(tmp_path / "locks", wait=0):
+    with Lock(f"{tmp_path}/locks/lock", wait=0):
         pass

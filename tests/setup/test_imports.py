@@ -14,9 +14,9 @@ from harness import clean_environment, fire
 from onehook.hostkit.imports import command_patterns, patterns_of, tools_of_regex
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
+from onehook.policy import load_policy
 from onehook.prove import imports
 from onehook.prove.imports import command
-from onehook.runner import load_policy
 
 REASON = "rm -rf is not done here"
 # name -> (event, tool, fields) that must start it

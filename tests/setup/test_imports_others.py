@@ -15,7 +15,7 @@ from onehook.hostkit.imports import for_bash, in_project, joined_mcp
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.hosts.gemini.imports import quoted_variables
-from onehook.runner import load_policy
+from onehook.policy import load_policy
 from onehook.setup.imports import importable
 
 # Notes what it got, and where it was started; the guard denies in the words of its host.

@@ -200,7 +200,7 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
 def loaded(path: Path) -> Hooks:
     """The policy, loaded now: a policy that does not load must not be installed."""
     from onehook.manifest.load import Manifest
-    from onehook.runner import load_policy
+    from onehook.policy import load_policy
 
     try:
         hooks = load_policy(str(path))

@@ -6,7 +6,7 @@ host spells the unified input keys.
 
 from __future__ import annotations
 
-from os.path import isabs, join, normpath
+import sys
 
 from onehook.core import Change, Facts, Mcp, PayloadError
 
@@ -49,7 +49,17 @@ def _texts(event: Event, key: str) -> list[str]:
     return [text] if text else []
 
 
+_ODD_PARTS = frozenset(("", ".", ".."))
+
+
 def absolute(path: str, cwd: str) -> str:
+    """A path as seen from cwd, without . and .. in it."""
+    if sys.platform != "win32" and path:
+        whole = path if path.startswith("/") or not cwd else f"{cwd.rstrip('/')}/{path}"
+        if _ODD_PARTS.isdisjoint(whole.removeprefix("/").split("/")):
+            return whole  # most paths; os.path costs an event a millisecond
+    from os.path import isabs, join, normpath
+
     return normpath(path if isabs(path) or not cwd else join(cwd, path))
 
 

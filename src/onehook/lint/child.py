@@ -113,10 +113,10 @@ def probed(registration: Registration, rounds: list[list[Any]]) -> dict[str, Any
 
 
 def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | None, HandlerError | None]:
-    from onehook.core import HandlerError, _call
+    from onehook.core import HandlerError, call
 
     try:
-        answer = _call(registration, event)
+        answer = call(registration, event)
     except HandlerError as error:
         return None, error
     if answer is None:
@@ -125,7 +125,7 @@ def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | N
 
 
 def main(mode: str, policy: str, result_path: str) -> None:
-    from onehook.runner import load_policy, told
+    from onehook.policy import load_policy, told
 
     result = Result(result_path)
     sys.stderr.write(f"{BEGIN_MARK}\n")

@@ -9,10 +9,13 @@ from onehook.codec import dumps
 from onehook.core import Event, OnehookError, Response, merge
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.manifest.programs import Run, run_all
+from onehook.manifest import programs
+from onehook.manifest.programs import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onehook.hosts.interface import Reverse
     from onehook.manifest.load import Program
 
@@ -94,8 +97,16 @@ def answers(programs: list[Program], event: Event, seconds: float) -> list[Respo
         parts.append([_Part(program, dialect, part, event) for part in dialect.parts(event if moment is None else moment)])
         for part in parts[-1]:
             part.prepare(project_of(event, program.folder))
-    run_all([part.run for several in parts for part in several if part.run is not None], seconds)
+    _way_to_run()([part.run for several in parts for part in several if part.run is not None], seconds)
     return [_joined(several) for several in parts]
+
+
+def _way_to_run() -> Callable[[list[Run], float], None]:
+    if hasattr(os, "posix_spawn"):
+        return programs.run_all
+    from onehook.manifest import programs_windows
+
+    return programs_windows.run_all
 
 
 def _joined(parts: list[_Part]) -> Response | None:

@@ -41,12 +41,7 @@ class Run:
 
 def run_all(runs: Sequence[Run], seconds: float) -> None:
     """Run all, at most AT_ONCE at a time, and end whatever is left after `seconds`."""
-    if hasattr(os, "posix_spawn"):
-        _Stage(seconds).play(runs)
-    else:
-        from onehook.manifest.programs_windows import play
-
-        play(runs, seconds)
+    _Stage(seconds).play(runs)
 
 
 def too_slow(seconds: float) -> str:

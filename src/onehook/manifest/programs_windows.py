@@ -80,7 +80,7 @@ class _Live:
         self.process.wait()
 
 
-def play(runs: Sequence[Run], seconds: float) -> None:
+def run_all(runs: Sequence[Run], seconds: float) -> None:
     end = time.monotonic() + seconds
     waiting = list(runs)
     live: list[_Live] = []

@@ -17,13 +17,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from onehook.core import Hooks, OnehookError, PayloadError, Response, UsageError
+from onehook.core import Hooks, OnehookError, PayloadError, UsageError
 from onehook.hostkit.effects import gates
 from onehook.hostkit.transcripts import MAX_KINDS, Counts
 from onehook.hosts import resolve
+from onehook.policy import load_policy, message_of, settled, told
 from onehook.record.sources import Recorded, Source, read
-from onehook.runner import Job, checked, conclude, fail, load_policy, told
 from onehook.testing.effect import effect
+from onehook.words import concluded
 
 PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn", "os.startfile")
 NETWORK = ("socket.connect", "socket.bind", "socket.sendto")
@@ -95,26 +96,18 @@ def _share(recorded: Recorded, shards: int) -> int:
 
 def judge(hooks: Hooks, recorded: Recorded, hosts: Sequence[str] = ()) -> dict[str, Any]:
     """What the policy decides about one event, and what the agent would do."""
-    job = Job()
-    job.hosts = [recorded.host] if recorded.host else list(hosts)
     try:
-        job.wire = resolve(job.hosts, recorded.payload)
-        job.event = job.wire.parse(recorded.payload, recorded.native_event)
-        job.event.echo = job.event.echo or recorded.echo
+        wire = resolve([recorded.host] if recorded.host else list(hosts), recorded.payload)
+        event = wire.parse(recorded.payload, recorded.native_event)
     except (PayloadError, UsageError) as error:
         return {"unusable": str(error), "effect": "unusable", "interesting": False}
-    event = job.event
+    event.echo = event.echo or recorded.echo  # as live: handlers do not see an echo
     begun = time.perf_counter()
-    error_text = ""
-    try:
-        job.settle(hooks.options)
-        with _deadline(job.options.timeout):
-            response = Response() if event.echo else checked(hooks.dispatch(event))  # as live: handlers do not see an echo
-        output = conclude(job, response)
-    except Exception as error:
-        error_text = told(error)
-        output = fail(job, error_text)
-    words = effect(event, output, gates(job.wire, event))
+    options = settled({"options": hooks.options}, {})
+    with _deadline(options.timeout):
+        message = message_of(lambda: hooks, event)
+    output = concluded(wire, event, message, options)
+    words = effect(event, output, gates(wire, event))
     answer = output.answer.to_dict() if output.answer is not None else {}
     return {
         "time": recorded.time,
@@ -124,12 +117,12 @@ def judge(hooks: Hooks, recorded: Recorded, hosts: Sequence[str] = ()) -> dict[s
         "tool": event.tool,
         "about": about(event)[:MAX_SHOWN],
         "effect": words,
-        "reason": error_text or answer.get("reason", ""),
+        "reason": output.error or answer.get("reason", ""),
         "modified_input": answer.get("modified_input"),
         "additional_context": answer.get("additional_context", ""),
         "dropped": [str(drop) for drop in output.dropped],
         "ms": round((time.perf_counter() - begun) * 1000, 3),
-        "interesting": bool(answer or error_text),
+        "interesting": bool(answer or output.error),
     }
 
 

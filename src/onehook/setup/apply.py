@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from onehook.lock import Lock
 from onehook.setup.files import StaleError, sweep, write
 from onehook.setup.journal import Journal
-from onehook.setup.lock import held
 from onehook.setup.plan import Plan
 
 _ATTEMPTS = 20
@@ -19,7 +19,7 @@ def apply(plan: Plan, journal: Journal) -> None:
     """Write all edits of a plan under the lock, each file atomically, and remember what was there before."""
     if not (plan.edits or plan.leftovers or plan.own_folders):
         return
-    with held(journal.folder.parent, wait=_WAIT):
+    with Lock(str(journal.folder.parent / "setup.lock"), _WAIT):
         paths = [*(edit.path for edit in plan.edits if edit.after is None), *plan.leftovers]
         created = {path: origin.folders if (origin := journal.origin(path)) else () for path in paths}
         write(plan.edits, roots=plan.roots, ready=lambda: journal.promise(plan.edits, plan.first_states))

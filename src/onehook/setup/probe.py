@@ -16,9 +16,10 @@ from onehook.core import Event, OnehookError, Response
 from onehook.hostkit.config import Diagnosis, Found, Machine
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
-from onehook.runner import PROBE_REASON, is_manifest
+from onehook.policy import is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.installed import ConfigFile
+from onehook.words import PROBE_REASON
 
 FIRE_SECONDS = 40
 SLOW_RATIO = 4.0  # times a bare interpreter; slower policies get a note

@@ -60,20 +60,17 @@ def _host_ids(host: str) -> tuple[str, ...]:
 def in_process(shot: Round, policy: str, state: Path) -> Told:
     """Run in this process, without a deadline. The policy is loaded again for each event, as in a real hook."""
     from onehook.codec import dumps
-    from onehook.runner import Job, answer, load_policy, source_says_closed
-
-    job = Job()
-    job.hosts = list(_host_ids(shot.host))
-    job.event_name = shot.native_event
-
-    def hooks() -> Hooks:
-        job.source_says_closed = source_says_closed(policy)
-        loaded = load_policy(policy)
-        job.source_says_closed = False
-        return loaded
+    from onehook.policy import load_policy
+    from onehook.runner import answer
 
     with _variable(_STATE, str(state)), _nothing_stays(policy), _no_run():
-        output = answer(job, dumps(shot.payload).encode(), hooks)
+        output = answer(
+            dumps(shot.payload).encode(),
+            lambda: load_policy(policy),
+            policy=policy,
+            hosts=_host_ids(shot.host),
+            event_name=shot.native_event,
+        )
     lost = tuple(_loss(drop.to_dict()) for drop in output.dropped)
     return Told(output.stdout, output.stderr, output.exit_code, lost, output.error)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from onehook.core import DECISIONS, Hooks, Output
 from onehook.hosts import wire_of
-from onehook.runner import Job, answer
+from onehook.runner import answer
 from tests.host_folders import captures, lines_of, payloads
 
 SCHEMAS = Path(__file__).parent / "schemas-0.166.0"
@@ -100,9 +100,7 @@ options = st.fixed_dictionaries(
 def fire(event: str, response: dict[str, Any], given_options: dict[str, Any], changed: dict[str, Any] | None = None) -> Output:
     hooks = Hooks(**given_options)
     hooks.on(wire_of("codex").EVENTS[event].event)(lambda _: response)
-    job = Job()
-    job.hosts = ["codex"]
-    return answer(job, json.dumps({**PAYLOADS[event], **(changed or {})}).encode(), lambda: hooks)
+    return answer(json.dumps({**PAYLOADS[event], **(changed or {})}).encode(), lambda: hooks, hosts=["codex"])
 
 
 def check(event: str, output: Output) -> None:

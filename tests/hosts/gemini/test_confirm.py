@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onehook.core import Event, Hooks
-from onehook.runner import Job, answer
+from onehook.runner import answer
 
 PAYLOADS = json.loads((Path(__file__).parent / "payloads.json").read_text(encoding="utf-8"))
 WINDOW = 1_048_576
@@ -44,7 +44,7 @@ def is_told(folder: Path, *lines: dict[str, Any] | str, **fields: Any) -> bool:
     hooks = Hooks()
     hooks.on("PreCompact")(lambda event: asked.append(event))
     payload = {**PAYLOADS["PreCompress"], "trigger": "auto", "transcript_path": str(transcript), "cwd": str(folder), **fields}
-    output = answer(Job(), json.dumps(payload).encode(), lambda: hooks)
+    output = answer(json.dumps(payload).encode(), lambda: hooks)
     assert (json.loads(output.stdout), output.exit_code, output.stderr) == ({}, 0, "")
     return bool(asked)
 

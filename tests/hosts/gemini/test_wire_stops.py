@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onehook.core import Hooks, Response
-from onehook.runner import Job, answer
+from onehook.runner import answer
 
 PAYLOADS = json.loads((Path(__file__).parent / "payloads.json").read_text(encoding="utf-8"))
 
@@ -22,7 +22,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def sent_back(decision: str | None = "deny", **fields: Any) -> bool:
     hooks = Hooks(stop_limit=3)
     hooks.on("Stop")(lambda event: Response(decision, "go on") if decision else None)
-    output = answer(Job(), json.dumps({**PAYLOADS["AfterAgent"], **fields}).encode(), lambda: hooks)
+    output = answer(json.dumps({**PAYLOADS["AfterAgent"], **fields}).encode(), lambda: hooks)
     return bool(json.loads(output.stdout).get("decision") == "deny")
 
 

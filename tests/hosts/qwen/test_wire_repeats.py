@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from onehook.core import Event, Hooks
-from onehook.runner import Job, answer
+from onehook.runner import answer
 
 CAPTURE = Path(__file__).parent / "captures" / "qwen-0.24.4.jsonl"
 PAYLOADS = [json.loads(line)["stdin"] for line in CAPTURE.read_text(encoding="utf-8").splitlines()]
@@ -23,7 +23,7 @@ def test_a_handler_sees_the_prompt_of_a_captured_session_once() -> None:
     def see(event: Event) -> None:
         seen.append(event.prompt)
 
-    outputs = [answer(Job(), json.dumps(payload).encode(), lambda: hooks) for payload in PROMPTS]
+    outputs = [answer(json.dumps(payload).encode(), lambda: hooks) for payload in PROMPTS]
     assert len(PROMPTS) > 1
     assert seen == ["do it"]
     assert {(output.stdout, output.stderr, output.exit_code) for output in outputs} == {("", "", 0)}

@@ -1,0 +1,161 @@
+"""A policy: how it is loaded, and its message about an event.
+
+message_of is the one way to ask a policy. Where that happens (a forked process, a thread, this process) is for the caller to choose.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from onehook.codec import dumps
+from onehook.core import HandlerError, Hooks, OnehookError, Options, UsageError
+from onehook.hostkit.tools import absolute
+from onehook.system import is_file, os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from onehook.core import Event, Response
+
+    # Plain data, so that it can cross a pipe. "options": the policy's own; "response", or "error": a text;
+    # "made": options of a policy that broke while it was loaded.
+    Message = dict[str, Any]
+
+MAX_POLICY = 4 * 1024 * 1024
+
+
+def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str, Any]], None] | None = None) -> Message:
+    """The policy's answer to an event, or its error. `tell` is called with the policy's options as soon as they are known."""
+    message: Message = {}
+    before = len(Hooks.made)
+    try:
+        policy = load()
+        message["options"] = policy.options
+        if tell is not None:
+            tell(policy.options)
+        message["response"] = _checked(policy.dispatch(event)).to_dict()
+    except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer
+        message["error"] = explained(error)
+        message["made"] = made_since(before)
+    return message
+
+
+def settled(message: Mapping[str, Any], given: Mapping[str, Any], sources: Iterable[str] = ()) -> Options:
+    """The options of an event: those of the command line win over the policy's.
+
+    A policy that could not be loaded has no options; then those count that it made before it broke, and a fail=closed in its source
+    (`sources`: what may be its path).
+    """
+    loaded = message.get("options")
+    known = loaded if isinstance(loaded, dict) else message.get("made") or {}
+    options = Options({**known, **{name: value for name, value in given.items() if value is not None}})
+    if not isinstance(loaded, dict) and not given.get("fail") and any(map(source_says_closed, sources)):
+        options.fail = "closed"
+    return options
+
+
+def made_since(count: int) -> dict[str, Any]:
+    """How a policy that broke half-way wants to fail: it has perhaps made its Hooks already."""
+    made = [hooks.options for hooks in Hooks.made[count:]]
+    closed = [options for options in made if options.get("fail") == "closed"]
+    return (closed or made or [{}])[-1]
+
+
+def _checked(response: Response) -> Response:
+    """A rewrite must survive JSON before it is promised."""
+    if response.modified_input is not None:
+        try:
+            dumps(response.modified_input)
+        except (TypeError, ValueError) as error:
+            raise HandlerError(f"modified_input cannot be written as JSON: {error}") from None
+    return response
+
+
+def explained(error: BaseException) -> str:
+    """An error of a policy, for a person. The traceback goes to the policy's stderr."""
+    cause = error.__cause__ if isinstance(error, OnehookError) else error
+    if cause is not None:
+        try:
+            import traceback
+
+            traceback.print_exception(type(cause), cause, cause.__traceback__)
+        except Exception:  # stderr may be closed, __str__ may raise
+            pass
+    return told(error) if isinstance(error, OnehookError) else f"the policy raised {told(error)}"
+
+
+def told(error: BaseException) -> str:
+    """An error in one line, for a person."""
+    try:
+        text = str(error)
+    except Exception:  # __str__ is the policy's code too
+        text = ""
+    if isinstance(error, OnehookError):
+        return text
+    return type(error).__name__ + (f": {text}" if text else "")
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------------------
+
+
+def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
+    """The Hooks object of a policy file: the one named `hooks`, or the only one; of a manifest, the one that it describes.
+
+    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves.
+    """
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
+    if is_manifest(path):
+        from onehook.manifest.load import load_manifest
+
+        return load_manifest(path, source, given)
+    module = type(sys)("onehook_policy")
+    module.__file__, folder = _place(path)
+    sys.modules["onehook_policy"] = module
+    sys.path.append(folder)  # never inserted: a json.py beside the policy must not become json
+    # Compiled from the source each time: a .pyc in the repository could be forged without the policy changing.
+    exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
+    return hooks_in(module.__dict__, path)
+
+
+def _place(path: str) -> tuple[str, str]:
+    """The absolute path, and its folder."""
+    if sys.platform == "win32":
+        whole = os.path.abspath(path)
+        return whole, os.path.dirname(whole)
+    whole = absolute(path, "" if path.startswith("/") else os.getcwd())
+    return whole, whole.rpartition("/")[0] or "/"
+
+
+def is_manifest(path: str) -> bool:
+    return path.endswith(".toml")
+
+
+def hooks_in(namespace: dict[str, Any], path: str) -> Hooks:
+    named = namespace.get("hooks")
+    if isinstance(named, Hooks):
+        return named
+    found = [value for value in namespace.values() if isinstance(value, Hooks)]
+    distinct = [hooks for index, hooks in enumerate(found) if hooks not in found[:index]]
+    if len(distinct) == 1:
+        return distinct[0]
+    what = "no Hooks object" if not distinct else f"{len(distinct)} Hooks objects and none named `hooks`"
+    raise UsageError(f"{path} has {what}; write `hooks = Hooks()` in it")
+
+
+def source_says_closed(path: str) -> bool:
+    """Whether a policy that cannot be loaded was written to fail closed."""
+    if not is_file(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            source = file.read(MAX_POLICY)
+    except OSError:
+        return False
+    plain = b"".join(source.replace(b"\0", b"").split()).replace(b"'", b'"')  # without the zeros, UTF-16 reads like ASCII
+    return b'fail="closed"' in plain or b'"fail":"closed"' in plain

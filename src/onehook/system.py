@@ -1,0 +1,41 @@
+"""What the way to a decision needs of the operating system, without `os`: that module alone costs an event a millisecond."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os as os
+    import signal as signal
+else:
+    import _signal as signal  # noqa: F401  (signal itself brings in enum: 3 ms)
+
+    try:
+        import posix as os
+    except ImportError:  # Windows
+        import os
+
+NOWHERE = "nul" if sys.platform == "win32" else "/dev/null"
+REGULAR_FILE = 0o100000
+
+
+def variable(name: str) -> str:
+    """An environment variable; "" if it is not set. What was changed in os.environ counts, if somebody has imported os."""
+    full: Any = sys.modules.get("os")
+    if full is not None:
+        return str(full.environ.get(name, ""))
+    raw: Any = os.environ  # of posix: bytes
+    return str(raw.get(name.encode(), b"").decode("utf-8", "surrogateescape"))
+
+
+def is_file(path: str) -> bool:
+    """Whether this is a regular file: a FIFO would be waited for."""
+    try:
+        return os.stat(path).st_mode & 0o170000 == REGULAR_FILE
+    except (OSError, ValueError):
+        return False
+
+
+if TYPE_CHECKING:
+    from typing import Any
