@@ -45,6 +45,13 @@ def test_a_deny_imports_nothing_from_the_ban_list(policy, host, isolation):
     assert modules_of(result).isdisjoint(BANNED)
 
 
+def test_a_deny_does_without_os(policy, host):
+    """os and what it imports cost a millisecond. The first event may have to compile."""
+    fire(policy(SHOW), tool_payload(host), "--host", host)
+    modules = modules_of(fire(policy(SHOW), tool_payload(host), "--host", host))
+    assert modules.isdisjoint({"os", "stat", "posixpath", "genericpath", "_collections_abc", "__future__"})
+
+
 def test_nothing_from_the_ban_list_is_imported_to_write_the_answer_either(policy, host):
     modules = imported(launcher(policy("return deny('no')"), "--host", host), tool_payload(host))
     assert "onehook.runner" in modules, "the account was not understood"
@@ -70,7 +77,7 @@ def test_only_the_modules_that_one_host_needs_are_loaded(policy, host):
     built_on = [other for other in HOSTS if f"from onehook.hosts.{other} " in source or f"from onehook.hosts.{other}." in source]
     assert own == {
         "onehook", "onehook.codec", "onehook.core", "onehook.hosts", "onehook.hostkit", "onehook.hostkit.effects", "onehook.hostkit.tools",
-        "onehook.isolate", "onehook.runner", "onehook_policy",
+        "onehook.isolate", "onehook.kept", "onehook.policy", "onehook.runner", "onehook.system", "onehook.words", "onehook_policy",
         *(f"onehook.hosts.{name}{part}" for name in (host, *built_on) for part in ("", ".wire")),
     }  # fmt: skip
 

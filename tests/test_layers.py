@@ -26,10 +26,11 @@ LAYERS = (
     ("onehook.policies",),
     ("onehook.textedit",),
     ("onehook.codec", "onehook.lock"),
-    ("onehook.core", "onehook.system", "onehook.version", "onehook"),
+    ("onehook.core", "onehook.system", "onehook.kept", "onehook.version", "onehook"),
 )
 MANIFEST = ("manifest", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
-WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "codec", "core")  # to a decision, beside the host's own
+# The way to a decision, beside the host's own.
+WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "kept", "codec", "core")
 HOT = (*WAY, "state", "lock", "__init__", "__main__", "version", *MANIFEST)
 
 
@@ -183,7 +184,7 @@ def test_a_match_statement_would_be_found():
 
 def test_the_hot_path_imports_only_what_every_supported_interpreter_has():
     outside = {target.split(".")[0] for name in hot_sources() for target in imports_of(name) if target.split(".")[0] != "onehook"}
-    assert outside <= {*sys.stdlib_module_names, "_json", "_signal", "_thread", "posix"}
+    assert outside <= {*sys.stdlib_module_names, "_imp", "_json", "_signal", "_thread", "posix"}
 
 
 def test_every_module_is_in_a_layer():

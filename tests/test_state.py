@@ -70,7 +70,7 @@ def test_a_value_of_another_type_is_kept_although_it_compares_equal(state):
     assert state["a"] is True
 
 
-def test_increment_starts_at_nought_and_refuses_what_is_no_number(state):
+def test_increment_starts_at_nought_and_refuses_what_is_not_a_number(state):
     assert (state.increment("n"), state.increment("n", 2), state.increment("m", -0.5)) == (1, 3, -0.5)
     state["t"] = "text"
     state["yes"] = True
@@ -87,7 +87,7 @@ def test_what_is_not_json_is_refused_and_the_old_value_stays(state, value):
     assert state == {"a": 1}
 
 
-def test_a_key_that_is_no_text_is_refused(state):
+def test_a_key_that_is_not_a_string_is_refused(state):
     with pytest.raises(StateError, match="keys must be strings"):
         state[1] = 1
 

@@ -10,6 +10,7 @@ import sys
 from onehook.codec import dumps
 from onehook.core import HandlerError, Hooks, OnehookError, Options, UsageError
 from onehook.hostkit.tools import absolute
+from onehook.kept import compiled
 from onehook.system import is_file, os
 
 TYPE_CHECKING = False
@@ -118,8 +119,7 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
     module.__file__, folder = _place(path)
     sys.modules["onehook_policy"] = module
     sys.path.append(folder)  # never inserted: a json.py beside the policy must not become json
-    # Compiled from the source each time: a .pyc in the repository could be forged without the policy changing.
-    exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
+    exec(compiled(source, module.__file__), module.__dict__)
     return hooks_in(module.__dict__, path)
 
 

@@ -157,10 +157,9 @@ def like_the_launcher() -> None:
     """Make packages importable as in a hook: those next to onehook first, site only if one is not found."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path.append(os.path.dirname(package))
-    with open(os.path.join(package, "launch.py"), encoding="utf-8") as file:
-        names: dict[str, Any] = {"__name__": "onehook_launch", "__file__": file.name}
-        exec(compile(file.read(), file.name, "exec"), names)
-    sys.meta_path.append(names["_SiteOnDemand"])
+    from onehook.kept import SiteOnDemand
+
+    sys.meta_path.append(SiteOnDemand)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,183 @@
+"""Compiled code that is kept from one event to the next: the modules of onehook that an event loads, in one file, and policies.
+
+Compiling is most of what a small policy costs, and searching for a module costs more than running it. Both kinds of files lie in
+onehook's own __pycache__, and are as safe as the compiled modules that the interpreter itself keeps and trusts there: whoever can write to
+that folder can replace onehook. They never lie in the user's repository, and where the folder is read-only there are none.
+
+What is kept is used only for what it was made of: a policy's code for exactly the same source at the same path, a module's for a source
+of the same size and time. Whatever is wrong with a file, the way without it is taken.
+
+Of onehook nothing is imported here: the launcher runs this before it can find anything.
+"""
+
+from __future__ import annotations
+
+import sys
+from marshal import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+    from typing import Any
+
+    # The path of the source, its time and its size, whether it is a package, and its code.
+    Entry = tuple[str, int, int, bool, bytes]
+else:
+    try:
+        import posix as os
+    except ImportError:  # Windows
+        import os
+
+    ModuleSpec = type(sys.__spec__)
+
+_importlib: Any = sys.modules["_frozen_importlib_external"]
+MAGIC: bytes = _importlib.MAGIC_NUMBER  # of the interpreter's bytecode
+PACKAGE = __file__.replace("\\", "/").rpartition("/")[0] if sys.platform == "win32" else __file__.rpartition("/")[0]
+_SLOTS = 256  # so many policies are kept at most
+
+
+def _path(name: str) -> str:
+    return f"{PACKAGE}/__pycache__/{name}.{sys.implementation.cache_tag}.pyc"
+
+
+def _write(name: str, content: Any) -> None:
+    """Replace a file whole, or leave it as it is."""
+    if sys.dont_write_bytecode:
+        return
+    path = _path(name)
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        # Exclusively: not through a link that somebody has put there.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+        with open(descriptor, "wb") as file:
+            file.write(dumps(content))
+        os.replace(temporary, path)
+    except OSError:
+        pass
+
+
+# --- policies --------------------------------------------------------------------------------------------------------------------
+
+
+def compiled(source: bytes, path: str) -> CodeType:
+    """The code of a policy."""
+    import _imp
+
+    slot = int.from_bytes(_imp.source_hash(0, path.encode("utf-8", "surrogateescape")), "little") % _SLOTS
+    made_of = (MAGIC, sys.flags.optimize, path, source)
+    code: CodeType
+    try:
+        with open(_path(f"policy-{slot}"), "rb") as file:
+            kept = loads(file.read())
+        if kept[0] == made_of:
+            code = loads(kept[1])
+            return code
+    except (OSError, EOFError, ValueError, TypeError, LookupError):
+        pass
+    code = compile(source, path, "exec", dont_inherit=True)
+    _write(f"policy-{slot}", (made_of, dumps(code)))
+    return code
+
+
+# --- the modules of onehook ------------------------------------------------------------------------------------------------------
+
+
+class Modules:
+    """The first finder: the modules that were kept, each as long as its source is what it was."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.entries = entries
+        self.missed = not entries
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        entry = self.entries.get(name)
+        if entry is None or not _is_fresh(entry):
+            self.missed = self.missed or name.startswith("onehook.")
+            return None
+        spec = ModuleSpec(name, self, origin=entry[0], is_package=entry[3])  # type: ignore[arg-type]
+        spec.has_location = True
+        if spec.submodule_search_locations is not None:
+            spec.submodule_search_locations.append(entry[0].rpartition("/")[0])
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(loads(self.entries[module.__name__][-1]), module.__dict__)
+
+    def entry_of(self, name: str, path: str) -> Entry:
+        entry = self.entries.get(name)
+        if entry is not None and _is_fresh(entry):
+            return entry
+        state = os.stat(path)
+        with open(path, "rb") as file:
+            code = _code_of(file.read(), path)
+        return (path, state.st_mtime_ns, state.st_size, path.endswith("/__init__.py"), dumps(code))
+
+
+def _is_fresh(entry: Entry) -> bool:
+    try:
+        state = os.stat(entry[0])
+    except OSError:
+        return False
+    return (state.st_mtime_ns, state.st_size) == entry[1:3]
+
+
+def _code_of(source: bytes, path: str) -> CodeType:
+    """A module's code. What `from __future__ import annotations` does is done here, so that no event imports __future__ for it."""
+    import __future__
+
+    line = b"\nfrom __future__ import annotations\n"
+    flags = __future__.annotations.compiler_flag if line in source else 0
+    code: CodeType = compile(source.replace(line, b"\n\n", 1), path, "exec", flags, dont_inherit=True)
+    return code
+
+
+def start(entries: Mapping[str, Entry]) -> None:
+    """Called by the launcher: from here on, modules are taken from what was kept, and site is brought in if an import fails."""
+    own = entries.get("onehook.kept")
+    if own is not None and (own[0] != __file__ or not _is_fresh(own)):
+        raise ImportError("kept.py was changed")
+    sys.meta_path.insert(0, Modules(entries))
+    if sys.flags.no_site:
+        sys.meta_path.append(SiteOnDemand)
+
+
+def keep() -> None:
+    """Keep the modules that this process has loaded, if some of them were not kept: once after an upgrade, or for a new host."""
+    finder = sys.meta_path[0]
+    if not isinstance(finder, Modules) or not finder.missed:
+        return
+    finder.missed = False
+    loaded = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if f"{name}.".startswith("onehook.")}
+    paths = {**{name: entry[0] for name, entry in finder.entries.items()}, **loaded}
+    entries: dict[str, Entry] = {}
+    for name, path in paths.items():
+        try:
+            if path and path.startswith(f"{PACKAGE}/"):
+                entries[name] = finder.entry_of(name, path)
+        except (OSError, SyntaxError, ValueError):
+            continue  # it is gone, or being written just now
+    _write("modules", (MAGIC, entries))
+
+
+class SiteOnDemand:
+    """The last finder: what nobody found may be in a place that only site knows (editable installs, .pth files, other folders)."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        sys.meta_path.remove(SiteOnDemand)
+        # Not for what belongs to the standard library on other systems: subprocess tries msvcrt, and goes on without.
+        if path is None and name != "onehook" and name not in getattr(sys, "stdlib_module_names", ()):
+            import site
+
+            site.main()
+            from importlib.util import find_spec
+
+            return find_spec(name)
+        sys.meta_path.append(SiteOnDemand)
+        return None
