@@ -8,14 +8,12 @@ The promise: an event through a manifest costs at most a cold event plus the pro
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from startup import BARE, CONTENDERS, Contender, measure, table
+from startup import BARE, CONTENDERS, Contender, compare
 
 PROGRAM = """#!/bin/sh
 input=$(cat)
@@ -48,13 +46,8 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = contenders(Path(folder))
-        for contender in found[1:]:
-            if not contender.answer():
-                print(f"{contender.name} did not deny; it would not be the same work", file=sys.stderr)
-                return 1
-        measure(found, options.rounds)
-    print(f"\nload {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {options.rounds} interleaved rounds\n")
-    print(table(found, options.markdown))
+        if not compare(found, options.rounds, options.markdown):
+            return 1
     _, policy, program, manifest = (statistics.median(contender.times) for contender in found)
     least = [min(contender.times) for contender in found]
     print(f"\nmanifest / (policy + program): median {manifest / (policy + program):.2f}, min {least[3] / (least[1] + least[2]):.2f}")

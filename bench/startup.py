@@ -3,16 +3,20 @@
     make bench            sets up the contenders in .bench/ and runs this
     python bench/startup.py --rounds 100 [--markdown]
 
-All contenders run in turn in every round, so that what else the machine does hits them alike; look at the ratios, not the milliseconds.
-Before anything is timed, each contender's answer is checked to be a deny.
+Each hook is started as an agent starts it: by /bin/sh -c, and onehook with the very command that `onehook install` writes into a scratch
+project. What they are compared with, a bare interpreter, is started directly. All contenders run in turn in every round, so that what else
+the machine does hits them alike; look at the ratios, not the milliseconds. `processor` is the time of all processes together (Linux): the
+steadiest figure on a busy machine. Before anything is timed, each contender's answer is checked to be a deny.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import platform
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -39,51 +43,81 @@ PRE_TOOL_USE = {
 PERMISSION_REQUEST = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
 
 
+POST_TOOL_USE = {**PRE_TOOL_USE, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "", "stderr": ""}}
+
+
 class Contender:
-    def __init__(self, name: str, argv: list[str], payload: dict[str, object] | None = PRE_TOOL_USE) -> None:
+    def __init__(
+        self, name: str, argv: list[str], payload: dict[str, object] | None = PRE_TOOL_USE, denies: bool = True, project: Path = HERE
+    ) -> None:
         self.name = name
         self.argv = argv
+        self.variables = {**os.environ, "CLAUDE_PROJECT_DIR": str(project)}
         self.payload = b"" if payload is None else json.dumps(payload).encode()
+        self.denies = denies
         self.times: list[float] = []
+        self.processor: list[float] = []
 
-    def answer(self) -> str:
-        """Run once and say how it denied; "" if it did not."""
-        done = subprocess.run(self.argv, input=self.payload, capture_output=True, timeout=60, check=False)
-        if done.returncode == 2:
-            return "exit 2"
-        words = [word for word in ('"deny"', '"block"') if word in done.stdout.decode()]
-        return f"exit {done.returncode}, {words[0]}" if words else ""
+    def is_right(self) -> bool:
+        """Run once and see that it denies, or lets pass, as it should."""
+        done = subprocess.run(self.argv, input=self.payload, capture_output=True, timeout=60, check=False, env=self.variables)
+        denied = done.returncode == 2 or any(word in done.stdout.decode() for word in ('"deny"', '"block"'))
+        return denied == self.denies and (denied or done.returncode == 0)
 
 
-def contenders() -> list[Contender]:
-    import onehook
+def by_shell(*words: str) -> list[str]:
+    return ["/bin/sh", "-c", shlex.join(words)]
 
+
+def installed(folder: Path, policy: str) -> dict[str, str]:
+    """Install a policy into a scratch project; the commands that are then in the agent's config, by event."""
+    (folder / ".claude").mkdir(parents=True)
+    (folder / "policy.py").write_text(policy, encoding="utf-8")
+    words = ("install", "policy.py", "--hosts", "claude", "--fail-closed", "--timeout", "20", "--yes")
+    environment = {**os.environ, "HOME": str(folder.parent), "XDG_STATE_HOME": str(folder / "state")}
+    subprocess.run([sys.executable, "-I", "-m", "onehook", *words], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    hooks = json.loads((folder / ".claude" / "settings.json").read_text(encoding="utf-8"))["hooks"]
+    return {event: groups[0]["hooks"][0]["command"] for event, groups in hooks.items()}
+
+
+def as_written(name: str, folder: Path, policy: str, payload: dict[str, object] = PRE_TOOL_USE, denies: bool = True) -> Contender:
+    """Installed, and started as the agent does it: by its shell, with a variable for the project."""
+    command = installed(folder, policy)[str(payload["hook_event_name"])]
+    return Contender(name, ["/bin/sh", "-c", command], payload, denies, folder)
+
+
+def many_handlers(count: int) -> str:
+    handler = '@hooks.on("PreToolUse", tool="Bash")\ndef guard_{0}(event):\n    if "{1}" in event.command:\n        return deny("no {0}")\n'
+    handlers = [handler.format(number, f"rule {number}" if number < count - 1 else "rm -rf") for number in range(count)]
+    return "\n".join(["from onehook import Hooks, deny", "hooks = Hooks()", *handlers])
+
+
+def contenders(scratch: Path) -> list[Contender]:
     python = sys.executable
-
-    package = Path(onehook.__file__).parent
-    policy = str(CONTENDERS / "policy.py")
+    policy = CONTENDERS / "policy.py"
+    source = policy.read_text(encoding="utf-8")
+    many = many_handlers(1000)
     found = [
         Contender(BARE, [python, "-I", "-c", "pass"], None),
-        Contender("onehook, as install writes it", [python, "-I", "-S", str(package / "launch.py"), policy, "--host", "claude"]),
-        Contender("onehook, python -I -m onehook run", [python, "-I", "-m", "onehook", "run", policy, "--host", "claude"]),
-        Contender("python, json by hand", [python, "-I", "-c", _BY_HAND]),
+        as_written("onehook, as install writes it", scratch / "deny", source),
+        as_written("the same, an event that no handler wants", scratch / "pass", source, POST_TOOL_USE, False),
+        as_written("the same, a policy with 1,000 handlers", scratch / "many", many),
+        Contender("onehook, python -I -m onehook run", by_shell(python, "-I", "-m", "onehook", "run", str(policy), "--host", "claude")),
+        Contender("python, json by hand", by_shell(python, "-I", "-c", _BY_HAND)),
     ]
     bun = next(iter(sorted(BENCH.glob("node_modules/@oven/bun-*/bin/bun"))), None) or shutil.which("bun")
     node = shutil.which("node")
     if bun:
-        found.append(Contender("bun, the same logic by hand", [str(bun), str(CONTENDERS / "hook.mjs")]))
+        found.append(Contender("bun, the same logic by hand", by_shell(str(bun), str(CONTENDERS / "hook.mjs"))))
     if node:
-        found.append(Contender("node, the same logic by hand", [node, str(CONTENDERS / "hook.mjs")]))
-    peers = BENCH / "peers" / "bin" / "python"
-    if peers.exists():
+        found.append(Contender("node, the same logic by hand", by_shell(node, str(CONTENDERS / "hook.mjs"))))
+    peers = str(BENCH / "peers" / "bin" / "python")
+    if os.path.exists(peers):
+        agent_hooks = (peers, "-I", "-m", "agent_hooks", "run", str(CONTENDERS / "agent_hooks_app.py"), "--provider", "claude-code")
         found += [
-            Contender("cchooks 0.1.5", [str(peers), "-I", str(CONTENDERS / "cchooks_hook.py")]),
-            Contender("polyhook 0.2.0", [str(peers), "-I", str(CONTENDERS / "polyhook_hook.py")]),
-            Contender(
-                "agent-hooks 0.2.0",
-                [str(peers), "-I", "-m", "agent_hooks", "run", str(CONTENDERS / "agent_hooks_app.py"), "--provider", "claude-code"],
-                PERMISSION_REQUEST,
-            ),
+            Contender("cchooks 0.1.5", by_shell(peers, "-I", str(CONTENDERS / "cchooks_hook.py"))),
+            Contender("polyhook 0.2.0", by_shell(peers, "-I", str(CONTENDERS / "polyhook_hook.py"))),
+            Contender("agent-hooks 0.2.0", by_shell(*agent_hooks), PERMISSION_REQUEST),
         ]
     return found
 
@@ -98,16 +132,31 @@ if event["tool_name"] == "Bash" and "rm -rf" in event["tool_input"]["command"]:
 """
 
 
-def time_once(contender: Contender, stdin: int, sink: int) -> float:
+def adopt_orphans() -> None:
+    """So that the processor time of a process that outlives its parent is counted, too."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def time_once(contender: Contender, stdin: int, sink: int) -> tuple[float, float]:
+    """Milliseconds from the start to the exit, and of processor time."""
     os.lseek(stdin, 0, os.SEEK_SET)
     actions = [(os.POSIX_SPAWN_DUP2, stdin, 0), (os.POSIX_SPAWN_DUP2, sink, 1), (os.POSIX_SPAWN_DUP2, sink, 2)]
     begun = time.perf_counter()
-    child = os.posix_spawn(contender.argv[0], contender.argv, os.environ, file_actions=actions)
-    os.waitpid(child, 0)
-    return (time.perf_counter() - begun) * 1000
+    child = os.posix_spawn(contender.argv[0], contender.argv, contender.variables, file_actions=actions)
+    _, _, used = os.wait4(child, 0)
+    taken = time.perf_counter() - begun
+    processor = used.ru_utime + used.ru_stime
+    try:
+        while True:  # those that it left behind
+            _, _, used = os.wait4(-1, 0)
+            processor += used.ru_utime + used.ru_stime
+    except ChildProcessError:
+        return taken * 1000, processor * 1000
 
 
 def measure(found: list[Contender], rounds: int) -> None:
+    adopt_orphans()
     sink = os.open(os.devnull, os.O_WRONLY)
     stdins: list[int] = []
     for contender in found:
@@ -117,46 +166,57 @@ def measure(found: list[Contender], rounds: int) -> None:
             stdins.append(os.dup(file.fileno()))
     for round_number in range(-3, rounds):  # three rounds to warm the caches
         for contender, stdin in zip(found, stdins, strict=True):
-            taken = time_once(contender, stdin, sink)
+            taken, processor = time_once(contender, stdin, sink)
             if round_number >= 0:
                 contender.times.append(taken)
+                contender.processor.append(processor)
         if sys.stderr.isatty():
             print(f"\rround {round_number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
 
 
 def table(found: list[Contender], markdown: bool) -> str:
     base = next(contender for contender in found if contender.name == BARE)
-    rows = [("contender", "median ms", "min ms", "median / bare", "min / bare")]
+    rows = [("contender", "median / bare", "min / bare", "processor / bare", "median ms", "min ms")]
     for contender in found:
-        median, least = statistics.median(contender.times), min(contender.times)
-        ratio, least_ratio = median / statistics.median(base.times), least / min(base.times)
-        rows.append((contender.name, f"{median:.1f}", f"{least:.1f}", f"{ratio:.2f}", f"{least_ratio:.2f}"))
+        times, bare = contender.times, base.times
+        ratios = (
+            statistics.median(times) / statistics.median(bare),
+            min(times) / min(bare),
+            statistics.median(contender.processor) / statistics.median(base.processor),
+        )
+        rows.append((contender.name, *(f"{ratio:.2f}" for ratio in ratios), f"{statistics.median(times):.1f}", f"{min(times):.1f}"))
     if markdown:
         lines = [f"| {' | '.join(row)} |" for row in rows]
-        return "\n".join([lines[0], "|---|---|---|---|---|", *lines[1:]])
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+
+def where_and_when(rounds: int) -> str:
+    machine = f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return f"{machine}, {os.cpu_count()} cores,\nload {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {rounds} interleaved rounds\n"
+
+
+def compare(found: list[Contender], rounds: int, markdown: bool) -> bool:
+    """Check the contenders, time them, and print the table."""
+    for contender in found[1:]:
+        if not contender.is_right():
+            print(f"{contender.name} gave another answer; it would not be the same work", file=sys.stderr)
+            return False
+    measure(found, rounds)
+    print(f"\n{where_and_when(rounds)}\n{table(found, markdown)}")
+    return True
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    parser.add_argument("--own", action="store_true", help="only onehook and the bare interpreter")
     options = parser.parse_args()
-    found = contenders()
-    for contender in found[1:]:
-        denied = contender.answer()
-        if not denied:
-            print(f"{contender.name} did not deny; it would not be the same work", file=sys.stderr)
-            return 1
-    measure(found, options.rounds)
-    print(file=sys.stderr)
-    print(
-        f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores,"
-    )
-    print(f"load {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {options.rounds} interleaved rounds\n")
-    print(table(found, options.markdown))
-    return 0
+    with tempfile.TemporaryDirectory() as folder:
+        found = contenders(Path(folder).resolve())
+        return not compare(found[:4] if options.own else found, options.rounds, options.markdown)
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ def test_a_damaged_file_is_put_aside_with_a_warning_and_the_state_starts_empty(s
 def test_a_folder_that_cannot_be_written_is_an_error_that_names_it(state, folder):
     folder.chmod(0o500)
     try:
-        with pytest.raises(StateError, match="cannot be kept"):
+        with pytest.raises(StateError, match="cannot be saved"):
             state["a"] = 1
     finally:
         folder.chmod(0o700)
@@ -192,7 +192,7 @@ def test_a_state_that_cannot_be_kept_blocks_under_fail_closed(policy, tmp_path):
     blocker.write_text("")
     path = policy("event.session.increment('n')", options="fail='closed'")
     result = fire(path, tool_payload("claude"), "--host", "claude", env={"ONEHOOK_STATE_DIR": str(blocker)})
-    assert_blocked(result, "claude", "event.session cannot be kept")
+    assert_blocked(result, "claude", "event.session cannot be saved")
 
 
 def test_a_handler_counts_across_processes(policy, tmp_path):

@@ -103,7 +103,7 @@ def loads(text: str) -> Any:
     except (ValueError, MemoryError) as error:
         raise PayloadError(f"the payload is not JSON ({error})") from None
     if text[end:].strip(_BLANK):
-        raise PayloadError(f"the payload goes on after its JSON document (character {end})")
+        raise PayloadError(f"there is more than one JSON document in the payload (character {end})")
     return value
 
 

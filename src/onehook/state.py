@@ -4,7 +4,7 @@ One JSON file each. A read needs no lock, since a file is only ever replaced who
 file and renames it. So hooks that run at the same time lose nothing, and a process that is killed leaves the file before or the file
 after. Measured beside SQLite in docs/policies.md: SQLite costs an event three times as much.
 
-What cannot be kept is an error of the policy (StateError), so under fail=closed it blocks. A file that cannot be read any more is put
+What cannot be saved is an error of the policy (StateError), so under fail=closed it blocks. A file that cannot be read any more is put
 aside with a warning, and the memory starts empty: refusing would stop every event from then on.
 """
 
@@ -169,7 +169,7 @@ class State(_Mapping):
                 self._write(values)
                 return result
         except OSError as error:
-            raise StateError(f"{self._what} cannot be kept: {error.strerror or error} ({self._path})") from None
+            raise StateError(f"{self._what} cannot be saved: {error.strerror or error} ({self._path})") from None
 
     def _write(self, values: dict[str, Any]) -> None:
         data = self._encoded(values)

@@ -43,7 +43,7 @@ UNREADABLE = {
     "a string cut off": (b'{"tool_na', "not JSON"),
     "a list": (b"[1, 2]", "not a JSON object"),
     "null": (b"null", "not a JSON object"),
-    "two documents": (b"{} {}", "goes on after"),
+    "two documents": (b"{} {}", "more than one JSON document"),
     "NaN": (b'{"a": NaN}', "not JSON"),
     "Infinity": (b'{"a": -Infinity}', "not JSON"),
     "invalid UTF-8": (b'{"a": "\xff\xfe"}', "not UTF-8"),
