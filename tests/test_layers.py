@@ -26,11 +26,11 @@ LAYERS = (
     ("onehook.policies",),
     ("onehook.textedit",),
     ("onehook.codec", "onehook.lock"),
-    ("onehook.core", "onehook.system", "onehook.kept", "onehook.version", "onehook"),
+    ("onehook.core", "onehook.system", "onehook.cache", "onehook.version", "onehook"),
 )
 MANIFEST = ("manifest", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
 # The way to a decision, beside the host's own.
-WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "kept", "codec", "core")
+WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
 HOT = (*WAY, "state", "lock", "__init__", "__main__", "version", *MANIFEST)
 
 

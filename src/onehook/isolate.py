@@ -18,9 +18,9 @@ import gc
 import sys
 import time
 
+from onehook.cache import save
 from onehook.codec import dumps, loads
 from onehook.core import Hooks, Output, PayloadError
-from onehook.kept import keep
 from onehook.policy import made_since, message_of, settled
 from onehook.system import NOWHERE, os, signal, variable
 
@@ -123,7 +123,7 @@ def here(question: Question, finish: Finish) -> Output:
         for call_off in disarm:
             if call_off is not None:
                 call_off()
-    keep()
+    save()
     return finish(message, heard.text)
 
 
@@ -247,7 +247,7 @@ def _child(question: Question, pipe: int, noise: int) -> NoReturn:
         _lenient_output()
         _collect_garbage_again()
         message = message_of(question.load, question.event, tell)
-        keep()
+        save()
         _flush()
         _send(pipe, message)
         os.close(pipe)
@@ -364,6 +364,6 @@ def threaded(question: Question, finish: Finish) -> Output:
 
     _thread.start_new_thread(watch, ())
     message = message_of(question.load, question.event, lambda options: loaded.update(options=options))
-    keep()
+    save()
     answered.acquire()  # if the watcher has it, this process ends there
     return conclude(message)

@@ -3,7 +3,7 @@
 -I: nothing of the user's repository is imported by accident. -S: no site, which saves a quarter of the start-up, and all of what .pth
 files cost. Packages beside onehook are found without it, and if an import fails, site is brought in and the import is tried again.
 
-This file is compiled for every event, so it is short: it starts kept.py, out of the file that kept.py writes if that is there.
+This file is compiled for every event, so it is short: it only runs cache.py, itself from the cache if possible.
 """
 
 import gc
@@ -15,20 +15,20 @@ gc.disable()  # what is imported on the way is no garbage; looking for it costs 
 def start(package):  # type: ignore[no-untyped-def]
     from marshal import loads
 
-    kept = type(sys)("onehook.kept")
-    kept.__file__ = f"{package}/kept.py"
+    cache = type(sys)("onehook.cache")
+    cache.__file__ = f"{package}/cache.py"
     try:
         with open(f"{package}/__pycache__/modules.{sys.implementation.cache_tag}.pyc", "rb") as file:
             magic, entries = loads(file.read())
         if magic != sys.modules["_frozen_importlib_external"].MAGIC_NUMBER:
             raise ValueError("of another interpreter")
-        exec(loads(entries["onehook.kept"][-1]), kept.__dict__)
-        kept.start(entries)
-        sys.modules["onehook.kept"] = kept
-    except Exception:  # there is none yet, it is damaged, or kept.py was changed
-        import onehook.kept
+        exec(loads(entries["onehook.cache"][-1]), cache.__dict__)
+        cache.start(entries)
+        sys.modules["onehook.cache"] = cache
+    except Exception:  # there is no cache yet, it is damaged, or cache.py has changed
+        import onehook.cache
 
-        onehook.kept.start({})
+        onehook.cache.start({})
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
+from onehook.cache import compiled
 from onehook.codec import dumps
 from onehook.core import HandlerError, Hooks, OnehookError, Options, UsageError
 from onehook.hostkit.tools import absolute
-from onehook.kept import compiled
 from onehook.system import is_file, os
 
 TYPE_CHECKING = False

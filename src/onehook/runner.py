@@ -203,7 +203,7 @@ def _answered_elsewhere(request: Request, wire: Wire, event: Event) -> bool:
 
 
 def not_understood(request: Request, data: bytes, problem: str, unreadable: bool) -> Output:
-    """The answer to a payload that is no event, with what can be known all the same: perhaps the host, perhaps what the event is called."""
+    """The answer if no event can be read from the payload. The host, or the name of the event, may be known all the same."""
     named = [host for host in request.hosts if host in HOSTS]
     wire = wire_of(named[0]) if named else None
     names = [request.event_name]
@@ -240,7 +240,7 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
 
 
 def isolated(question: Question, finish: Finish) -> Output:
-    """With the policy kept apart as well as this system can."""
+    """Run the policy in a process of its own, or in a thread if there is no fork."""
     hold_standard_descriptors()
     apart = hasattr(os, "fork") and question.given.get("isolation", "process") == "process"
     return (forked if apart else threaded)(question, finish)

@@ -157,7 +157,7 @@ def like_the_launcher() -> None:
     """Make packages importable as in a hook: those next to onehook first, site only if one is not found."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path.append(os.path.dirname(package))
-    from onehook.kept import SiteOnDemand
+    from onehook.cache import SiteOnDemand
 
     sys.meta_path.append(SiteOnDemand)
 

@@ -1,13 +1,14 @@
-"""Compiled code that is kept from one event to the next: the modules of onehook that an event loads, in one file, and policies.
+"""The cache of compiled code: the modules of onehook that an event loads, all in one file, and policies.
 
-Compiling is most of what a small policy costs, and searching for a module costs more than running it. Both kinds of files lie in
-onehook's own __pycache__, and are as safe as the compiled modules that the interpreter itself keeps and trusts there: whoever can write to
-that folder can replace onehook. They never lie in the user's repository, and where the folder is read-only there are none.
+Finding a module takes longer than running it, and compiling is most of what a small policy costs. The cache is in onehook's own
+__pycache__ folder, and can be trusted as far as the .pyc files there, which the interpreter trusts already: whoever can write to that
+folder can replace onehook. It is not next to the policy, where a forged file would go unnoticed. If the folder is read-only, there is no
+cache.
 
-What is kept is used only for what it was made of: a policy's code for exactly the same source at the same path, a module's for a source
-of the same size and time. Whatever is wrong with a file, the way without it is taken.
+A cached policy is used only for exactly the same source at the same path; a cached module only while its source has the same size and
+modification time. If anything is wrong with a file, the code is found and compiled without it.
 
-Of onehook nothing is imported here: the launcher runs this before it can find anything.
+This module imports nothing of onehook, because the launcher runs it before anything can be imported quickly.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ else:
 _importlib: Any = sys.modules["_frozen_importlib_external"]
 MAGIC: bytes = _importlib.MAGIC_NUMBER  # of the interpreter's bytecode
 PACKAGE = __file__.replace("\\", "/").rpartition("/")[0] if sys.platform == "win32" else __file__.rpartition("/")[0]
-_SLOTS = 256  # so many policies are kept at most
+_SLOTS = 256  # at most so many policies are cached
 
 
 def _path(name: str) -> str:
@@ -44,13 +45,13 @@ def _path(name: str) -> str:
 
 
 def _write(name: str, content: Any) -> None:
-    """Replace a file whole, or leave it as it is."""
+    """Replace a file as a whole. If that fails, there is no cache."""
     if sys.dont_write_bytecode:
         return
     path = _path(name)
     temporary = f"{path}.{os.getpid()}"
     try:
-        # Exclusively: not through a link that somebody has put there.
+        # O_EXCL does not follow a link that someone has put there.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
         with open(descriptor, "wb") as file:
             file.write(dumps(content))
@@ -63,7 +64,7 @@ def _write(name: str, content: Any) -> None:
 
 
 def compiled(source: bytes, path: str) -> CodeType:
-    """The code of a policy."""
+    """The code of a policy, compiled or from the cache."""
     import _imp
 
     slot = int.from_bytes(_imp.source_hash(0, path.encode("utf-8", "surrogateescape")), "little") % _SLOTS
@@ -71,9 +72,9 @@ def compiled(source: bytes, path: str) -> CodeType:
     code: CodeType
     try:
         with open(_path(f"policy-{slot}"), "rb") as file:
-            kept = loads(file.read())
-        if kept[0] == made_of:
-            code = loads(kept[1])
+            cached = loads(file.read())
+        if cached[0] == made_of:
+            code = loads(cached[1])
             return code
     except (OSError, EOFError, ValueError, TypeError, LookupError):
         pass
@@ -85,8 +86,8 @@ def compiled(source: bytes, path: str) -> CodeType:
 # --- the modules of onehook ------------------------------------------------------------------------------------------------------
 
 
-class Modules:
-    """The first finder: the modules that were kept, each as long as its source is what it was."""
+class CachedModules:
+    """The first finder: takes a module from the cache if its source has not changed."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.entries = entries
@@ -128,7 +129,7 @@ def _is_fresh(entry: Entry) -> bool:
 
 
 def _code_of(source: bytes, path: str) -> CodeType:
-    """A module's code. What `from __future__ import annotations` does is done here, so that no event imports __future__ for it."""
+    """The code of a module, compiled with a flag in place of `from __future__ import annotations`, which would import __future__."""
     import __future__
 
     line = b"\nfrom __future__ import annotations\n"
@@ -138,19 +139,19 @@ def _code_of(source: bytes, path: str) -> CodeType:
 
 
 def start(entries: Mapping[str, Entry]) -> None:
-    """Called by the launcher: from here on, modules are taken from what was kept, and site is brought in if an import fails."""
-    own = entries.get("onehook.kept")
+    """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported."""
+    own = entries.get("onehook.cache")
     if own is not None and (own[0] != __file__ or not _is_fresh(own)):
-        raise ImportError("kept.py was changed")
-    sys.meta_path.insert(0, Modules(entries))
+        raise ImportError("cache.py was changed")
+    sys.meta_path.insert(0, CachedModules(entries))
     if sys.flags.no_site:
         sys.meta_path.append(SiteOnDemand)
 
 
-def keep() -> None:
-    """Keep the modules that this process has loaded, if some of them were not kept: once after an upgrade, or for a new host."""
+def save() -> None:
+    """Cache the modules that this process has loaded, if some are missing or stale: once after an upgrade, or for a new host."""
     finder = sys.meta_path[0]
-    if not isinstance(finder, Modules) or not finder.missed:
+    if not isinstance(finder, CachedModules) or not finder.missed:
         return
     finder.missed = False
     loaded = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if f"{name}.".startswith("onehook.")}
@@ -161,12 +162,12 @@ def keep() -> None:
             if path and path.startswith(f"{PACKAGE}/"):
                 entries[name] = finder.entry_of(name, path)
         except (OSError, SyntaxError, ValueError):
-            continue  # it is gone, or being written just now
+            continue  # it was removed, or is just being written
     _write("modules", (MAGIC, entries))
 
 
 class SiteOnDemand:
-    """The last finder: what nobody found may be in a place that only site knows (editable installs, .pth files, other folders)."""
+    """The last finder: a missing module may be in a place that only site knows (editable installs, .pth files, other folders)."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:

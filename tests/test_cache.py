@@ -1,4 +1,4 @@
-"""Compiled code is kept in onehook's own __pycache__, and counts only for what it was made of."""
+"""The cache of compiled code is in onehook's own __pycache__, and is used only for the sources that it was made from."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def fire(package, policy):
     return fire
 
 
-def kept(package, name="modules"):
+def cached(package, name="modules"):
     (path,) = (package / "__pycache__").glob(f"{name}*.pyc")
     return path
 
 
 def rewritten(package, change, name="modules"):
-    """Change what is in a kept file."""
-    path = kept(package, name)
+    """Change what is in a cached file."""
+    path = cached(package, name)
     path.write_bytes(marshal.dumps(change(marshal.loads(path.read_bytes()))))
 
 
@@ -44,31 +44,31 @@ SAYS_HOW = "import onehook.core, sys\nreturn deny(type(onehook.core.__loader__).
 
 def test_the_second_event_takes_its_modules_from_one_file(fire):
     assert reason_of(fire(SAYS_HOW), "claude") == "SourceFileLoader True"
-    assert reason_of(fire(SAYS_HOW), "claude") == "Modules False"
+    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
 def test_what_one_event_has_not_loaded_is_added_by_the_next(fire, package):
     fire()
-    assert "onehook.hosts.codex.wire" not in marshal.loads(kept(package).read_bytes())[1]
+    assert "onehook.hosts.codex.wire" not in marshal.loads(cached(package).read_bytes())[1]
     fire(host="codex")
-    entries = marshal.loads(kept(package).read_bytes())[1]
-    assert {"onehook.hosts.codex.wire", "onehook.hosts.claude.wire", "onehook.kept"} <= set(entries)
+    entries = marshal.loads(cached(package).read_bytes())[1]
+    assert {"onehook.hosts.codex.wire", "onehook.hosts.claude.wire", "onehook.cache"} <= set(entries)
 
 
-def test_a_module_that_was_changed_is_not_taken_from_there(fire, package):
+def test_a_module_that_was_changed_is_not_taken_from_the_cache(fire, package):
     fire("return deny('no')")
     source = package / "words.py"
     source.write_text(source.read_text().replace("output.answer = answer\n", "output.answer = answer\n    output.stderr = 'changed'\n"))
     assert "changed" in fire("return deny('no')").stderr
-    assert "changed" in fire("return deny('no')").stderr, "what was kept anew"
+    assert "changed" in fire("return deny('no')").stderr, "the new cache"
 
 
-def test_if_what_keeps_is_changed_itself_nothing_is_taken_from_there(fire, package):
+def test_if_the_cache_module_itself_is_changed_nothing_is_taken_from_the_cache(fire, package):
     fire()
-    with open(package / "kept.py", "a") as file:
+    with open(package / "cache.py", "a") as file:
         file.write("\nCHANGED = 'yes'\n")
-    assert reason_of(fire("from onehook import kept\nreturn deny(kept.CHANGED)"), "claude") == "yes"
-    assert reason_of(fire("from onehook import kept\nreturn deny(kept.CHANGED)"), "claude") == "yes"
+    assert reason_of(fire("from onehook import cache\nreturn deny(cache.CHANGED)"), "claude") == "yes"
+    assert reason_of(fire("from onehook import cache\nreturn deny(cache.CHANGED)"), "claude") == "yes"
 
 
 def test_a_copy_of_the_package_does_not_run_the_code_of_the_original(fire, package, policy, tmp_path):
@@ -83,9 +83,9 @@ def test_a_copy_of_the_package_does_not_run_the_code_of_the_original(fire, packa
 @pytest.mark.parametrize("data", [b"", b"x", b"\0" * 1000, marshal.dumps((b"magic", {})), marshal.dumps(({}, {})), marshal.dumps(3)])
 def test_a_damaged_file_is_replaced(fire, package, data):
     fire()
-    kept(package).write_bytes(data)
+    cached(package).write_bytes(data)
     assert reason_of(fire("return deny('no')"), "claude") == "no"
-    assert reason_of(fire(SAYS_HOW), "claude") == "Modules False"
+    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
 def test_code_of_another_interpreter_is_not_run(fire, package):
@@ -94,21 +94,21 @@ def test_code_of_another_interpreter_is_not_run(fire, package):
     assert reason_of(fire(SAYS_HOW), "claude") == "SourceFileLoader True"
 
 
-def test_each_interpreter_keeps_its_own(fire, package):
+def test_each_interpreter_has_its_own(fire, package):
     for python in INTERPRETERS.values():
         fire(SAYS_HOW, python=python)
-        assert reason_of(fire(SAYS_HOW, python=python), "claude") == "Modules False"
+        assert reason_of(fire(SAYS_HOW, python=python), "claude") == "CachedModules False"
     assert len(list((package / "__pycache__").glob("modules.*"))) == len(INTERPRETERS)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_where_nothing_can_be_written_nothing_is_kept(fire, package):
+def test_where_nothing_can_be_written_nothing_is_cached(fire, package):
     (package / "__pycache__").mkdir(mode=0o555)
     assert reason_of(fire("return deny('no')"), "claude") == "no"
     assert not list((package / "__pycache__").iterdir())
 
 
-def test_where_there_is_no_folder_for_it_nothing_is_kept(fire, package):
+def test_where_there_is_no_folder_for_it_nothing_is_cached(fire, package):
     (package / "__pycache__").write_text("")
     assert reason_of(fire("return deny('no')"), "claude") == "no"
     assert reason_of(fire("return deny('no')"), "claude") == "no"
@@ -119,12 +119,12 @@ def test_where_there_is_no_folder_for_it_nothing_is_kept(fire, package):
 
 def test_a_policy_is_compiled_once(fire, package):
     fire("return deny('no')")
-    before = kept(package, "policy-").stat().st_mtime_ns
+    before = cached(package, "policy-").stat().st_mtime_ns
     assert reason_of(fire("return deny('no')"), "claude") == "no"
-    assert kept(package, "policy-").stat().st_mtime_ns == before
+    assert cached(package, "policy-").stat().st_mtime_ns == before
 
 
-def test_code_that_was_kept_counts_for_exactly_that_source(fire, package):
+def test_cached_code_counts_for_exactly_that_source(fire, package):
     """Neither the time nor the size of the policy tells it from the other."""
     fire("return deny('one')")
     assert reason_of(fire("return deny('two')"), "claude") == "two"
@@ -132,13 +132,13 @@ def test_code_that_was_kept_counts_for_exactly_that_source(fire, package):
     assert reason_of(fire("return deny('two')"), "claude") == "two"
 
 
-def test_code_that_was_kept_counts_for_exactly_that_path(fire, package):
+def test_cached_code_counts_for_exactly_that_path(fire, package):
     fire("return deny(__file__)")
     rewritten(package, lambda content: ((*content[0][:2], "/elsewhere/policy.py", content[0][3]), content[1]), "policy-")
     assert "/elsewhere" not in reason_of(fire("return deny(guard.__code__.co_filename)"), "claude")
 
 
-def test_a_policy_that_does_not_parse_is_not_kept(fire, package):
+def test_a_policy_that_does_not_parse_is_not_cached(fire, package):
     assert_error(fire("return deny("), "SyntaxError")
     assert not list((package / "__pycache__").glob("policy-*"))
 
@@ -148,19 +148,19 @@ def test_a_traceback_still_shows_the_line(fire):
         assert "raise ValueError('bang')" in fire("raise ValueError('bang')").stderr
 
 
-def test_nothing_is_kept_in_the_folder_of_the_policy(fire, policy):
+def test_nothing_is_cached_in_the_folder_of_the_policy(fire, policy):
     path = policy()
     fire()
     assert [entry.name for entry in path.parent.iterdir()] == ["policy.py"]
 
 
-def test_no_more_than_so_many_policies_are_kept(package, tmp_path, monkeypatch):
-    import onehook.kept
+def test_no_more_than_so_many_policies_are_cached(package, tmp_path, monkeypatch):
+    import onehook.cache
 
     (package / "__pycache__").mkdir()
-    monkeypatch.setattr(onehook.kept, "PACKAGE", str(package))
-    monkeypatch.setattr(onehook.kept, "_SLOTS", 4)
+    monkeypatch.setattr(onehook.cache, "PACKAGE", str(package))
+    monkeypatch.setattr(onehook.cache, "_SLOTS", 4)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     for number in range(40):
-        assert onehook.kept.compiled(b"x = %d" % number, f"/policy{number}.py").co_filename == f"/policy{number}.py"
+        assert onehook.cache.compiled(b"x = %d" % number, f"/policy{number}.py").co_filename == f"/policy{number}.py"
     assert len(list((package / "__pycache__").iterdir())) == 4
