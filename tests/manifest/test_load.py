@@ -236,7 +236,7 @@ def test_paths(pattern, path, matches):
 
 
 def test_a_cursor_edit_hook_sees_writes_and_edits_of_every_host(tmp_path):
-    after = tool_payload("claude", event="PostToolUse")
+    after = tool_payload("claude", unified="PostToolUse")
     edit = {"file_path": "/p/a", "old_string": "", "new_string": "x"}
     for payload in ({**after, "tool_name": "Write", "tool_input": FILE}, {**after, "tool_name": "Edit", "tool_input": edit}):
         got = seen(tmp_path, "", payload, speaks="cursor", events='["afterFileEdit"]')
