@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from pathlib import Path
 
 import pytest
 from harness import HOSTS, ISOLATIONS, policy_text
 from hypothesis import settings
+
+from onehook.hostkit.live import Sandbox
 
 # A busy machine is not a defect; and CI looks at the same examples each time, so that a red run means that something has changed.
 settings.register_profile("any machine", deadline=None)
@@ -14,10 +18,21 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "any machine")
 
 
+_count = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def _states(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("states"))
+
+
 @pytest.fixture(autouse=True)
-def _no_traces(tmp_path_factory, monkeypatch):
-    """Nothing that a test starts may read or write the state of the person who runs it."""
-    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+def _no_traces(_states, monkeypatch):
+    """Nothing that a test starts may read or write the state of the person who runs it.
+
+    The folder is named and not made: most tests keep no state, and making ten thousand folders in one takes a minute.
+    """
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", f"{_states}/{next(_count)}")
 
 
 @pytest.fixture(params=HOSTS)
@@ -28,6 +43,15 @@ def host(request):
 @pytest.fixture(params=ISOLATIONS)
 def isolation(request):
     return request.param
+
+
+@pytest.fixture
+def sandbox(tmp_path):
+    """Where an agent is started for a proof, without the agent."""
+    home, project = tmp_path / "home", tmp_path / "my.project"
+    home.mkdir()
+    project.mkdir()
+    return Sandbox(home, project, "http://127.0.0.1:1234", "the prompt", Path("/bin/agent"))
 
 
 @pytest.fixture

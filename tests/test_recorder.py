@@ -10,16 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from click.testing import CliRunner
-from harness import LAUNCH, fire, reason_of, tool_payload
+from harness import ANY, LAUNCH, fire, reason_of, tool_payload
 
 from onehook.cli.record import command
-from onehook.core import Hooks
-from onehook.hostkit.reverse import sample
-from onehook.hostkit.transcripts import Counts
-from onehook.hosts import load
 from onehook.policies.rules import SECRETS
-from onehook.record.sources import logs, read
-from onehook.record.worker import judge
 from onehook.recorder import masked
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
@@ -50,19 +44,19 @@ def test_an_event_is_kept_with_its_answer_and_the_answer_is_the_same(policy, hos
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
 def test_only_the_owner_can_read_it(policy, folder):
-    fire(policy(), tool_payload("claude"), "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    fire(policy(), tool_payload(ANY), "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())] == [0o700, 0o600]
 
 
 def test_credentials_are_masked_unless_it_is_switched_off(policy, folder, tmp_path):
-    payload = tool_payload("claude", f"curl -H 'token {TOKEN}' x", password="hT7k" + "Q2zL9w")
+    payload = tool_payload(ANY, f"curl -H 'token {TOKEN}' x", password="hT7k" + "Q2zL9w")
     path = policy("return deny('no: ' + event.command)")
-    fire(path, payload, "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    fire(path, payload, "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
     (text,) = [file.read_text() for file in folder.iterdir()]
     assert TOKEN not in text and "hT7k" not in text
     assert "[github-token]" in text and '"password": "[password]"' in text
     other = tmp_path / "other"
-    fire(path, payload, "--host", "claude", env={"ONEHOOK_RECORD": str(other), "ONEHOOK_RECORD_MASK": "off"})
+    fire(path, payload, "--host", ANY, env={"ONEHOOK_RECORD": str(other), "ONEHOOK_RECORD_MASK": "off"})
     assert TOKEN in next(other.iterdir()).read_text()
 
 
@@ -71,25 +65,9 @@ def test_masking_keeps_the_shape_and_everything_else():
     assert masked(value) == {"a": [1, None, True, "plain text here", {"api_key": "[password]"}], "b": "x" * 50}
 
 
-def test_an_event_that_reached_no_handler_reaches_none_when_it_is_replayed(policy, folder, tmp_path):
-    """Why it did not may be outside the payload: in Gemini CLI's transcript, which goes on changing."""
-    transcript = tmp_path / "session.jsonl"
-    payload = {**load("gemini", "reverse").payload(sample("PreCompact", session_id="s")), "transcript_path": str(transcript)}
-    for tokens in (7, 1_000_000):
-        transcript.write_text(json.dumps({"tokens": {"input": tokens}}))
-        fire(policy("return None", event="PreCompact"), payload, "--host", "gemini", env={"ONEHOOK_RECORD": str(folder)})
-    asked = []
-    hooks = Hooks()
-    hooks.on("PreCompact")(lambda event: asked.append(event))
-    (source,) = logs([str(folder)])
-    for recorded, times in zip(read(source, Counts()), (0, 1), strict=True):
-        judge(hooks, recorded)
-        assert len(asked) == times
-
-
 def test_sessions_have_files_of_their_own_and_a_name_cannot_lead_elsewhere(policy, folder, tmp_path):
     for session in ("s-1", "s-2", "../../out", "", "a" * 500):
-        fire(policy(), {**tool_payload("claude"), "session_id": session}, "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+        fire(policy(), {**tool_payload(ANY), "session_id": session}, "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
     assert sorted(path.name for path in folder.iterdir())[-1] == "claude-s-2.jsonl"
     assert len(list(folder.iterdir())) == 5
     assert not list(tmp_path.glob("*.jsonl"))
@@ -98,37 +76,35 @@ def test_sessions_have_files_of_their_own_and_a_name_cannot_lead_elsewhere(polic
 def test_hooks_that_run_at_once_do_not_mix_their_lines(policy, folder):
     path = policy()
     with ThreadPoolExecutor(8) as pool:
-        payloads = [tool_payload("claude", f"echo {number} " + "x" * 20_000) for number in range(24)]
-        list(pool.map(lambda payload: fire(path, payload, "--host", "claude", env={"ONEHOOK_RECORD": str(folder)}), payloads))
+        payloads = [tool_payload(ANY, f"echo {number} " + "x" * 20_000) for number in range(24)]
+        list(pool.map(lambda payload: fire(path, payload, "--host", ANY, env={"ONEHOOK_RECORD": str(folder)}), payloads))
     ((_, kept),) = entries(folder).items()
     assert {entry["payload"]["tool_input"]["command"].split()[1] for entry in kept} == {str(number) for number in range(24)}
 
 
-def test_a_folder_that_cannot_be_made_is_said_and_changes_no_answer(policy, tmp_path):
+def test_a_folder_that_cannot_be_made_is_said_and_changes_no_answer(policy, host, tmp_path):
     (tmp_path / "file").write_text("")
     env = {"ONEHOOK_RECORD": str(tmp_path / "file" / "below")}
-    result = fire(policy("return deny('no')"), tool_payload("claude"), "--host", "claude", env=env)
-    assert reason_of(result, "claude") == "no"
-    assert "this event was not recorded" in result.stderr
-    alone = fire(policy("return deny('no')"), tool_payload("codex"), "--host", "codex", env=env)
-    assert reason_of(alone, "codex") == "no"  # there stderr is the reason, whole
+    result = fire(policy("return deny('no')"), tool_payload(host), "--host", host, env=env)
+    assert reason_of(result, host) == "no"
+    assert "this event was not recorded" in result.stderr or result.stderr == "no\n"  # the reason, and that is all of stderr
 
 
 def test_a_payload_that_cannot_be_read_is_noted_without_its_text(policy, folder):
-    fire(policy(), b'{"secret": ', "--host", "claude", env={"ONEHOOK_RECORD": str(folder)})
+    fire(policy(), b'{"secret": ', "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
     ((name, [entry]),) = entries(folder).items()
     assert name == "unreadable.jsonl" and entry["payload"] is None and "not JSON" in entry["answer"]["stderr"]
 
 
 def test_nothing_of_it_is_imported_when_it_is_off(policy):
-    from test_hot_path import SHOW, modules_of
+    from tests.test_hot_path import SHOW, modules_of
 
-    assert not {name for name in modules_of(fire(policy(SHOW), tool_payload("claude"), "--host", "claude")) if "record" in name}
+    assert not {name for name in modules_of(fire(policy(SHOW), tool_payload(ANY), "--host", ANY)) if "record" in name}
 
 
 def agent(policy_path, events):
     """A program that does what an agent does with its hooks."""
-    payload = json.dumps(tool_payload("claude", f"echo {TOKEN}"))
+    payload = json.dumps(tool_payload(ANY, f"echo {TOKEN}"))
     return (
         f"import subprocess, sys\nfor _ in range({events}): "
         f"subprocess.run([sys.executable, '-I', '-S', {LAUNCH!r}, {str(policy_path)!r}, '--host', 'claude'], input={payload!r}.encode())\n"

@@ -13,7 +13,7 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 import pytest
-from harness import PACKAGE, assert_blocked, fire, tool_payload
+from harness import ANY, PACKAGE, assert_blocked, fire, tool_payload
 
 from onehook.hostkit.reverse import sample
 from onehook.state import DAYS, MAX_BYTES, State, StateError
@@ -191,13 +191,13 @@ def test_a_state_that_cannot_be_kept_blocks_under_fail_closed(policy, tmp_path):
     blocker = tmp_path / "file"
     blocker.write_text("")
     path = policy("event.session.increment('n')", options="fail='closed'")
-    result = fire(path, tool_payload("claude"), "--host", "claude", env={"ONEHOOK_STATE_DIR": str(blocker)})
-    assert_blocked(result, "claude", "event.session cannot be saved")
+    result = fire(path, tool_payload(ANY), "--host", ANY, env={"ONEHOOK_STATE_DIR": str(blocker)})
+    assert_blocked(result, ANY, "event.session cannot be saved")
 
 
 def test_a_handler_counts_across_processes(policy, tmp_path):
     path = policy("n = event.session.increment('calls')\nreturn deny(f'call {n}') if n == 3 else None")
-    answers = [fire(path, tool_payload("claude"), "--host", "claude") for _ in range(3)]
+    answers = [fire(path, tool_payload(ANY), "--host", ANY) for _ in range(3)]
     assert [answer.exit_code for answer in answers] == [0, 0, 2]
     assert "call 3" in answers[2].stdout
 
@@ -256,14 +256,14 @@ def test_who_waits_for_a_lock_that_is_swept_away_locks_the_new_one(folder, state
 
 def test_nothing_of_it_is_imported_unless_it_is_used(policy):
     show = "import sys\nsys.stderr.write(str('onehook.state' in sys.modules))"
-    assert "False" in fire(policy(show), tool_payload("claude"), "--host", "claude").stderr
-    assert "True" in fire(policy("event.session\n" + show), tool_payload("claude"), "--host", "claude").stderr
+    assert "False" in fire(policy(show), tool_payload(ANY), "--host", ANY).stderr
+    assert "True" in fire(policy("event.session\n" + show), tool_payload(ANY), "--host", ANY).stderr
 
 
 def test_using_it_imports_nothing_from_the_ban_list(policy):
-    from test_hot_path import BANNED, SHOW, modules_of
+    from tests.test_hot_path import BANNED, SHOW, modules_of
 
-    result = fire(policy("event.session.increment('n')\nevent.project['x'] = 1\n" + SHOW), tool_payload("claude"), "--host", "claude")
+    result = fire(policy("event.session.increment('n')\nevent.project['x'] = 1\n" + SHOW), tool_payload(ANY), "--host", ANY)
     assert modules_of(result).isdisjoint(BANNED)
 
 

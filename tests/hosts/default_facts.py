@@ -55,5 +55,12 @@ def as_received(event: Event, output: Output, answer: Response) -> Response:
 
 # Commands that left no trace because the agent refused them itself, by a part of the file's name.
 REFUSED_UNSEEN: Mapping[str, tuple[str, ...]] = {}
+LAST_MESSAGE = "all done"  # of the stop
+FAILURES = False  # a command that failed is a PostToolUseFailure
 # Commands whose failure no hook is told of.
 FAILED_UNTOLD: tuple[str, ...] = ()
+
+# ---- proofs ----
+
+# Modes in which the agent compacts when it is asked to, and not when a context is full.
+COMPACTED_WHEN_ASKED: tuple[str, ...] = ()

@@ -419,7 +419,7 @@ tests_before_stop(['make', 'test']), session_briefing('x')
 
 
 def test_making_every_policy_loads_nothing_that_costs(tmp_path):
-    from test_hot_path import BANNED
+    from tests.test_hot_path import BANNED
 
     code = (
         f"import sys; sys.path.append({os.path.dirname(os.path.dirname(policies.__path__[0]))!r}); from onehook import Hooks\n"
@@ -436,7 +436,7 @@ def test_making_every_policy_loads_nothing_that_costs(tmp_path):
 
 
 def test_the_shell_reader_is_loaded_by_a_command_and_costs_no_typing_or_re(policy):
-    from test_hot_path import BANNED, SHOW, modules_of
+    from tests.test_hot_path import BANNED, SHOW, modules_of
 
     top = "from onehook.policies import dangerous_commands, git_guard, protected_paths"
     use = "hooks.use(dangerous_commands()).use(git_guard()).use(protected_paths('*.env'))"

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 from click.testing import CliRunner
-from harness import HOSTS, fire, policy_text, stop_payload, tool_payload
+from harness import ANY, HOSTS, fire, policy_text, stop_payload, tool_payload
 
 from onehook.cli.replay import command
 from tests.host_folders import captures, transcripts, with_folders
@@ -45,10 +45,11 @@ def rows(result):
     return found, last["summary"]
 
 
+UNREAD = next(host for host in HOSTS if host not in with_folders("transcripts"))
 DENY_RM = "return deny('no rm') if event.command.startswith('rm') else None"
 
 
-@pytest.mark.parametrize("host", [host for host in HOSTS if host != "contract"])
+@pytest.mark.parametrize("host", [host for host in HOSTS if "cwd" in tool_payload(host)])
 def test_each_decision_is_shown_with_what_the_host_would_do(host, write, log):
     found, summary = rows(run(log(tool_payload(host, "ls"), tool_payload(host, "rm x")), write("p.py", DENY_RM), "--json"))
     assert [(row["host"], row["tool"], row["about"], row["effect"], row["reason"]) for row in found] == [
@@ -58,16 +59,16 @@ def test_each_decision_is_shown_with_what_the_host_would_do(host, write, log):
 
 
 def test_all_shows_the_events_without_an_opinion_too(write, log):
-    found, _ = rows(run(log(tool_payload("claude", "ls")), write("p.py", DENY_RM), "--json", "--all"))
+    found, _ = rows(run(log(tool_payload(ANY, "ls")), write("p.py", DENY_RM), "--json", "--all"))
     assert [row["effect"] for row in found] == ["runs"]
 
 
 def test_a_recorded_session_is_replayed(write, tmp_path):
     live = write("live.py", DENY_RM)
     for words in ("ls", "rm -r x"):
-        fire(live, tool_payload("cursor", words), "--host", "cursor", env={"ONEHOOK_RECORD": str(tmp_path / "kept")})
+        fire(live, tool_payload(HOSTS[1], words), "--host", HOSTS[1], env={"ONEHOOK_RECORD": str(tmp_path / "kept")})
     found, summary = rows(run(tmp_path / "kept", live, "--json"))
-    assert [(row["host"], row["about"], row["effect"]) for row in found] == [("cursor", "rm -r x", "blocked")]
+    assert [(row["host"], row["about"], row["effect"]) for row in found] == [(HOSTS[1], "rm -r x", "blocked")]
     assert summary["events"] == 2
 
 
@@ -79,7 +80,7 @@ def test_an_event_that_reaches_no_handler_live_reaches_none_here(write, log):
 
 
 def test_against_shows_only_what_changes(write, log):
-    events = log(*(tool_payload("claude", command) for command in ("ls", "rm x", "mv a b", "cp a b")))
+    events = log(*(tool_payload(ANY, command) for command in ("ls", "rm x", "mv a b", "cp a b")))
     old = write("old.py", "return deny('old words') if event.command.startswith(('rm', 'mv')) else None")
     new = write("new.py", "return deny('new words') if event.command.startswith(('rm', 'cp')) else None")
     found, summary = rows(run(events, new, "--against", old, "--json"))
@@ -96,7 +97,7 @@ def test_against_shows_only_what_changes(write, log):
 def test_a_changed_rewrite_is_a_change(write, log):
     old = write("old.py", "return allow(modified_input={'command': 'a'})")
     new = write("new.py", "return allow(modified_input={'command': 'b'})")
-    found, _ = rows(run(log(tool_payload("claude")), new, "--against", old, "--json"))
+    found, _ = rows(run(log(tool_payload(ANY)), new, "--against", old, "--json"))
     assert [(row["before"]["modified_input"], row["after"]["modified_input"]) for row in found] == [({"command": "a"}, {"command": "b"})]
 
 
@@ -105,21 +106,21 @@ def test_two_policies_with_helpers_of_the_same_name_do_not_mix(tmp_path, log):
         (tmp_path / name).mkdir()
         (tmp_path / name / "helper.py").write_text(f"WORD = {word!r}")
         (tmp_path / name / "policy.py").write_text(policy_text("from helper import WORD\nreturn allow(modified_input={'command': WORD})"))
-    found, _ = rows(run(log(tool_payload("claude")), tmp_path / "two/policy.py", "--against", tmp_path / "one/policy.py", "--json"))
+    found, _ = rows(run(log(tool_payload(ANY)), tmp_path / "two/policy.py", "--against", tmp_path / "one/policy.py", "--json"))
     assert [(row["before"]["modified_input"], row["after"]["modified_input"]) for row in found] == [
         ({"command": "first"}, {"command": "second"})
     ]
 
 
 def test_exit_code_tells_whether_there_was_something_to_show(write, log):
-    events, policy = log(tool_payload("claude", "rm x")), write("p.py", DENY_RM)
+    events, policy = log(tool_payload(ANY, "rm x")), write("p.py", DENY_RM)
     assert run(events, policy).exit_code == 0
     assert run(events, policy, "--exit-code").exit_code == 1
     assert run(events, policy, "--against", policy, "--exit-code").exit_code == 0
 
 
 def test_rows_come_in_the_order_of_the_events_although_several_processes_work(write, log):
-    payloads = [{**tool_payload("claude", f"rm {number}"), "session_id": f"s-{number % 7}"} for number in range(300)]
+    payloads = [{**tool_payload(ANY, f"rm {number}"), "session_id": f"s-{number % 7}"} for number in range(300)]
     found, summary = rows(run(log(*payloads), write("p.py", DENY_RM), "--json"))
     assert [row["about"] for row in found] == [f"rm {number}" for number in range(300)]
     assert summary["events"] == 300
@@ -127,18 +128,18 @@ def test_rows_come_in_the_order_of_the_events_although_several_processes_work(wr
 
 def test_a_session_remembers_within_the_replay_and_nothing_is_left_or_taken_from_live(write, log):
     policy = write("p.py", "n = event.session.increment('n')\nreturn deny(f'call {n}')")
-    payloads = [{**tool_payload("claude"), "session_id": f"s-{number % 2}"} for number in range(6)]
+    payloads = [{**tool_payload(ANY), "session_id": f"s-{number % 2}"} for number in range(6)]
     for _ in range(2):
         found, _ = rows(run(log(*payloads), policy, "--json"))
         assert [row["reason"] for row in found] == ["call 1", "call 1", "call 2", "call 2", "call 3", "call 3"]
-    assert os.listdir(os.environ["ONEHOOK_STATE_DIR"]) == []
+    assert not os.path.exists(os.environ["ONEHOOK_STATE_DIR"])
 
 
 def test_stops_are_counted_apart_from_live_too(write, log):
     policy = write("p.py", "return deny('go on')", event="Stop", options="stop_limit=1")
-    found, _ = rows(run(log(stop_payload("claude"), stop_payload("claude", active=True)), policy, "--json", "--all"))
+    found, _ = rows(run(log(stop_payload(ANY), stop_payload(ANY, active=True)), policy, "--json", "--all"))
     assert [row["effect"] for row in found] == ["keeps working", "stops"]
-    assert os.listdir(os.environ["ONEHOOK_STATE_DIR"]) == []
+    assert not os.path.exists(os.environ["ONEHOOK_STATE_DIR"])
 
 
 @pytest.mark.parametrize(
@@ -152,35 +153,33 @@ def test_stops_are_counted_apart_from_live_too(write, log):
 def test_a_policy_starts_no_programs_in_a_replay_unless_it_is_let(body, write, log, tmp_path):
     made = tmp_path / "made"
     policy = write("p.py", body.format(str(made)))
-    found, _ = rows(run(log(tool_payload("claude")), policy, "--json"))
+    found, _ = rows(run(log(tool_payload(ANY)), policy, "--json"))
     assert [row["effect"] for row in found] == ["error, continues"] and "a replay does not start programs" in found[0]["reason"]
     assert not made.exists()
-    found, _ = rows(run(log(tool_payload("claude")), policy, "--json", "--run-programs"))
+    found, _ = rows(run(log(tool_payload(ANY)), policy, "--json", "--run-programs"))
     assert found == [] and ("fork" in body or made.exists())
 
 
 def test_a_policy_can_tell_that_it_is_a_replay(write, log):
     policy = write("p.py", "import os\nreturn deny(os.environ['ONEHOOK_REPLAY'])")
-    assert rows(run(log(tool_payload("claude")), policy, "--json"))[0][0]["reason"] == "1"
+    assert rows(run(log(tool_payload(ANY)), policy, "--json"))[0][0]["reason"] == "1"
 
 
 def test_a_handler_that_raises_is_shown_and_under_fail_closed_it_blocks(write, log):
     for options, effect in (("", "error, continues"), ("fail='closed'", "blocked")):
-        found, _ = rows(run(log(tool_payload("claude")), write("p.py", "raise ValueError('bang')", options=options), "--json"))
+        found, _ = rows(run(log(tool_payload(ANY)), write("p.py", "raise ValueError('bang')", options=options), "--json"))
         assert [(row["effect"], "bang" in row["reason"]) for row in found] == [(effect, True)]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no timers")
 def test_a_handler_that_hangs_is_ended_by_the_policys_deadline(write, log):
     policy = write("p.py", "import time; time.sleep(100)", options="timeout=0.2")
-    found, _ = rows(run(log(tool_payload("claude"), tool_payload("claude")), policy, "--json"))
+    found, _ = rows(run(log(tool_payload(ANY), tool_payload(ANY)), policy, "--json"))
     assert len(found) == 2 and "timeout" in found[0]["reason"]
 
 
 def test_what_a_policy_prints_does_not_get_among_the_rows(write, log):
-    found, _ = rows(
-        run(log(tool_payload("claude")), write("p.py", "print('{')\nimport os; os.write(1, b'{')\nreturn deny('no')"), "--json")
-    )
+    found, _ = rows(run(log(tool_payload(ANY)), write("p.py", "print('{')\nimport os; os.write(1, b'{')\nreturn deny('no')"), "--json"))
     assert [row["reason"] for row in found] == ["no"]
 
 
@@ -188,12 +187,12 @@ def test_what_a_policy_prints_does_not_get_among_the_rows(write, log):
     "top, said", [("import nothing_of_that_name", "No module named"), ("def (:", "SyntaxError"), ("raise SystemExit(0)", "does not load")]
 )
 def test_a_policy_that_does_not_load_is_an_error(top, said, write, log):
-    result = run(log(tool_payload("claude")), write("p.py", "", top=top))
+    result = run(log(tool_payload(ANY)), write("p.py", "", top=top))
     assert result.exit_code == 1 and said in result.stderr
 
 
 def test_a_policy_that_ends_the_process_is_an_error(write, log):
-    result = run(log(tool_payload("claude")), write("p.py", "import os; os._exit(4)"))
+    result = run(log(tool_payload(ANY)), write("p.py", "import os; os._exit(4)"))
     assert result.exit_code == 1 and "exited with 4" in result.stderr
 
 
@@ -209,7 +208,7 @@ def test_payloads_of_no_known_host_are_counted_and_can_be_named(write, log):
             policy,
             "--json",
             "--host",
-            "claude",
+            ANY,
         )
     )
     assert [row["effect"] for row in found] == ["blocked"]
@@ -241,7 +240,7 @@ def test_transcripts_say_what_a_policy_would_have_stopped(write, home):
 
 
 def test_no_transcript_is_said_with_the_folders(write, tmp_path):
-    result = run("--transcripts", "claude", write("p.py", ""), home=tmp_path)
+    result = run("--transcripts", ANY, write("p.py", ""), home=tmp_path)
     assert result.exit_code == 1 and "~/.claude/projects" in result.stderr
 
 
@@ -252,7 +251,7 @@ def test_no_transcript_is_said_with_the_folders(write, tmp_path):
         (["none.jsonl", "p.py"], "log not found: none.jsonl"),
         ([".", "p.py"], "contains no .jsonl file"),
         (["x", "--transcripts", "all", "p.py"], "not both"),
-        (["--transcripts", "kilo", "p.py"], "cannot read transcripts of 'kilo'"),
+        (["--transcripts", UNREAD, "p.py"], f"cannot read transcripts of {UNREAD!r}"),
         (["no.py"], "policy not found"),
     ],
 )

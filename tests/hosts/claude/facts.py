@@ -6,6 +6,7 @@ from typing import Any
 
 from onehook.core import Response
 
+FAILURES = True
 RESULT = "stdout"
 NOT_BUILT = frozenset({"effort", "prompt_id"})
 NOT_ALWAYS_SENT = frozenset({"prompt_id"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+FAILURES = True
 RESULT = "llmContent"
 SAYS_ALLOW = frozenset({"request"})
 ANSWER_LOSSES = [
