@@ -64,3 +64,9 @@ FAILED_UNTOLD: tuple[str, ...] = ()
 
 # Modes in which the agent compacts when it is asked to, and not when a context is full.
 COMPACTED_WHEN_ASKED: tuple[str, ...] = ()
+
+# ---- manifests ----
+
+# What the agent sends for a moment that it has no event for, by its own documentation and not by our tables: of "compacted" (a
+# session goes on after a compaction) and "subagent" (one has finished), as (event, tool, fields).
+INSTEAD: Mapping[str, tuple[str, str, dict[str, str]]] = {}

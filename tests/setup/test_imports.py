@@ -1,398 +1,202 @@
-"""`onehook import`: twelve assorted Claude hooks of a real-looking repository, and what the other agents' configs hold."""
+"""`onehook import`: real configs of each host that can be imported from, real hook processes."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from harness import clean_environment, fire
+from harness import ANY, fire, reason_of, tool_payload
 
-from onehook.hostkit.imports import command_patterns, patterns_of, tools_of_regex
+from onehook.cli.import_ import command as import_command
+from onehook.core import TOOLS
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.policy import load_policy
-from onehook.prove import imports
-from onehook.prove.imports import command
-
-REASON = "rm -rf is not done here"
-# name -> (event, tool, fields) that must start it
-STARTS = {
-    "guard": ("PreToolUse", "Bash", {"command": "rm -rf build"}),
-    "secrets": ("PreToolUse", "Write", {"file_path": "{repo}/.env", "content": "x"}),
-    "mcp": ("PreToolUse", "MCP", {"server": "proof", "tool": "note"}),
-    "format": ("PostToolUse", "Edit", {"file_path": "{repo}/a.py", "old_string": "a", "new_string": "b"}),
-    "lint": ("PostToolUse", "Bash", {"command": "make"}),
-    "context": ("SessionStart", "", {"source": "startup"}),
-    "compacted": ("SessionStart", "", {"source": "compact"}),
-    "prompt": ("UserPromptSubmit", "", {"prompt": "hello"}),
-    "stop": ("Stop", "", {}),
-    "subagent": ("SubagentStop", "", {"agent_id": "a1"}),
-    "push": ("PreToolUse", "Bash", {"command": "cd x && git push -f"}),
-    "typescript": ("PreToolUse", "Write", {"file_path": "{repo}/src/a.ts", "content": "x"}),
-}
-
-
-def settings():
-    """Twelve hooks that can be carried over, and five that cannot."""
-
-    def group(name, matcher=None, **more):
-        return {**({} if matcher is None else {"matcher": matcher}), "hooks": [hook(name, **more)]}
-
-    given = imports.settings()
-    given["hooks"]["PreToolUse"] += [
-        {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}, hook("lookahead", **{"async": True})]},
-        group("regex", "^(?!Read).*"),
-    ]
-    given["hooks"]["Stop"].append({"hooks": [{"type": "prompt", "prompt": "is it done?"}]})
-    given["hooks"]["PreCompact"] = [group("manual", "manual")]
-    return given
-
-
-def hook(name, **more):
-    return {"type": "command", "command": command(name), **more}
-
-
-REFUSED = {
-    "http://127.0.0.1:1/hook": "type 'http'",
-    command("lookahead"): "in the background (async)",
-    command("regex"): "cannot be written as a list of tools",
-    "is it done?": "type 'prompt'",
-    command("manual"): "its matcher 'manual' on PreCompact has no equivalent in a manifest",
-}
+from onehook.setup.imports import importable
+from tests.setup.importing import SOURCES, STARTS, import_facts, imported, one, onehook, programs, repository, started
 
 
 @pytest.fixture
-def repo(tmp_path):
-    return real_looking_repository(tmp_path / "repo")
-
-
-def real_looking_repository(folder):
-    for name, text in {**imports.files(REASON), imports.CONFIG: json.dumps(settings(), indent=2) + "\n"}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755 if text.startswith("#!") else 0o644)
-    (folder / ".git").mkdir()
-    return folder
-
-
-def onehook(repo, *arguments):
-    environment = clean_environment({"HOME": str(repo.parent), "ONEHOOK_STATE_DIR": str(repo.parent / "state")})
-    environment = {name: value for name, value in environment.items() if not name.startswith(("CLAUDE", "CODEX", "CURSOR"))}
-    argv = [sys.executable, "-I", "-m", "onehook", *arguments, "--project", str(repo)]
-    return subprocess.run(argv, cwd=repo, env=environment, capture_output=True, text=True, timeout=60, check=False)
-
-
-# On hosts that have no event for it: the event that comes instead, by the hosts' own sheets and not by our tables.
-COMPACTING = ("PreCompact", "", {})
-INSTEAD = {
-    **{(host, "compacted"): COMPACTING for host in ("cursor", "gemini", "copilot", "opencode", "kilo", "contract")},
-    **{(host, "subagent"): ("PostToolUse", "Agent", {"prompt": "look around"}) for host in ("gemini", "contract")},
-}
-
-
-def said_by(host, name, repo):
-    """The payload that a host sends when this hook should run, and the option that an entry of its config adds to say the event."""
-    event, tool, fields = INSTEAD.get((host, name)) or STARTS[name]
-    fields = {key: value.replace("{repo}", str(repo)) for key, value in fields.items()}
-    reverse = load(host, "reverse")
-    payload = reverse.payload(sample(event, tool, session_id="s", cwd=str(repo), **fields))
-    native = next(native for native, row in wire_of(host).EVENTS.items() if row.event == event)
-    return payload, ("--event", native if host == "contract" else event)
+def repos(tmp_path):
+    """Makes a repository with the hooks of a host, in a folder whose name needs quotes."""
+    return lambda host: repository(tmp_path / "a repo", host)
 
 
 @pytest.fixture(scope="module")
-def taken_in(tmp_path_factory):
-    folder = real_looking_repository(tmp_path_factory.mktemp("imported") / "repo")
-    done = onehook(folder, "import", "--from", "claude")
-    assert done.returncode == 0, done.stderr
-    return folder
+def ready(tmp_path_factory):
+    """The same, with its hooks imported; one for each host, for tests that only start them."""
+    made = {}
+
+    def of(host):
+        if host not in made:
+            made[host] = repository(tmp_path_factory.mktemp("ready") / "a repo", host)
+            imported(made[host], "--from", host)
+        return made[host]
+
+    return of
 
 
-@pytest.mark.parametrize("name", STARTS)
-@pytest.mark.parametrize("host", HOSTS)
-def test_twelve_claude_hooks_still_fire_on_claude_and_fire_on_the_others(taken_in, host, name):
-    assert len(STARTS) == len(imports.HOOKS) == 12
-    log = taken_in / "log" / name
-    log.unlink(missing_ok=True)
-    payload, event = said_by(host, name, taken_in)
-    result = fire(taken_in / "onehook.toml", payload, "--host", host, *event, cwd=taken_in)
-    assert "warning" not in result.stderr, result
-    seen = json.loads(log.read_text())
-    assert (seen["hook_event_name"], seen.get("source")) == (STARTS[name][0], STARTS[name][2].get("source"))
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_is_carried_over_fires_on_its_own_host_and_on_the_others(ready, source):
+    repo = ready(source)
+    missed = [(host, name) for host in dict.fromkeys((source, ANY, *SOURCES)) for name in STARTS if not started(repo, name, host)]
+    assert missed == []
 
 
-def test_what_the_hooks_answer_takes_effect_on_another_host(repo):
-    assert onehook(repo, "import", "--from", "claude").returncode == 0
-    call = load("codex", "reverse").payload(sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(repo)))
-    blocked = fire(repo / "onehook.toml", call, "--host", "codex", cwd=repo)
-    assert (blocked.exit_code, blocked.stderr.strip()) == (2, "rm -rf is not done here")
-    start = load("codex", "reverse").payload(sample("SessionStart", session_id="s", cwd=str(repo), source="startup"))
-    answer = fire(repo / "onehook.toml", start, "--host", "codex", cwd=repo).answer
-    assert answer["hookSpecificOutput"]["additionalContext"] == "the branch is frozen"
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_hook_is_found_and_starts_in_the_project_when_the_agent_works_below_it(ready, source):
+    repo = ready(source)
+    for name in ("guard", "files", "stop"):
+        assert started(repo, name, ANY, repo / "src" / "deep"), name
+    where = (repo / "log" / "stop.where").read_text().splitlines()[0]
+    assert where == str(repo)
 
 
-def test_filters_hold(repo):
-    assert onehook(repo, "import", "--from", "claude").returncode == 0
-    hooks = load_policy(str(repo / "onehook.toml"))
-
-    def starting(event):
-        return {registration.handler.run.rpartition("/")[2].removesuffix(".sh") for registration in hooks.wanting(event)}
-
-    assert starting(sample("PreToolUse", "Bash", command="git status")) == {"guard"}
-    assert starting(sample("PreToolUse", "Write", file_path="/r/src/a.py", content="", cwd="/r")) == {"secrets"}
-    assert starting(sample("PreToolUse", "Read", file_path="/r/a.ts", cwd="/r")) == {"secrets"}
-    assert starting(sample("PreToolUse", "MCP", server="gitlab", tool="x")) == set()
-    assert starting(sample("SessionStart", source="resume")) == {"context"}
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_denial_takes_effect_on_another_host_and_env_and_cwd_are_kept(ready, source):
+    repo = ready(source)
+    call = load(ANY, "reverse").payload(sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(repo)))
+    assert reason_of(fire(repo / "onehook.toml", call, "--host", ANY, cwd=repo), ANY) == "not here"
+    where, level = (repo / "log" / "guard.where").read_text().splitlines()
+    assert level == "it's 3"
+    assert where == str(repo / import_facts(source).GUARD_CWD)
 
 
-def test_what_cannot_be_carried_over_is_listed_line_by_line(repo):
-    done = onehook(repo, "import", "--from", "claude")
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_hook_gets_the_payload_of_its_own_host(ready, source):
+    repo = ready(source)
+    assert started(repo, "guard", ANY)
+    seen = json.loads((repo / "log" / "guard").read_text())
+    assert set(seen) == set(tool_payload(source))
+    assert wire_of(source).parse(seen, "").host == source
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_cannot_be_carried_over_is_listed_line_by_line(repos, source):
+    repo = repos(source)
+    done = imported(repo, "--from", source)
     written = (repo / "onehook.toml").read_text()
-    for shown, why in REFUSED.items():
-        (line,) = [line for line in done.stderr.splitlines() if line.startswith("NOT imported") and f": {shown}: " in line]
+    for shown, why in import_facts(source).REFUSED.items():
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"NOT imported  {source} ") and f": {shown}: " in line]
         assert why in line
         assert any(shown in line and why in line for line in written.splitlines() if line.startswith("#"))
-    assert "but 'statusMessage' is not carried over" in done.stderr
-    assert "but the tool MultiEdit exists only in Claude Code" in done.stderr
-    assert "SubagentStop fires with PostToolUse of Agent on Gemini CLI" in done.stderr
-    assert "SessionStart (compact) fires with PreCompact on Cursor, Gemini CLI, Copilot CLI, OpenCode, Kilo" in done.stderr
-    assert "12 imported, 5 not imported" in done.stdout
-    assert "To avoid running them twice" in done.stdout
+    for loss in import_facts(source).LOSSES:
+        assert f"but {loss}" in done.stderr and f"#   {loss}" in written
+    carried = len(STARTS) + len(import_facts(source).EXTRA)
+    assert f"{carried} imported, {len(import_facts(source).REFUSED)} not imported" in done.stdout
+    assert str(repo) not in written  # a manifest is for every clone
 
 
-def test_settings_of_the_hooks_are_kept(repo):
-    assert onehook(repo, "import", "--from", "claude").returncode == 0
-    programs = {registration.handler.run: registration.handler for registration in load_policy(str(repo / "onehook.toml")).registrations}
-    guard, stop, prompt = (programs[command(name)] for name in ("guard", "stop", "prompt"))
-    assert (guard.timeout, guard.fail, guard.shell, guard.dialect) == (5, "closed", True, "claude")
-    assert (stop.timeout, stop.fail) == (120, "open")
-    assert prompt.timeout == 30
+@pytest.mark.parametrize("source", SOURCES)
+def test_time_outs_tools_sources_and_names_are_kept(ready, source):
+    own = import_facts(source)
+    found = programs(ready(source), (*STARTS, *own.EXTRA))
+    assert {name: found[name][1].timeout for name in own.TIMEOUTS} == own.TIMEOUTS
+    assert {name: found[name][0].tools for name in own.MATCHED} == own.MATCHED
+    assert found["context"][1].sources == own.SOURCES
+    assert {program.dialect for _, program in found.values()} == {source}
+    assert {program.fail for _, program in found.values()} == {"open"}
+    assert own.NAMED is None or found[own.NAMED[0]][1].__name__ == own.NAMED[1]
 
 
-def test_a_dry_run_changes_nothing(repo):
-    before = sorted(path for path in repo.rglob("*"))
-    done = onehook(repo, "import", "--take-over", "--dry-run")
-    assert "+[[hook]]" in done.stdout and f"--- {repo}/.claude/settings.json" in done.stdout
-    assert sorted(path for path in repo.rglob("*")) == before
-    assert json.loads((repo / ".claude" / "settings.json").read_text()) == settings()
+def without_comments(text):
+    return "\n".join(line for line in text.splitlines() if not line.startswith("//"))
 
 
-def test_for_scripts_it_is_all_said_as_json(repo):
-    told = json.loads(onehook(repo, "import", "--from", "claude", "--dry-run", "--json").stdout)
-    assert [row["command"] for row in told["carried"]] == [command(name) for name in imports.HOOKS]
-    assert {row["command"]: row["refused"] for row in told["refused"]}.keys() == REFUSED.keys()
-    assert told["would_write"] == [str(repo / "onehook.toml")] and not (repo / "onehook.toml").exists()
-    done = json.loads(onehook(repo, "import", "--from", "claude", "--take-over", "--json").stdout)
-    assert done["written"] == [str(repo / "onehook.toml"), str(repo / ".claude" / "settings.json")]
-    assert json.loads(Path(done["taken_out_of"][0]["copy"]).read_text()) == settings()
-    nothing = onehook(repo, "import", "--from", "codex", "--json")
-    assert nothing.returncode == 1 and json.loads(nothing.stdout)["carried"] == []
+def left_in(repo, source):
+    """What the configs of a host still say, by `shown`."""
+    handlers = load(source, "imports").handlers
+    texts = [(repo / name).read_text() for name in import_facts(source).files()]
+    return [hook.shown for text in texts for hook in handlers(json.loads(without_comments(text)))]
 
 
-def test_left_originals_also_run_on_the_agents_that_read_claudes_file(repo):
-    said = onehook(repo, "import", "--from", "claude").stdout
-    assert "still run on Claude Code, Cursor, Copilot CLI" in said
-    others = said.partition("--hosts ")[2].strip().split(",")
-    assert "codex" in others and not {"claude", "cursor", "copilot"} & set(others)
+def with_handlers(files, source):
+    """The config files from which something can be carried over."""
+    handlers = load(source, "imports").handlers
+    return [name for name, text in files.items() if any(not hook.refused for hook in handlers(json.loads(without_comments(text))))]
 
 
-def test_the_originals_stay_unless_they_are_taken_over(repo):
-    original = (repo / ".claude" / "settings.json").read_bytes()
-    assert onehook(repo, "import").returncode == 0
-    assert (repo / ".claude" / "settings.json").read_bytes() == original
+@pytest.mark.parametrize("source", SOURCES)
+def test_taking_over_leaves_what_was_not_carried_and_says_the_way_back(repos, source):
+    repo, files = repos(source), import_facts(source).files()
+    done = imported(repo, "--from", source, "--take-over")
+    assert sorted(left_in(repo, source)) == sorted(import_facts(source).REFUSED)
+    for name, text in files.items():
+        now = (repo / name).read_text()
+        if name not in with_handlers(files, source):
+            assert now == text
+        comments = [line for line in text.splitlines() if line.startswith("//")]
+        assert [line for line in now.splitlines() if line.startswith("//")] == comments
+        before, after = (json.loads(without_comments(one)) for one in (text, now))
+        assert {key: value for key, value in after.items() if key != "hooks"} == {
+            key: value for key, value in before.items() if key != "hooks"
+        }
+    ways = [line.partition("to undo: ")[2] for line in done.stdout.splitlines() if "to undo: " in line]
+    assert len(ways) == len(with_handlers(files, source))
+    for way in ways:
+        subprocess.run(["sh", "-c", way], check=True)
+    assert {name: (repo / name).read_text() for name in files} == files
 
 
-def test_taking_over_leaves_what_was_not_carried_and_says_the_way_back(repo):
-    config = repo / ".claude" / "settings.json"
-    original = config.read_bytes()
-    done = onehook(repo, "import", "--take-over")
-    assert done.returncode == 0, done.stderr
-    left = json.loads(config.read_text())
-    assert left["permissions"] == settings()["permissions"]
-    commands = [
-        h.get("command") or h.get("url") or h.get("prompt") for groups in left["hooks"].values() for g in groups for h in g["hooks"]
-    ]
-    assert sorted(commands) == sorted(REFUSED)
-    (line,) = [line for line in done.stdout.splitlines() if "to undo: " in line]
-    subprocess.run(["sh", "-c", line.partition("to undo: ")[2]], check=True)
-    assert config.read_bytes() == original
-
-
-def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo):
-    config = repo / ".claude" / "settings.json"
-    original = config.read_bytes()
-    assert onehook(repo, "import", "--take-over").returncode == 0
-    installed = onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude,codex,cursor", "--yes")
+@pytest.mark.parametrize("source", SOURCES)
+def test_taking_over_and_installing_runs_each_hook_once(repos, source):
+    repo = repos(source)
+    imported(repo, "--from", source, "--take-over")
+    installed = onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", f"{source},{ANY}", "--yes")
     assert installed.returncode == 0, installed.stderr
-    assert "onehook/launch.py" in config.read_text() and '"timeout": 6' in config.read_text()
-    assert onehook(repo, "uninstall").returncode == 0
-    assert config.read_bytes() == original
-
-
-def test_an_import_overwrites_nothing_and_does_not_import_itself(repo):
-    assert onehook(repo, "import", "--take-over").returncode == 0
-    again = onehook(repo, "import")
+    again = onehook(repo, "import", "--from", source, "--output", "again.toml")
     assert again.returncode == 1 and "found no hook to import" in again.stderr
-    assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude", "--yes").returncode == 0
-    assert "launch.py" not in onehook(repo, "import").stderr
-    (repo / ".claude" / "settings.json").write_text(json.dumps(settings()))
-    there = onehook(repo, "import")
-    assert there.returncode == 1 and "exists already; nothing was changed" in there.stderr
 
 
-HERE = 'cd "$CURSOR_PROJECT_DIR" || exit 1; '
+@pytest.mark.parametrize("source", SOURCES)
+def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repos, source):
+    repo = repos(source)
+    imported(repo, "--from", source, "--take-over")
+    taken = {name: (repo / name).read_text() for name in import_facts(source).files()}
+    assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", source, "--yes").returncode == 0
+    assert any("onehook/launch.py" in path.read_text() for path in repo.rglob("*.json"))
+    assert onehook(repo, "uninstall").returncode == 0
+    # A file that the import has taken everything out of and the install has written to is what it was before both.
+    files = import_facts(source).files()
+    assert {name: (repo / name).read_text() for name in files}.items() <= {*files.items(), *taken.items()}
 
 
-def test_a_hook_of_cursors_user_starts_where_cursor_starts_it(repo):
-    folder = repo.parent / ".cursor"
-    folder.mkdir()
-    (folder / "hooks.json").write_text(json.dumps({"version": 1, "hooks": {"stop": [{"command": "./d.sh"}]}}))
-    assert onehook(repo, "import", "--from", "cursor", "--scope", "user").returncode == 0
-    (registration,) = load_policy(str(repo / "onehook.toml")).registrations
-    assert registration.handler.run == 'cd "$HOME"/.cursor || exit 1; ./d.sh'
+def test_the_help_names_every_host_that_can_be_imported_from_and_the_others_are_explained(repos):
+    repo = repos(SOURCES[0])
+    assert set(SOURCES) <= set(importable())
+    (option,) = [param for param in import_command.params if param.name == "hosts"]
+    assert f"names of {', '.join(importable())};" in option.help
+    for host in (host for host in HOSTS if host not in importable()):
+        refused = onehook(repo, "import", "--from", host)
+        assert refused.returncode == 2 and f"nothing to import from {host}: " in refused.stderr
 
 
-def test_a_worktrees_path_cannot_be_carried_over(repo):
-    config = {"hooks": {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "echo /tmp/tree"}]}]}}
-    (repo / ".claude" / "settings.json").write_text(json.dumps(config))
-    done = onehook(repo, "import", "--from", "claude")
-    assert done.returncode == 1 and "it prints the path of a worktree" in done.stderr
+MATCHERS = [(host, *case) for host in SOURCES for case in import_facts(host).MATCHERS]
 
 
-def test_cursor_and_codex_hooks_are_imported_too(repo):
-    (repo / ".cursor").mkdir()
-    entries = {
-        "beforeShellExecution": [
-            {"command": "./a.sh", "matcher": "curl|wget", "failClosed": True, "timeout": 3}, {"command": "./b.sh", "matcher": "x(?=y)"},
-        ],
-        "preToolUse": [{"command": "./c.sh", "matcher": "Shell|MCP:.*"}, {"type": "prompt", "prompt": "ok?"}],
-        "stop": [{"command": "./d.sh", "loop_limit": 3}],
-        "afterFileEdit": [{"command": "./e.sh", "matcher": "Nothing"}],
-    }  # fmt: skip
-    (repo / ".cursor" / "hooks.json").write_text(json.dumps({"version": 1, "hooks": entries}))
-    (repo / ".codex").mkdir()
-    (repo / ".codex" / "config.toml").write_text(
-        '[[hooks.PreToolUse]]\nmatcher = "Write"\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "./f.sh"\ntimeout = 9\n'
-    )
-    done = onehook(repo, "import", "--from", "cursor,codex", "--take-over")
-    assert done.returncode == 0, done.stderr
-    found = {r.handler.run: (r.event, r.handler.native_event, r.tools, r.handler.commands, r.handler.timeout, r.handler.fail)
-             for r in load_policy(str(repo / "onehook.toml")).registrations}  # fmt: skip
-    assert found == {
-        f"{HERE}./a.sh": ("PreToolUse", "beforeShellExecution", ("Bash",), ["*curl*", "*wget*"], 3, "closed"),
-        f"{HERE}./c.sh": ("PreToolUse", "", ("Bash", "MCP"), [], 60, "open"),
-        f"{HERE}./d.sh": ("Stop", "", (), [], 60, "open"),
-        "./f.sh": ("PreToolUse", "", ("Edit", "Write", "Delete"), [], 9, "open"),
-    }
-    for text in (
-        "./b.sh: its matcher 'x(?=y)'",
-        "ok?: it is of type 'prompt'",
-        "./e.sh: its matcher 'Nothing' never",
-        "'loop_limit' is not",
-    ):
-        assert text in done.stderr
-    assert sorted(json.loads((repo / ".cursor" / "hooks.json").read_text())["hooks"]) == [
-        "afterFileEdit",
-        "beforeShellExecution",
-        "preToolUse",
-    ]
-    assert "f.sh" not in (repo / ".codex" / "config.toml").read_text()
+@pytest.mark.parametrize(("host", "matcher", "tools"), MATCHERS)
+def test_matchers_on_tools(host, matcher, tools):
+    hook = one(host, import_facts(host).TOOL_EVENT, matcher=matcher)
+    assert (None if hook.refused else hook.tools) == tools
+    named = set(wire_of(host).TOOLS) | set(TOOLS)
+    unknown = [tool for tool in hook.tools if tool not in named and not tool.startswith("mcp__")]
+    assert all(any(f"the tool {tool} exists only in " in loss for loss in hook.losses) for tool in unknown)
 
 
-def test_nothing_to_import_and_unknown_hosts(repo):
-    none = onehook(repo, "import", "--from", "codex")
-    assert none.returncode == 1 and "Codex CLI has no hooks in its project scope" in none.stderr
-    assert "unknown agent 'vim'. Known agents: claude, " in onehook(repo, "import", "--from", "vim").stderr
+@pytest.mark.parametrize(("host", "given", "timeout"), [(host, *case) for host in SOURCES for case in import_facts(host).UNITS])
+def test_time_outs_in_each_hosts_unit(host, given, timeout):
+    assert one(host, import_facts(host).STOP_EVENT, {} if given is None else {"timeout": given}).timeout == timeout
 
 
-def test_one_command_on_several_events_is_one_hook(repo):
-    groups = [{"hooks": [{"type": "command", "command": "./log.sh"}]}]
-    config = {"hooks": {"Stop": groups, "SessionStart": groups, "Notification": groups}}
-    (repo / ".claude" / "settings.json").write_text(json.dumps(config))
-    assert onehook(repo, "import").returncode == 0
-    text = (repo / "onehook.toml").read_text()
-    assert text.count("[[hook]]") == 1
-    assert 'events = ["Stop", "SessionStart", "Notification"]' in text
+@pytest.mark.parametrize("host", SOURCES)
+def test_hooks_that_are_switched_off_are_not_brought_to_life(host):
+    entry, own = {"type": "command", "command": "x"}, import_facts(host)
+    data = {"hooks": {own.STOP_EVENT: [entry if own.FLAT else {"hooks": [entry]}]}}
+    (on,) = load(host, "imports").handlers(data)
+    (off,) = load(host, "imports").handlers({**data, **own.OFF})
+    assert not on.refused and "switched off" in off.refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--x", "a b"], ["node", "--x", "a b"]),
-        (["${CLAUDE_PROJECT_DIR}/h.js", 'a"$b'], '"node" "${CLAUDE_PROJECT_DIR}/h.js" "a\\"\\$b"'),
-    ],
-)
-def test_a_claude_hook_that_no_shell_sees_stays_so_unless_it_has_a_variable(arguments, expected):
-    data = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node", "args": arguments}]}]}}
-    (found,) = load("claude", "imports").handlers(data)
-    assert found.run == expected
-
-
-TOOLS = wire_of("claude").TOOLS
-
-
-@pytest.mark.parametrize(
-    ("regex", "tools"),
-    [
-        ("^(Bash|Edit)$", ["Bash", "Edit"]), ("^Bash$", ["Bash"]), ("Web.*", ["WebFetch", "WebSearch"]), ("mcp__.*", ["MCP"]),
-        ("mcp__db__.*|Bash", ["mcp__db__*", "Bash"]), ("^mcp__db__query$", ["mcp__db__query"]), ("Notebook.*", ["NotebookEdit"]),
-        ("Edit|mcp__x__.*", ["Edit", "MultiEdit", "NotebookEdit", "mcp__x__*"]), ("^Task$", ["Agent"]), ("^Skill$", ["Skill"]),
-        ("[BE].*", None), ("(a)(b)", None), ("^(?!Bash)", None), ("Ba?sh", None), ("^no.*thing$", None),
-    ],
-)  # fmt: skip
-def test_matchers_that_are_regular_expressions(regex, tools):
-    assert tools_of_regex(regex, TOOLS, "mcp__") == tools
-
-
-def test_patterns():
-    assert patterns_of("^a$|b") == ["a", "*b*"]
-    assert command_patterns("git push|rm -rf") == ["*git push*", "*rm -rf*"]
-    assert command_patterns(r"rm\s+-rf") is None
-
-
-RULES = {
-    "Bash": ({"tools": ["Bash"], "commands": [], "paths": []}),
-    "Bash(git push:*)": ({"commands": ["git push*"]}),
-    "Bash(npm test)": ({"commands": ["npm test"]}),
-    "Edit(*.ts)": ({"paths": ["*.ts"]}),
-    "Edit(**/*.ts)": ({"paths": ["*.ts"]}),
-    "Edit(docs/**)": ({"paths": ["docs/*"]}),
-    "Edit(/etc/*)": "has no equivalent in a manifest",
-    "Agent(x)": "has no equivalent in a manifest",
-    "Bash(": "has no equivalent in a manifest",
-    "WebFetch(domain:x)": "has no equivalent in a manifest",
-}
-
-
-@pytest.mark.parametrize(("rule", "expected"), RULES.items(), ids=RULES)
-def test_the_if_of_a_claude_hook(rule, expected):
-    data = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "if": rule}]}]}}
-    (found,) = load("claude", "imports").handlers(data)
-    if isinstance(expected, str):
-        assert expected in found.refused
-    else:
-        assert not found.refused
-        assert {key: getattr(found, key) for key in expected} == expected
-
-
-def test_an_if_that_never_lets_a_hook_run_is_said():
-    handler = {"type": "command", "command": "x", "if": "Read"}
-    data = {"hooks": {"Stop": [{"hooks": [handler]}], "PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
-    assert [hook.refused for hook in load("claude", "imports").handlers(data)] == [
-        "it has an `if` on an event without a tool, so it never runs",
-        "its matcher and its if 'Read' exclude each other",
-    ]
-
-
-def test_texts_of_every_kind_survive_the_manifest(repo):
-    odd = "printf '%s' \"a\\b\" \t\x01 \u00e9\n'x'"
-    config = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": odd}]}]}}
-    (repo / ".claude" / "settings.json").write_text(json.dumps(config))
-    assert onehook(repo, "import").returncode == 0
-    (registration,) = load_policy(os.fspath(repo / "onehook.toml")).registrations
-    assert registration.handler.run == odd
+@pytest.mark.parametrize(("host", "handler", "why"), [(host, *case) for host in SOURCES for case in import_facts(host).UNUSABLE])
+def test_what_would_not_work_elsewhere_is_refused(host, handler, why):
+    assert why in one(host, import_facts(host).STOP_EVENT, handler).refused

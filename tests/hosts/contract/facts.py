@@ -8,6 +8,7 @@ FIELD_LOSSES = {
     **{(name, "prompt"): "the tool's own prompt is read as the event's" for name in ("preToolUse", "postToolUse")},
 }
 RESULT = None
+INSTEAD = {"compacted": ("PreCompact", "", {}), "subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
 SAYS_ALLOW = None
 ANSWER_LOSSES = [
     ({"tool"}, lambda a: a.decision is None, lambda a: {"decision": "allow"}, "no opinion is written as allow"),

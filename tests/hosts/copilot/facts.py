@@ -12,6 +12,7 @@ FIELD_LOSSES = {
     ("Stop", "last_assistant_message"): "Copilot does not say it",
 }
 RESULT = "textResultForLlm"
+INSTEAD = {"compacted": ("PreCompact", "", {})}
 SAYS_ALLOW = frozenset({"permission", "request"})
 ANSWER_LOSSES = [
     ({"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing shows the dialog"),

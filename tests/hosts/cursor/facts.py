@@ -15,6 +15,7 @@ FIELD_LOSSES = {
 }
 RESULT = "output"
 VERSIONS = ("0.46.0", "2.4.21", "3.2.16", "1.0.0", "3.3.0")
+INSTEAD = {"compacted": ("PreCompact", "", {})}
 SAYS_ALLOW = frozenset({"tool", "action", "read", "subagent", "response"})
 ANSWER_LOSSES = [
     ({"subagent", "prompt", "session", "response"}, lambda a: a.decision == "deny",

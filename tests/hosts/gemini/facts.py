@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 RESULT = "llmContent"
+INSTEAD = {"compacted": ("PreCompact", "", {}), "subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
 ANSWER_LOSSES = [
     ({"result"}, lambda a: a.decision == "deny" and a.additional_context is not None,
      lambda a: {"reason": f"{a.reason}\n\n{a.additional_context}", "additional_context": None}, "of a denied result there is one text"),

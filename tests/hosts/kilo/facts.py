@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.hosts.opencode.facts import ANSWER_LOSSES, FIELD_LOSSES, SAYS_ALLOW, rewrite, tool_as_told
+from tests.hosts.opencode.facts import ANSWER_LOSSES, FIELD_LOSSES, INSTEAD, SAYS_ALLOW, rewrite, tool_as_told
 
-__all__ = ["ANSWER_LOSSES", "FIELD_LOSSES", "SAYS_ALLOW", "rewrite", "tool_as_told"]
+__all__ = ["ANSWER_LOSSES", "FIELD_LOSSES", "INSTEAD", "SAYS_ALLOW", "rewrite", "tool_as_told"]

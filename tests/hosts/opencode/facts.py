@@ -10,6 +10,7 @@ FIELD_LOSSES = {
     ("session.idle.child", "stop_hook_active"): "a subagent's end cannot be denied",
     ("session.created.child", "source"): "the plugin says how every session began",
 }
+INSTEAD = {"compacted": ("PreCompact", "", {})}
 SAYS_ALLOW = frozenset({"tool", "request"})
 ANSWER_LOSSES = [
     ({"request"}, lambda a: a.decision == "deny", lambda a: {"reason": "denied by policy"},

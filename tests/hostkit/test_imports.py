@@ -1,0 +1,40 @@
+"""Commands and matchers of other programs' hooks, read for a manifest."""
+
+from __future__ import annotations
+
+import pytest
+
+from onehook.hostkit.imports import command_patterns, for_bash, in_project, joined_mcp, patterns_of
+
+
+@pytest.mark.parametrize(
+    "command", ["[[ -f x ]]", "cat <<< x", "diff <(a) b", "source x", "a; source x", "set -o pipefail", "a &> b", "echo ${a//b/c}"]
+)
+def test_what_only_bash_understands_is_given_to_bash(command):
+    assert for_bash(command) == ["bash", "-c", command]
+
+
+@pytest.mark.parametrize("command", ["[ -f x ]", "cat < x", "a 2>&1", "cat source", "x/source/y.sh", 'echo "$a"', "a && b"])
+def test_what_every_shell_understands_stays_as_it_is(command):
+    assert for_bash(command) == command
+
+
+@pytest.mark.parametrize(("command", "moves"), [
+    ("./x.sh", True), ("node scripts/x.js", True), ("python3 ../x.py", True), ("/usr/bin/x a", False), ('"$P"/x.sh', False),
+    ("jq .", False),
+    ("~/bin/x", False), ("$HOME/x", False), ("cat >log/x", True),
+])  # fmt: skip
+def test_a_command_with_a_path_of_the_project_starts_there(command, moves):
+    assert in_project(command, "P") == (f'cd "$P" || exit 1; {command}' if moves else command)
+
+
+def test_joined_names_are_split_in_every_way():
+    assert joined_mcp("a_b_c", "_") == ["mcp__a__b_c", "mcp__a_b__c"]
+    assert joined_mcp("a", "_") is None
+    assert joined_mcp("a_*b", "_") is None
+
+
+def test_patterns():
+    assert patterns_of("^a$|b") == ["a", "*b*"]
+    assert command_patterns("git push|rm -rf") == ["*git push*", "*rm -rf*"]
+    assert command_patterns(r"rm\s+-rf") is None
