@@ -20,6 +20,8 @@ LAYERS = (
     ("onehook.runner", "onehook.recorder"),
     ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state"),
     ("onehook.policy",),
+    ("onehook.rules",),
+    ("onehook.packs",),
     ("onehook.manifest",),
     ("onehook.hosts",),
     ("onehook.hostkit",),

@@ -12,7 +12,7 @@ from onehook.policies.shell import Command, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from onehook.policies.bash_expand import Word
 
@@ -37,10 +37,25 @@ RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox
 
 def touched_files(text: str, cwd: str) -> Iterator[File]:
     """(file, what touches it, whether it is changed) for every command that the text would run."""
-    for command in parse(text).commands:
+    return files_of(parse(text).commands, cwd)
+
+
+def files_of(commands: Iterable[Command], cwd: str) -> Iterator[File]:
+    """The same for commands that are read already. A file is named from the folder that the text starts in, whatever `cd` comes before."""
+    folder = ""
+    for command in commands:
         for word, writes in (*_redirected(command), *_argument_files(command)):
-            for name in _names(word, cwd):
-                yield name, command.name or "a redirect", writes
+            for name in _names(word, os.path.join(cwd, folder) if folder else cwd):
+                yield os.path.join(folder, name) if folder else name, command.name or "a redirect", writes
+        if command.name in ("cd", "pushd"):
+            folder = _entered(folder, operands(command))
+
+
+def _entered(folder: str, words: list[Word]) -> str:
+    """Where a `cd` leads; an unknown place leaves the folder as it was."""
+    if len(words) != 1 or not words[0].known or words[0] == "-":
+        return folder
+    return os.path.join(folder, os.path.expanduser(words[0]) if words[0].tilde else str(words[0]))
 
 
 def _redirected(command: Command) -> list[tuple[Word, bool]]:

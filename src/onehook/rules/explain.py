@@ -1,0 +1,132 @@
+"""What rules say of a command or an event, for people and for tests: explain, the list of rules, and the samples of every rule."""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import TOOLS, Change, Event, Facts, Mcp
+from onehook.packs import PACKS
+from onehook.rules.compile import compile_layers, read_pack
+from onehook.rules.held import command_text
+from onehook.rules.judge import Line, findings, index_names
+from onehook.rules.levels import Finding, answered
+from onehook.rules.load import Table, table_of
+from onehook.rules.match import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from onehook.rules.load import Layer
+
+
+class Explanation:
+    """How an event is decided: every finding, the one that decides, and how each command in it was read."""
+
+    def __init__(self, event: Event, found: list[Finding], parts: list[dict[str, Any]]) -> None:
+        self.event, self.findings, self.parts = event, found, parts
+        response = answered(found)
+        self.decision = response.decision if response else None
+        self.reason = response.reason if response else None
+        self.deciding = next((f for f in found if response is not None and f.effect == self.decision), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "decision": self.decision,
+            "reason": self.reason,
+            "deciding": self.deciding.to_dict() if self.deciding else None,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "parts": self.parts,
+        }
+
+
+def explain(what: str | Event, path: str, layers: Sequence[Layer] = (), cwd: str = "") -> Explanation:
+    """Which rule of which file decides about a command, a sample such as `Read(.env)`, or an event."""
+    return explained(table_of([*layers, ("project", path)], cache=""), sample_event(what, cwd) if isinstance(what, str) else what)
+
+
+def explained(table: Table, event: Event) -> Explanation:
+    parts = [_part(table, command) for command in Line(event.command).commands]
+    return Explanation(event, findings(table, event), parts)
+
+
+def _part(table: Table, command: Any) -> dict[str, Any]:
+    chunk = table.chunk(index_names(command)[0])
+    reading = Reading(command, chunk["vocabulary"] if chunk else {})
+    return {
+        "command": command_text(command), "program": reading.program, "words": [str(word) for word in reading.words],
+        "options": {name: [str(v) if v is not None else None for v in values] for name, values in reading.options.items()},
+        "via": list(command.via),
+    }  # fmt: skip
+
+
+def rules_on(path: str, layers: Sequence[Layer] = ()) -> list[dict[str, Any]]:
+    """Every rule that is on, with what each layer says of it and where."""
+    listed: Any = table_of([*layers, ("project", path)], cache="").chunk("#rules")
+    return list(listed)
+
+
+# --- samples ---------------------------------------------------------------------------------------------------------------------
+
+
+def sample_event(text: str, cwd: str = "") -> Event:
+    """The event of a sample: `Read(path)`, `Write(path)`, `WebFetch(url)`, `mcp__server__tool`, or else a shell command."""
+    tool, paren, argument = text.partition("(")
+    event = Event("PreToolUse", "")
+    event.cwd = cwd or os.getcwd()
+    if text.startswith("mcp__"):
+        server, _, name = text[5:].partition("__")
+        facts = Facts(mcp=Mcp(server, name))
+        tool = "MCP"
+    elif paren and tool in TOOLS and argument.endswith(")"):
+        facts = _facts(tool, argument[:-1], event.cwd)
+    else:
+        tool, facts = "Bash", Facts(command=text)
+    given = {"command": facts.command} if facts.command else {"url": facts.url} if facts.url else {}
+    event.take_tool((tool,), text if tool == "MCP" else tool, given, lambda _: facts)
+    return event
+
+
+def _facts(tool: str, argument: str, cwd: str) -> Facts:
+    if tool == "Bash":
+        return Facts(command=argument)
+    if tool in ("WebFetch", "WebSearch"):
+        return Facts(url=argument)
+    path = os.path.normpath(os.path.join(cwd, os.path.expanduser(argument)))
+    kinds = {"Write": "write", "Edit": "edit", "Delete": "delete"}
+    return Facts(paths=[path], changes=[Change(path, kinds[tool], new="")] if tool in kinds else [])
+
+
+class Sample:
+    """An example of a rule, and whether it holds."""
+
+    def __init__(self, rule: str, text: str, wanted: bool, got: bool) -> None:
+        self.rule, self.text, self.wanted, self.got = rule, text, wanted, got
+        self.holds = wanted == got
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.text!r} is {'' if self.got else 'not '}matched, and should {'' if self.wanted else 'not '}be"
+
+
+def samples_of(table: Table, rules: Sequence[tuple[str, dict[str, Any]]], cwd: str = "") -> list[Sample]:
+    """Every `matches` and `passes` of these rules, tried."""
+    out: list[Sample] = []
+    for name, rule in rules:
+        for key in ("matches", "passes"):
+            for text in rule.get(key, []):
+                got = any(finding.rule == name for finding in findings(table, sample_event(text, cwd)))
+                out.append(Sample(name, text, key == "matches", got))
+    return out
+
+
+def try_samples(path: str, layers: Sequence[Layer] = ()) -> list[Sample]:
+    """The samples of a file's own rules and of the packs that it has on."""
+    from onehook.rules.compile import Stack
+
+    table = Table(*compile_layers([*layers, ("project", path)]))
+    listed: Any = table.chunk("#rules")
+    on = {rule["id"] for rule in listed}
+    own = [(entry["id"], entry) for file in Stack("project", path).files for _, entry in file.tables("rule")]
+    packs = [(f"{name}.{entry['id']}", entry) for name in PACKS for entry in read_pack(name)["rule"]]
+    return samples_of(table, [item for item in [*own, *packs] if item[0] in on], os.path.dirname(os.path.abspath(path)))

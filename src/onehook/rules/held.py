@@ -1,0 +1,158 @@
+"""Whether paths, URLs, MCP tools and permissions hold for an event. On the hot path."""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import tool_matches, wildcard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from onehook.core import Event
+    from onehook.policies.shell import Command
+
+    Touch = tuple[str, bool]  # a path, and whether it is changed
+
+
+def path_covered(glob: str, path: str, folder: str, cwd: str, strict: bool) -> bool:
+    """Whether a path rule covers a path, by the rules of .gitignore.
+
+    //x is absolute, ~/x below the home folder, /x below the folder of the rules file, x and ./x below the agent's. A name without a slash
+    is found at any depth, and a folder covers what is in it. `strict` is for rules that stop something: case does not count, a link is
+    followed, and /x covers the absolute path too, since that is what people mean by Edit(/etc/**).
+    """
+    forms = _forms(path, cwd)
+    covered = [any(_covered(g, form, strict) for g in _absolute(glob, folder, cwd, strict)) for form in forms]
+    return any(covered) if strict else all(covered)
+
+
+def _forms(path: str, cwd: str) -> list[str]:
+    whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
+    real = os.path.realpath(whole)
+    return [whole.replace("\\", "/")] + ([real.replace("\\", "/")] if real != whole else [])
+
+
+def _absolute(glob: str, folder: str, cwd: str, strict: bool) -> list[str]:
+    if glob.startswith("//"):
+        return [glob[1:]]
+    if glob.startswith("~/") or glob == "~":
+        return [os.path.expanduser("~").replace("\\", "/") + glob[1:]]
+    if glob.startswith("/"):
+        return [folder.rstrip("/") + glob, *([glob] if strict else [])]
+    base = cwd.replace("\\", "/").rstrip("/")
+    plain = glob[2:] if glob.startswith("./") else glob
+    if glob.startswith("./") or "/" in plain.rstrip("/"):
+        return [f"{base}/{plain}"]
+    # A bare name: at any depth of the project; to stop something, anywhere at all.
+    return [f"/**/{plain}"] if strict else [f"{base}/**/{plain}"]
+
+
+def _covered(glob: str, path: str, strict: bool) -> bool:
+    if strict:
+        glob, path = glob.lower(), path.lower()
+    return _segments(glob.strip("/").split("/"), path.strip("/").split("/"))
+
+
+def _segments(globs: list[str], parts: list[str]) -> bool:
+    """** stands for any number of folders; what is left of the path lies in a folder that the glob covers."""
+    places = {0}
+    for part in parts:
+        reached = set()
+        for place in places:
+            if place == len(globs):
+                return True
+            if globs[place] == "**":
+                reached.add(place)
+                if place + 1 < len(globs) and wildcard(globs[place + 1], part):
+                    reached.add(place + 2)
+            elif wildcard(globs[place], part):
+                reached.add(place + 1)
+        places = reached
+    # secrets/** covers the folder itself too: `cp -r secrets x` takes all of it.
+    return any(all(glob == "**" for glob in globs[place:]) for place in places)
+
+
+def touched(event: Event, commands: Sequence[Command]) -> list[Touch]:
+    """The files that a call reads or changes, by its tool or by the commands in it."""
+    written = [(path, True) for change in event.changes for path in (change.path, change.to) if path]
+    found = written + [(path, False) for path in event.paths if (path, True) not in written]
+    if commands:
+        from onehook.policies.file_words import files_of
+
+        found += [(name, writes) for name, _, writes in files_of(commands, event.cwd)]
+    return found
+
+
+def urls_of(event: Event, commands: Sequence[Command]) -> list[str]:
+    """The addresses that a call fetches from or sends to."""
+    found = [event.url] if event.url else []
+    for command in commands:
+        found += [str(word) for word in command.argv[1:] if "://" in word]
+        if command.name in ("curl", "wget", "http", "https", "xh", "aria2c"):
+            found += [f"//{word}" for word in command.argv[1:] if _looks_like_host(word)]
+        elif command.name in ("ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping"):
+            found += [f"//{word.rpartition('@')[2]}" for word in command.argv[1:2] if word[:1] != "-"]
+    return found
+
+
+def _looks_like_host(word: str) -> bool:
+    host = word.split("/", 1)[0].split(":", 1)[0]
+    return (
+        word[:1] not in ("-", "@", ".", "/") and "." in host and "://" not in word and host.rpartition(".")[2].isalpha() and "=" not in host
+    )
+
+
+def host_of(url: str) -> str:
+    after = url.partition("://")[2] if "://" in url else url.lstrip("/")
+    place = after.replace("\\", "/").split("/", 1)[0].split("?", 1)[0].split("#", 1)[0].rpartition("@")[2]
+    return place.split(":", 1)[0].rstrip(".").lower()
+
+
+def domain_covers(domain: str, url: str) -> bool:
+    return wildcard(domain, host_of(url))
+
+
+def url_covered(globs: Sequence[str], url: str) -> bool:
+    """Globs for the host, or for the whole address where they have a slash; those with ! take something out."""
+    host = host_of(url)
+    found = False
+    for glob in globs:
+        plain = glob.lstrip("!")
+        hit = wildcard(plain, url if "/" in plain else host)
+        if hit and glob[0] == "!":
+            return False
+        found = found or hit
+    return found
+
+
+def tool_covered(tools: Sequence[str], event: Event) -> bool:
+    return any(tool_matches(tool, event) for tool in tools)
+
+
+def permission_holds(entry: Mapping[str, Any], event: Event, strict: bool) -> bool:
+    """For the entries that are not about commands or files."""
+    kind = entry["kind"]
+    if kind in ("tool", "mcp"):
+        return tool_matches(entry["name"] if kind == "mcp" else entry["tool"], event)
+    if kind == "url":
+        return event.tool == "WebFetch" and domain_covers(entry["domain"], event.url)
+    if kind != "input" or not tool_matches(entry["tool"], event):
+        return False
+    given = event.tool_input
+    values = [given.get(entry["parameter"])] if entry["parameter"] else list(given.values())
+    return any(isinstance(value, str) and wildcard(entry["value"], value) for value in values)
+
+
+def command_text(command: Command) -> str:
+    """A command in one spelling: its words, joined by single blanks."""
+    return " ".join(str(word) for word in command.argv)
+
+
+def command_covered(globs: Sequence[str], command: Command, strict: bool) -> bool:
+    spellings = [command_text(command)]
+    if strict:  # /usr/bin/npm is npm for a rule that stops it, and not for one that lets it run
+        spellings += [" ".join([command.name, *map(str, command.argv[1:])]), command.source.strip()]
+    return any(wildcard(glob, spelling) for glob in globs for spelling in spellings)

@@ -1,0 +1,274 @@
+"""An event held against compiled rules. On the hot path: a command loads what its programs need and nothing else."""
+
+from __future__ import annotations
+
+from onehook.core import wildcard
+from onehook.rules.levels import Finding, decided
+from onehook.rules.match import Reading, any_of, matches, program_name
+from onehook.rules.quick import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from onehook.core import Event
+    from onehook.policies.shell import Command
+    from onehook.rules.load import Table
+
+# Their own words say nothing about what runs: an allow that covers the inner command is enough.
+TRANSPARENT = frozenset(["timeout", "gtimeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "noglob"])
+# They change nothing and show nothing that was not in the command.
+HARMLESS = frozenset(["true", "false", ":", "echo", "printf", "pwd", "test", "["])
+WRITE_OPS = frozenset([">", ">>", ">|", "&>", "&>>", "<>"])
+INTERPRETED = frozenset(
+    ["python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "osascript", "deno"]
+)
+
+
+class Line:
+    """A command line, read once for all rules."""
+
+    __slots__ = ("broken", "commands", "cut", "fork_bomb", "plain")
+
+    def __init__(self, text: str) -> None:
+        found = read(text) if text else []
+        self.plain = found is not None
+        self.broken = self.cut = self.fork_bomb = False
+        self.commands: list[Command] = found or []
+        if found is None:
+            self._read_whole(text)
+
+    def _read_whole(self, text: str) -> None:
+        from onehook.policies.shell import parse
+
+        script = parse(text)
+        self.commands = list(script.commands)
+        self.broken, self.cut, self.fork_bomb = script.broken, script.cut, script.fork_bomb
+        if any(command.name in INTERPRETED for command in self.commands):
+            from onehook.rules.scripts import started
+
+            self.commands += [below for command in script.commands for below in started(command)]
+
+
+def findings(table: Table, event: Event) -> list[Finding]:
+    """Everything that the rules say about an event, in the order of its parts."""
+    line = Line(event.command)
+    return [*_of_commands(table, event, line), *_of_the_rest(table, event, line), *_allowed(table, event, line)]
+
+
+# --- commands --------------------------------------------------------------------------------------------------------------------
+
+
+def _of_commands(table: Table, event: Event, line: Line) -> list[Finding]:
+    found: list[Finding] = []
+    for command in line.commands:
+        for name in index_names(command):
+            chunk = table.chunk(name)
+            if chunk is None:
+                continue
+            reading = Reading(command, chunk["vocabulary"])
+            for rule in chunk["rules"]:
+                if rule_holds(rule, reading, event, line, table.lists):
+                    found += _found(rule, reading, event, line, table.lists)
+            found += _stopping(chunk["permissions"], event, line, command)
+    return found
+
+
+def index_names(command: Command) -> list[str]:
+    """Under which names the rules for a command are kept: its program, "*" for any, ">" for a redirect, "?" for what cannot be seen."""
+    names = [program_name(command.name), "*"] if command.name else ["*"]
+    if any(redirect.op in WRITE_OPS for redirect in command.redirects):
+        names.append(">")
+    if command.opaque or (command.argv and not command.argv[0].known):
+        names.append("?")
+    return names
+
+
+def rule_holds(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: dict[str, list[str]]) -> bool:
+    """Whether one command is what a rule is about."""
+    if rule["tools"] and not _for_tool(rule, event):
+        return False
+    if rule["check"]:
+        return check_holds(rule["check"], reading.command)
+    if rule["command"] and not any(matches(pattern, reading, lists) for pattern in rule["command"]):
+        return False
+    if rule["unless_via"] and any(wildcard(via, label) for via in rule["unless_via"] for label in reading.command.via):
+        return False
+    if rule["text"] and not any(any_of(rule["text"], text, lists) for text in texts_of(reading.command)):
+        return False
+    return not (rule["paths"] or rule["urls"]) or _also_about(rule, event, line, [reading.command])
+
+
+def _for_tool(rule: dict[str, Any], event: Event) -> bool:
+    from onehook.rules.held import tool_covered
+
+    return tool_covered(rule["tools"], event)
+
+
+def check_holds(name: str, command: Command) -> bool:
+    """One of the checks of policies/danger.py."""
+    from onehook.policies.danger import dangers
+    from onehook.policies.shell import Script
+
+    return any(found.rule == name for found in dangers(Script([command], False, False, False)))
+
+
+def texts_of(command: Command) -> list[str]:
+    """What a rule's `text` is looked for in: every argument, and what the command reads, in lower case and single blanks."""
+    texts = [*command.argv[1:], *(r.target for r in command.redirects if r.op in ("<<", "<<<")), command.stdin or ""]
+    return [" ".join(text.lower().split()) for text in texts if text]
+
+
+def _found(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: dict[str, list[str]]) -> list[Finding]:
+    def exempt(exception: dict[str, Any]) -> bool:
+        # An exception lifts a rule for a command that is exactly it: what else stands in the line is judged on its own.
+        if exception["command"]:
+            return any(matches(pattern, reading, lists, whole=True) for pattern in exception["command"])
+        return bool(exception["path"]) and _excepted_path(exception, event, line)
+
+    finding = decided(rule, reading.command.source.strip(), exempt)
+    return [finding] if finding else []
+
+
+# --- files, addresses, tools -----------------------------------------------------------------------------------------------------
+
+
+def _of_the_rest(table: Table, event: Event, line: Line) -> list[Finding]:
+    """Rules and permissions that are not about one program."""
+    found: list[Finding] = []
+    if line.cut or line.fork_bomb:
+        script = table.chunk("!")
+        rules = script["rules"] if script else []
+        held = [rule for rule in rules if (line.fork_bomb if rule["check"] == "fork-bomb" else line.cut)]
+        found += [finding for rule in held if (finding := decided(rule, part_of(event), lambda exception: False))]
+    chunk = table.chunk("") if table.watches(event, line.plain) else None
+    if chunk is None:
+        return found
+    for rule in chunk["rules"]:
+        # The addresses in commands are looked at with the programs that use them.
+        if (rule["tools"] and not _for_tool(rule, event)) or (event.command and rule["urls"]):
+            continue
+        if _also_about(rule, event, line, line.commands):
+            finding = decided(rule, part_of(event), lambda exception: bool(exception["path"]) and _excepted_path(exception, event, line))
+            found += [finding] if finding else []
+    return found + _stopping(chunk["permissions"], event, line, None)
+
+
+def part_of(event: Event) -> str:
+    return event.command or event.url or (event.paths[0] if event.paths else event.native_tool)
+
+
+def _also_about(rule: dict[str, Any], event: Event, line: Line, commands: Sequence[Command]) -> bool:
+    """The criteria of a rule beside its command; each that is given must hold."""
+    from onehook.rules import held
+
+    if rule["mcp"] and not held.tool_covered(rule["mcp"], event):
+        return False
+    if rule["urls"] and not any(held.url_covered(rule["urls"], url) for url in held.urls_of(event, commands)):
+        return False
+    if rule["content"] and not any(wildcard(f"*{text}*", change.new or "") for text in rule["content"] for change in event.changes):
+        return False
+    if rule["bytes"] and not any(len(change.new or "") > rule["bytes"] for change in event.changes):
+        return False
+    if not rule["paths"]:
+        return True
+    wanted = [path for path, writes in held.touched(event, commands) if rule["access"] in ("any", "write" if writes else "read")]
+    return any(_path_listed(rule["paths"], path, rule["folder"], event.cwd) for path in wanted)
+
+
+def _path_listed(globs: Sequence[str], path: str, folder: str, cwd: str) -> bool:
+    from onehook.rules.held import path_covered
+
+    out = [glob for glob in globs if glob[0] == "!"]
+    held = any(path_covered(glob, path, folder, cwd, True) for glob in globs if glob[0] != "!")
+    return held and not any(path_covered(glob[1:], path, folder, cwd, False) for glob in out)
+
+
+def _excepted_path(exception: dict[str, Any], event: Event, line: Line) -> bool:
+    from onehook.rules import held
+
+    paths = [path for path, _ in held.touched(event, line.commands)]
+    return bool(paths) and all(held.path_covered(exception["path"], path, exception["folder"], event.cwd, False) for path in paths)
+
+
+# --- permissions -----------------------------------------------------------------------------------------------------------------
+
+
+def _stopping(entries: Sequence[dict[str, Any]], event: Event, line: Line, command: Command | None) -> list[Finding]:
+    """The deny and ask entries that hold."""
+    found: list[Finding] = []
+    for entry in entries:
+        if entry["says"]["level"] == "allow":
+            continue
+        part = _permission_part(entry, event, line, command)
+        if part:
+            what = "may not be used" if entry["says"]["level"] == "deny" else "needs a person's consent"
+            found.append(Finding(entry["text"], f"{part} {what}", "medium", entry["says"], part))
+    return found
+
+
+def _permission_part(entry: dict[str, Any], event: Event, line: Line, command: Command | None) -> str:
+    """What of the event a stopping entry is about; "" if it does not hold."""
+    from onehook.rules import held
+
+    if entry["kind"] == "command":
+        return command.source.strip() if command is not None and held.command_covered(entry["globs"], command, True) else ""
+    if entry["kind"] == "path":
+        for path, writes in held.touched(event, line.commands):
+            if writes == entry["writes"] and held.path_covered(entry["glob"], path, entry["folder"], event.cwd, True):
+                return path
+        return ""
+    return part_of(event) if held.permission_holds(entry, event, True) else ""
+
+
+def _allowed(table: Table, event: Event, line: Line) -> list[Finding]:
+    """An allow, if the allow entries cover every part of the event."""
+    if not table.allows:
+        return []
+    from onehook.rules import held
+
+    entries = [entry for entry in (table.chunk("") or {"permissions": []})["permissions"] if entry["says"]["level"] == "allow"]
+    for entry in entries:
+        if entry["kind"] not in ("path", "command") and held.permission_holds(entry, event, False):
+            return [_permitted(entry, event)]
+    covering: list[dict[str, Any] | None]
+    if event.command:
+        if line.broken or line.cut or not line.commands:
+            return []
+        covering = [_covering(table, event, command, entries) for command in line.commands]
+    else:
+        covering = [_covering_path(entries, path, writes, event.cwd) for path, writes in held.touched(event, [])]
+    named = [entry for entry in covering if entry]
+    return [_permitted(named[0], event)] if named and None not in covering else []
+
+
+def _permitted(entry: dict[str, Any], event: Event) -> Finding:
+    return Finding(entry["text"], f"allowed by {entry['text']}", "low", entry["says"], part_of(event))
+
+
+def _covering(table: Table, event: Event, command: Command, paths: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The entry that lets a command run, redirects included; an empty one for a command that needs none."""
+    from onehook.rules import held
+
+    if command.opaque or any(not word.known for word in command.argv[:1]):
+        return None
+    for redirect in command.redirects:
+        if redirect.op in WRITE_OPS and redirect.target != "/dev/null" and not _covering_path(paths, redirect.target, True, event.cwd):
+            return None
+    for name in (program_name(command.name), "*"):
+        for entry in (table.chunk(name) or {"permissions": []})["permissions"]:
+            if entry["says"]["level"] == "allow" and entry["kind"] == "command" and held.command_covered(entry["globs"], command, False):
+                return dict(entry)
+    if not command.argv or (command.name in TRANSPARENT | HARMLESS and "/" not in command.argv[0]):
+        return {}
+    return None
+
+
+def _covering_path(entries: list[dict[str, Any]], path: str, writes: bool, cwd: str) -> dict[str, Any] | None:
+    from onehook.rules.held import path_covered
+
+    for entry in entries:
+        if entry["kind"] == "path" and entry["writes"] == writes and path_covered(entry["glob"], path, entry["folder"], cwd, False):
+            return entry
+    return None

@@ -1,0 +1,170 @@
+"""What may stand in a rules file: one table for the checks, the suggestions and the JSON Schema."""
+
+from __future__ import annotations
+
+from onehook.core import Options, UsageError
+from onehook.rules.levels import LEVELS, MODES, SEVERITIES
+from onehook.rules.permissions import suggestion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
+
+# key: (type, what it is for). "strings" is one or a list; a tuple is a choice.
+TOP: dict[str, tuple[Any, str]] = {
+    "$schema": ("string", "the JSON Schema of this file, for editors"),
+    "mode": (MODES, 'whether rules act ("enforce") or only record what they would do ("observe")'),
+    "packs": ("list", 'ready-made rules: "recommended", "all", or names such as "git" and "cloud.aws"'),
+    "domains": ("list", "domains that the network pack lets pass"),
+    "extends": ("strings", "other rules files, by path from this one; what stands here wins"),
+    "permissions": ("table", "what tools may do, as Tool(specifier)"),
+    "levels": ("table", "a level for a pack or a rule, by name"),
+    "policies": ("table", "ready policies in Python, with their options"),
+    "rule": ("tables", "rules of your own"),
+    "exception": ("tables", "what a rule lets pass, with a reason and an end"),
+    "hook": ("tables", "programs in any language; docs/bring-your-own.md"),
+    "fail": (Options.CHOICES["fail"], "what an error means: let it pass or stop it"),
+    "timeout": ("number", "seconds for the whole event"),
+    "ask_fallback": (Options.CHOICES["ask_fallback"], "what ask becomes where the agent cannot ask"),
+    "cursor_ask_fallback": (Options.CHOICES["cursor_ask_fallback"], "the same for Cursor alone"),
+    "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do when the agent cannot honour an answer"),
+    "stop_limit": ("number", "how often in a row a stop may be refused"),
+}
+PERMISSIONS: dict[str, tuple[Any, str]] = {
+    "deny": ("list", "what is stopped"),
+    "ask": ("list", "what a person decides"),
+    "allow": ("list", "what runs without asking"),
+}
+RULE: dict[str, tuple[Any, str]] = {
+    "id": ("string", "the rule's name, for messages, [levels] and exceptions"),
+    "reason": ("string", "why, and what to do instead: the model reads it"),
+    "level": (LEVELS, "what a match does"),
+    "mode": (MODES, "for this rule alone"),
+    "severity": (SEVERITIES, "how bad it would be"),
+    "tools": ("list", "the tools that it is about; all that fit the other keys if it is absent"),
+    "command": ("strings", "command patterns, of which one must match (docs/command-patterns.md)"),
+    "text": ("strings", "text in the command's arguments or input: wildcards or <sql>; lower case"),
+    "unless_via": ("strings", "wrappers behind which it does not count"),
+    "paths": ("strings", "files, as in permissions; ! takes some out"),
+    "access": (("any", "read", "write"), "what is done to those files"),
+    "urls": ("strings", "hosts, or addresses if there is a slash; ! takes some out"),
+    "mcp": ("strings", "MCP tools: mcp__server__tool, with wildcards"),
+    "content": ("strings", "text that a change adds, with wildcards"),
+    "bytes": ("number", "changes with more text than this"),
+    "matches": ("list", "commands, or Tool(argument), that it must stop"),
+    "passes": ("list", "those that it must not stop"),
+}
+EXCEPTION: dict[str, tuple[Any, str]] = {
+    "rule": ("string", "the rule, or the pack"),
+    "command": ("strings", "patterns that must cover the whole command"),
+    "path": ("string", "files, as in permissions"),
+    "until": ("date", "the last day on which it holds"),
+    "reason": ("string", "why"),
+}
+# Only packs have these.
+PACK_RULE: dict[str, tuple[Any, str]] = {
+    "recommended": (LEVELS, "its level in the pack `recommended`; absent: not in it"),
+    "check": ("string", "a check of policies/danger.py, instead of a pattern"),
+    "programs": ("strings", "the programs that a check is asked about"),
+}
+PACK: dict[str, tuple[Any, str]] = {
+    "about": ("string", "what the pack is for"),
+    "vocabulary": ("table", "how programs' options are read"),
+    "lists": ("table", "names for <near:LIST>"),
+    "domains": ("list", "domains that the network pack lets pass"),
+    "rule": ("tables", "its rules"),
+}
+REQUIRED = {"rule": ("id", "reason"), "exception": ("rule", "reason"), "pack": ("about", "rule")}
+
+
+def problem_with(data: Mapping[str, Any], keys: Mapping[str, tuple[Any, str]], required: Collection[str] = ()) -> tuple[str, str] | None:
+    """The key that is wrong in a table, and why; ("", why) for one that is missing."""
+    for key, value in data.items():
+        if key not in keys:
+            return key, f"unknown key {key!r}{suggestion(key, keys) or '; the keys are ' + ', '.join(keys)}"
+        if why := _type_problem(keys[key][0], value):
+            return key, f"{key} {why}"
+    missing = [key for key in required if key not in data]
+    return ("", f"{missing[0]} is missing") if missing else None
+
+
+def _type_problem(kind: Any, value: Any) -> str:
+    if isinstance(kind, tuple):
+        return "" if value in kind else f"must be one of {', '.join(kind)}, not {value!r}{suggestion(str(value), kind)}"
+    strings = isinstance(value, list) and all(isinstance(item, str) and item for item in value)
+    good = {
+        "string": isinstance(value, str) and value != "",
+        "strings": (isinstance(value, str) and value != "") or (strings and bool(value)),
+        "list": strings,
+        "number": isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0,
+        "boolean": isinstance(value, bool),
+        "date": hasattr(value, "isoformat") or (isinstance(value, str) and _is_date(value)),
+        "table": isinstance(value, dict),
+        "tables": isinstance(value, list) and all(isinstance(item, dict) for item in value),
+    }
+    wanted = {
+        "string": "a string", "strings": "a string or a list of strings", "list": "a list of strings", "number": "a number above 0",
+        "boolean": "true or false", "date": "a date such as 2026-12-31", "table": "a table", "tables": "a list of tables",
+    }  # fmt: skip
+    return "" if good[kind] else f"must be {wanted[kind]}"
+
+
+def _is_date(text: str) -> bool:
+    parts = text.split("-")
+    return len(parts) == 3 and [len(part) for part in parts] == [4, 2, 2] and all(part.isdigit() for part in parts)
+
+
+def line_of(text: str, table: str, number: int, key: str) -> int:
+    """The line of a key: in the table of that name (the number-th of several), or of the table itself for "". 1 if it cannot be found."""
+    inside, count, found = table == "", -1, 1
+    for at, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if line.startswith("["):
+            name = line.strip("[]# ").partition("]")[0].replace('"', "").replace("'", "").strip()
+            same = name == table
+            count += 1 if same else 0
+            inside = same and (count == number or not line.startswith("[["))
+            found = at if inside else found
+            if inside and not key:
+                return at
+        elif inside and line.partition("=")[0].strip().strip("\"'") == key:
+            return at
+    return found
+
+
+def complain(path: str, text: str, table: str, number: int, key: str, why: str) -> UsageError:
+    where = f"[[{table}]] {number + 1}: " if table in ("rule", "exception") else f"[{table}]: " if table else ""
+    return UsageError(f"{path}:{line_of(text, table, number, key)}: {where}{why}")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a rules file."""
+    schema = _object_schema(TOP)
+    properties = schema["properties"]
+    properties["permissions"] = _object_schema(PERMISSIONS)
+    properties["levels"] = {"type": "object", "additionalProperties": {"enum": list(LEVELS)}, "description": TOP["levels"][1]}
+    properties["policies"] = {"type": "object", "additionalProperties": {"type": "object"}, "description": TOP["policies"][1]}
+    properties["rule"]["items"] = _object_schema(RULE, REQUIRED["rule"])
+    properties["exception"]["items"] = _object_schema(EXCEPTION, REQUIRED["exception"])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "onehook rules", **schema}
+
+
+def _object_schema(keys: Mapping[str, tuple[Any, str]], required: Collection[str] = ()) -> dict[str, Any]:
+    strings: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+    kinds: dict[str, dict[str, Any]] = {
+        "string": {"type": "string"},
+        "strings": {"anyOf": [{"type": "string"}, strings]},
+        "list": strings,
+        "number": {"type": "number", "exclusiveMinimum": 0},
+        "boolean": {"type": "boolean"},
+        "date": {"type": "string", "format": "date"},
+        "table": {"type": "object"},
+        "tables": {"type": "array", "items": {"type": "object"}},
+    }
+    properties = {
+        key: {**({"enum": list(kind)} if isinstance(kind, tuple) else kinds[kind]), "description": about}
+        for key, (kind, about) in keys.items()
+    }
+    out: dict[str, Any] = {"type": "object", "additionalProperties": False, "properties": properties}
+    return {**out, "required": list(required)} if required else out

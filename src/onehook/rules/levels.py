@@ -1,0 +1,124 @@
+"""What a match does: levels, modes, layers and exceptions, and the one answer that comes of several matches.
+
+    off   the rule is not looked at         ask   a person decides
+    log   it is recorded                    deny  it is stopped
+    warn  the model is told
+
+In mode "observe" no level does more than log; what it would have done is recorded.
+"""
+
+from __future__ import annotations
+
+from onehook.core import Response, wildcard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from onehook.core import Event
+
+LEVELS = ("off", "log", "warn", "ask", "deny")
+MODES = ("observe", "enforce")
+SEVERITIES = ("low", "medium", "high", "critical")
+LAYERS = ("managed", "user", "project")  # from the strongest down
+
+
+class Finding:
+    """A rule that holds for an event. `level` is what it says, `effect` what comes of it."""
+
+    __slots__ = ("effect", "file", "layer", "level", "line", "mode", "part", "reason", "rule", "severity")
+
+    def __init__(self, rule: str, reason: str, severity: str, says: dict[str, Any], part: str) -> None:
+        self.rule, self.reason, self.severity, self.part = rule, reason, severity, part
+        self.level: str = says["level"]
+        self.mode: str = says["mode"]
+        self.effect = self.level if self.mode == "enforce" or self.level == "allow" else "log"
+        self.file: str = says["file"]
+        self.line: int = says["line"]
+        self.layer: str = says["layer"]
+
+    @property
+    def told(self) -> str:
+        return f"{self.reason} (rule {self.rule})"
+
+    @property
+    def record(self) -> str:
+        """For a log: "would deny" is what a deny in observe mode comes to."""
+        return self.level if self.effect == self.level else f"would {self.level}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Finding.__slots__} | {"record": self.record}
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.rule} {self.record} {self.part!r}>"
+
+
+def rank(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else -1
+
+
+def decided(rule: dict[str, Any], part: str, exempt: Callable[[dict[str, Any]], bool]) -> Finding | None:
+    """The finding of a rule that holds: each layer that has the rule says its level, and the strictest that no exception lifts wins.
+
+    An exception is listed with what it may lift: that of its own layer and of those below.
+    """
+    best: Finding | None = None
+    for says in rule["says"]:
+        if says["level"] == "off" or any(not expired(exception) and exempt(exception) for exception in says["exceptions"]):
+            continue
+        found = Finding(rule["id"], says["reason"] or rule["reason"], rule["severity"], says, part)
+        if best is None or (rank(found.effect), rank(found.level)) > (rank(best.effect), rank(best.level)):
+            best = found
+    return best
+
+
+def expired(exception: dict[str, Any], today: str = "") -> bool:
+    """Whether the end date of an exception has passed; it holds on the day itself."""
+    if not exception["until"]:
+        return False
+    if not today:
+        import time
+
+        today = time.strftime("%Y-%m-%d")
+    return bool(exception["until"] < today)
+
+
+def answered(findings: Sequence[Finding]) -> Response | None:
+    """The answer that the findings come to."""
+    effective = [finding for finding in findings if finding.effect not in ("off", "log")]
+    if not effective:
+        return None
+    strongest = max(effective, key=lambda finding: rank(finding.effect))
+    if strongest.effect == "allow":
+        return Response("allow", strongest.reason)
+    warnings = [f"onehook: {finding.told}" for finding in effective if finding.effect == "warn"]
+    context = "\n".join(dict.fromkeys(warnings)) or None
+    if strongest.effect == "warn":
+        return Response(additional_context=context)
+    return Response(strongest.effect, strongest.told, additional_context=context)
+
+
+def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], note: Callable[[Finding], None]) -> Callable[[Event], Any]:
+    """A Python policy's handler under a level and a mode: what it decides is capped, and what it would have done is noted."""
+
+    def capped(event: Event) -> Any:
+        from onehook.core import as_response
+
+        response = as_response(handler(event))
+        if response is None or response.decision not in ("deny", "ask"):
+            return response
+        level = response.decision if rank(response.decision) <= rank(says["level"]) else says["level"]
+        finding = Finding(name, response.reason or "", "high", {**says, "level": level}, event.command or event.native_tool)
+        note(finding)
+        if finding.effect == response.decision:
+            return response
+        return answered([finding])
+
+    capped.__name__ = name
+    return capped
+
+
+def covers_rule(pattern: str, rule: str) -> bool:
+    """Whether a name in [levels], `packs` or an exception means a rule: the rule itself, its pack, a folder of packs, or a wildcard."""
+    return pattern == rule or rule.startswith(pattern + ".") or wildcard(pattern, rule)

@@ -1,0 +1,210 @@
+"""Matches a parsed command pattern (rules/patterns.py) with a simple command. On the hot path: nothing is imported that is not needed."""
+
+from __future__ import annotations
+
+from onehook.core import wildcard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from onehook.policies.shell import Command
+
+    Vocabulary = Mapping[str, Any]
+
+NO_WORDS: dict[str, Any] = {"valued": (), "same": {}, "long": False}
+
+
+class Reading:
+    """A simple command taken apart: its words, and its options with their values.
+
+    `loose` holds the positions of words that stand behind an option of which nothing is known, so that they may be its value."""
+
+    __slots__ = ("command", "loose", "options", "program", "same", "words")
+
+    def __init__(self, command: Command, vocabulary: Mapping[str, Vocabulary]) -> None:
+        self.command = command
+        self.program = program_name(command.name)
+        self.words: list[str] = []
+        self.loose: set[int] = set()
+        self.options: dict[str, list[str | None]] = {}
+        self.same: Mapping[str, str] = {}
+        self._read(command.argv[1:], vocabulary)
+
+    def _read(self, args: Sequence[str], vocabulary: Mapping[str, Vocabulary]) -> None:
+        known = vocabulary.get("") or NO_WORDS
+        at, plain, loose = 0, False, False
+        while at < len(args):
+            word = args[at]
+            at += 1
+            if plain or word[:1] != "-" or word == "-":
+                if loose:
+                    self.loose.add(len(self.words))
+                self.words.append(word)
+                loose = False
+                # `git push -f` and `git branch -f` are different options: what follows is read in the words of the subcommand.
+                known = vocabulary.get(" ".join(self.words[:2])) or vocabulary.get(self.words[0]) or known
+            elif word == "--":
+                plain, loose = True, False
+                self.options["--"] = [None]
+            else:
+                following = args[at] if at < len(args) else None
+                takes = self._option(word, following, known)
+                loose = takes is None
+                at += 1 if takes else 0
+        self.same = known["same"]
+
+    def _option(self, word: str, following: str | None, known: Vocabulary) -> bool | None:
+        """Note an option. True if the next word is its value, None if it may be."""
+        name, equals, value = word.partition("=")
+        if equals:
+            self._give(name, value, known)
+            return False
+        if word.startswith("--") or known["long"] or len(word) == 2:
+            takes = word in known["valued"]
+            self._give(word, following, known)
+            return True if takes else None
+        self._give(word, following, known)
+        for at, letter in enumerate(word[1:], 1):
+            if "-" + letter in known["valued"]:
+                rest = word[at + 1 :]
+                self._give("-" + letter, rest or following, known)
+                return not rest
+            self._give("-" + letter, word[at + 1 :] or following, known)
+        return None
+
+    def _give(self, name: str, value: str | None, known: Vocabulary) -> None:
+        self.options.setdefault(name, []).append(value)
+        canonical = known["same"].get(name)
+        if canonical:
+            self.options.setdefault(canonical, []).append(value)
+
+    def gives(self, names: Sequence[str], values: Sequence[str] | None, lists: Mapping[str, Sequence[str]]) -> bool:
+        for name in names:
+            for spelling in (name, self.same.get(name, name)):
+                for value in self.options.get(spelling, ()):
+                    if values is None or (value is not None and any_of(values, value, lists)):
+                        return True
+        return False
+
+
+def program_name(name: str) -> str:
+    name = name.lower()
+    return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
+
+
+def matches(pattern: Mapping[str, Any], reading: Reading, lists: Mapping[str, Sequence[str]], whole: bool = False) -> bool:
+    """Whether a command is one that the pattern describes. `whole`: nothing in it may be beyond what the pattern names."""
+    if not any(wildcard(program, reading.program) for program in pattern["programs"]):
+        return False
+    if not all(reading.gives(names, values, lists) for names, values in pattern["options"]):
+        return False
+    if any(reading.gives(names, values, lists) for names, values in pattern["without"]):
+        return False
+    if any(any_of(pattern["without_words"], word, lists) for word in reading.words):
+        return False
+    if whole and not _only_named(pattern, reading):
+        return False
+    return _words_match(pattern["words"], reading, pattern["end"] or whole, lists)
+
+
+def _only_named(pattern: Mapping[str, Any], reading: Reading) -> bool:
+    named = {name for names, _ in (*pattern["options"], *pattern["optional"]) for name in names}
+    named |= {reading.same.get(name, name) for name in named}
+    return all(_is_named(name, named) for name in reading.options if name != "--") and not reading.command.redirects
+
+
+def _is_named(option: str, named: set[str]) -> bool:
+    """-rf is covered by -r and -f."""
+    return option in named or (option[1:2] != "-" and len(option) > 2 and all("-" + letter in named for letter in option[1:]))
+
+
+def _words_match(parts: Sequence[Any], reading: Reading, end: bool, lists: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the words are those of the pattern: every place in the pattern that the words so far can lead to is followed at once."""
+    places = _skipping(parts, {0})
+    for position, word in enumerate(reading.words):
+        if not end and len(parts) in places:
+            return True
+        loose = position in reading.loose
+        reached = set(places) if loose else set()
+        for place in places:
+            if place == len(parts):
+                continue
+            kind, alternatives = parts[place]
+            if kind == "any":
+                reached.add(place)
+            elif any_of(alternatives, word, lists):
+                reached.add(place + 1)
+        places = _skipping(parts, reached)
+        if not places:
+            return False
+    return len(parts) in places
+
+
+def _skipping(parts: Sequence[Any], places: set[int]) -> set[int]:
+    """With the places behind parts that may be absent."""
+    out = set(places)
+    for place in range(len(parts)):
+        if place in out and parts[place][0] != "one":
+            out.add(place + 1)
+    return out
+
+
+def any_of(alternatives: Sequence[str], word: str, lists: Mapping[str, Sequence[str]]) -> bool:
+    for alternative in alternatives:
+        if alternative[0] == "<":
+            if in_class(alternative, word, lists):
+                return True
+        elif wildcard(alternative, word):
+            return True
+    return False
+
+
+def in_class(name: str, word: str, lists: Mapping[str, Sequence[str]]) -> bool:
+    if name == "<url>":
+        return "://" in word or word.startswith(("git+", "git@", "github:"))
+    if name == "<remote>":
+        return "://" in word or ":" in word.split("/", 1)[0]
+    if name.startswith("<near:"):
+        return is_near(word, lists[name[6:-1]])
+    if name == "<unknown>":
+        return "\0" in word
+    if name == "<sql>":
+        from onehook.rules.scripts import sql_destroys
+
+        return sql_destroys(word)
+    return _path_class(name, word)
+
+
+def _path_class(name: str, word: str) -> bool:
+    from onehook.policies.bash_expand import Word
+    from onehook.policies.danger_paths import breadth, is_critical, is_device
+
+    path = word if isinstance(word, Word) else Word(word)
+    if name == "<device>":
+        return is_device(path)
+    if name == "<system>":
+        return is_critical(path) or breadth(path) in ("the root folder", "a system folder", "a whole drive")
+    return breadth(path) is not None
+
+
+def is_near(word: str, names: Sequence[str]) -> bool:
+    """One slip away from a well-known name: a letter more, less, other, or two swapped."""
+    name = word.lower().partition("==")[0].partition("@")[0] or word.lower()
+    name = name.replace("_", "-")
+    if name in names or len(name) < 5:
+        return False
+    return any(abs(len(known) - len(name)) <= 1 and len(known) > 4 and _one_slip(name, known) for known in names)
+
+
+def _one_slip(first: str, second: str) -> bool:
+    if len(first) > len(second):
+        first, second = second, first
+    at = 0
+    while at < len(first) and first[at] == second[at]:
+        at += 1
+    if len(first) < len(second):
+        return first[at:] == second[at + 1 :]
+    swapped = first[at + 1 : at + 2] + first[at : at + 1] == second[at : at + 2] and first[at + 2 :] == second[at + 2 :]
+    return swapped or first[at + 1 :] == second[at + 1 :]
