@@ -22,6 +22,7 @@ SYSTEM = frozenset(
         "Library",
     ]
 )
+SHARED = frozenset(["bin", "etc", "games", "include", "lib", "libexec", "man", "sbin", "share", "src", "doc", "locale", "zoneinfo"])
 SHALLOW = frozenset(["var", "opt", "srv", "mnt", "media", "private", "Volumes", "Applications", "snap", "nix"])
 HOMES = frozenset({"home", "Users"})
 PERSONAL = frozenset(
@@ -133,7 +134,9 @@ def absolute(parts: list[str], glob: bool) -> str | None:
         return None if parts[1:] == ["tmp"] else "a system folder"
     if first not in SYSTEM or parts[:2] == ["dev", "shm"]:
         return None
-    return None if parts[:2] == ["usr", "local"] and len(parts) > 3 else "a system folder"
+    # /usr/local/go and /usr/share/dotnet were put there by a person; /usr/local/lib is shared by all that was.
+    added = len(parts) > 3 or (len(parts) == 3 and parts[2] not in SHARED and not glob)
+    return None if parts[:2] in (["usr", "local"], ["usr", "share"]) and added else "a system folder"
 
 
 def is_system(word: Word) -> bool:

@@ -11,7 +11,7 @@ from onehook.packs import PACKS, pack_path, read_toml
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules.keys import EXCEPTION, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, covers_rule, rank
-from onehook.rules.load import MAGIC
+from onehook.rules.load import BLOCK, MAGIC
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
 from onehook.rules.permissions import LISTS, parse_permission, suggestion
 
@@ -292,15 +292,18 @@ class Compiler:
         says = [one for one in says if one["level"] != "off"]
         if not says:
             return
-        rule: dict[str, Any] = {
-            "id": entry["id"], "reason": entry["reason"], "severity": entry.get("severity", "medium"), "says": says, "folder": folder,
-            "tools": entry.get("tools", []), "check": entry.get("check", ""), "text": _several(entry, "text"),
-            "unless_via": _several(entry, "unless_via"), "paths": _several(entry, "paths"), "access": entry.get("access", "any"),
-            "urls": self._urls(entry), "mcp": _several(entry, "mcp"), "content": _several(entry, "content"), "bytes": entry.get("bytes", 0),
-        }  # fmt: skip
-        self.rules.append({"id": rule["id"], "pack": entry["pack"], "reason": rule["reason"], "severity": rule["severity"], "says": says})
+        number = len(self.rules)
+        self.rules.append(
+            {"id": entry["id"], "pack": entry["pack"], "reason": entry["reason"], "severity": entry.get("severity", "medium"), "says": says}
+        )
+        criteria_given: dict[str, Any] = {key: _several(entry, key) for key in ("tools", "text", "unless_via", "paths", "mcp", "content")}
+        criteria_given |= {"urls": self._urls(entry), "check": entry.get("check"), "bytes": entry.get("bytes")}
+        if "paths" in entry:
+            criteria_given |= {"access": entry.get("access", "any"), "folder": folder}
+        given = {key: value for key, value in criteria_given.items() if value or key == "folder"}
         for name, some in self._places(entry, patterns).items():
-            self._chunk(name)["rules"].append({**rule, "command": some})
+            stored = [{key: value for key, value in pattern.items() if value and (key != "programs" or name == "*")} for pattern in some]
+            self._chunk(name)["rules"].append({"rule": number, **given, **({"command": stored} if stored else {})})
 
     def _urls(self, entry: dict[str, Any]) -> list[str]:
         given = _several(entry, "urls")
@@ -362,7 +365,8 @@ class Compiler:
     def packed(self, files: list[File], absent: list[str]) -> tuple[dict[str, Any], bytes]:
         raw = b""
         index: dict[str, tuple[int, int]] = {}
-        chunks: dict[str, Any] = {**self.chunks, "#rules": self.rules}
+        blocks = {f"#{at // BLOCK}": self.rules[at : at + BLOCK] for at in range(0, len(self.rules), BLOCK)}
+        chunks: dict[str, Any] = {**self.chunks, **blocks, "#lists": self.lists}
         for name, chunk in chunks.items():
             data = marshal.dumps(chunk)
             index[name] = (len(raw), len(data))
@@ -376,7 +380,7 @@ class Compiler:
             sources.append((pack_path(name), status.st_mtime_ns, 0, status.st_size))
         entries = [entry for chunk in self.chunks.values() for entry in chunk["permissions"]]
         header = {
-            "index": index, "sources": sources, "lists": self.lists, "policies": self.policies, "options": self._options(files),
+            "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies, "options": self._options(files),
             "allows": any(entry["says"]["level"] == "allow" for entry in entries), "judges": bool(self.chunks), "watch": self._watch(),
             "hooks": [hook for file in files for hook in file.data.get("hook", [])],
         }  # fmt: skip
@@ -396,9 +400,9 @@ class Compiler:
         chunk = self.chunks.get("")
         if chunk is None:
             return None
-        globs = [glob for rule in chunk["rules"] for glob in rule["paths"] if glob[0] != "!"]
+        globs = [glob for rule in chunk["rules"] for glob in rule.get("paths", ()) if glob[0] != "!"]
         globs += [entry["glob"] for entry in chunk["permissions"] if entry["kind"] == "path"]
-        about_bash = [rule for rule in chunk["rules"] if not any(rule[key] for key in ("paths", "urls", "mcp", "content", "bytes"))]
+        about_bash = [rule for rule in chunk["rules"] if {"paths", "urls", "mcp", "content", "bytes"}.isdisjoint(rule)]
         about_bash += [entry for entry in chunk["permissions"] if entry["kind"] == "tool" and entry["tool"] in ("Bash", "*")]
         return {"commands": bool(about_bash), "keys": sorted({_key(glob) for glob in globs})}
 

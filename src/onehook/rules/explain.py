@@ -63,8 +63,7 @@ def _part(table: Table, command: Any) -> dict[str, Any]:
 
 def rules_on(path: str, layers: Sequence[Layer] = ()) -> list[dict[str, Any]]:
     """Every rule that is on, with what each layer says of it and where."""
-    listed: Any = table_of([*layers, ("project", path)], cache="").chunk("#rules")
-    return list(listed)
+    return table_of([*layers, ("project", path)], cache="").rules()
 
 
 # --- samples ---------------------------------------------------------------------------------------------------------------------
@@ -125,8 +124,7 @@ def try_samples(path: str, layers: Sequence[Layer] = ()) -> list[Sample]:
     from onehook.rules.compile import Stack
 
     table = Table(*compile_layers([*layers, ("project", path)]))
-    listed: Any = table.chunk("#rules")
-    on = {rule["id"] for rule in listed}
+    on = {rule["id"] for rule in table.rules()}
     own = [(entry["id"], entry) for file in Stack("project", path).files for _, entry in file.tables("rule")]
     packs = [(f"{name}.{entry['id']}", entry) for name in PACKS for entry in read_pack(name)["rule"]]
     return samples_of(table, [item for item in [*own, *packs] if item[0] in on], os.path.dirname(os.path.abspath(path)))

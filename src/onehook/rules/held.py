@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
     Touch = tuple[str, bool]  # a path, and whether it is changed
 
+# Options of curl, wget and their like whose value may look like an address and is not one.
+VALUED = frozenset([
+    "-o", "--output", "-O", "--output-document", "-d", "--data", "--data-binary", "--data-raw", "--json", "-H", "--header", "-u",
+    "--user", "-T", "--upload-file", "-F", "--form", "-A", "--user-agent", "-b", "--cookie", "-c", "--cookie-jar", "-K", "--config",
+    "--cacert", "--cert", "--key", "-w", "--write-out", "-P", "--directory-prefix", "--post-file", "--post-data", "-a", "-e",
+    "--referer",
+])  # fmt: skip
+
 
 def path_covered(glob: str, path: str, folder: str, cwd: str, strict: bool) -> bool:
     """Whether a path rule covers a path, by the rules of .gitignore.
@@ -92,7 +100,8 @@ def urls_of(event: Event, commands: Sequence[Command]) -> list[str]:
     for command in commands:
         found += [str(word) for word in command.argv[1:] if "://" in word]
         if command.name in ("curl", "wget", "http", "https", "xh", "aria2c"):
-            found += [f"//{word}" for word in command.argv[1:] if _looks_like_host(word)]
+            pairs = zip(command.argv, command.argv[1:])
+            found += [f"//{word}" for before, word in pairs if before not in VALUED and _looks_like_host(word)]
         elif command.name in ("ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping"):
             found += [f"//{word.rpartition('@')[2]}" for word in command.argv[1:2] if word[:1] != "-"]
     return found

@@ -50,6 +50,19 @@ class Line:
 
             self.commands += [below for command in script.commands for below in started(command)]
 
+    def entered(self, command: Command) -> bool:
+        """Whether a `cd` before the command went into a folder below the project's."""
+        inside = False
+        for before in self.commands:
+            if before is command:
+                return inside
+            if before.name in ("cd", "pushd", "popd"):
+                target = before.argv[1] if len(before.argv) == 2 else None
+                inside = (
+                    target is not None and target.known and not target.tilde and target[:1] not in ("/", "-", ".") and ".." not in target
+                )
+        return inside
+
 
 def findings(table: Table, event: Event) -> list[Finding]:
     """Everything that the rules say about an event, in the order of its parts."""
@@ -69,8 +82,8 @@ def _of_commands(table: Table, event: Event, line: Line) -> list[Finding]:
                 continue
             reading = Reading(command, chunk["vocabulary"])
             for rule in chunk["rules"]:
-                if rule_holds(rule, reading, event, line, table.lists):
-                    found += _found(rule, reading, event, line, table.lists)
+                if rule_holds(rule, reading, event, line, table):
+                    found += _found(table.rule(rule["rule"]), reading, event, line, table)
             found += _stopping(chunk["permissions"], event, line, command)
     return found
 
@@ -85,19 +98,19 @@ def index_names(command: Command) -> list[str]:
     return names
 
 
-def rule_holds(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: dict[str, list[str]]) -> bool:
+def rule_holds(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: Table) -> bool:
     """Whether one command is what a rule is about."""
-    if rule["tools"] and not _for_tool(rule, event):
+    if "command" in rule and not any(matches(pattern, reading, lists) for pattern in rule["command"]):
         return False
-    if rule["check"]:
-        return check_holds(rule["check"], reading.command)
-    if rule["command"] and not any(matches(pattern, reading, lists) for pattern in rule["command"]):
+    if "tools" in rule and not _for_tool(rule, event):
         return False
-    if rule["unless_via"] and any(wildcard(via, label) for via in rule["unless_via"] for label in reading.command.via):
+    if "check" in rule:
+        return check_holds(rule["check"], reading.command, line)
+    if any(wildcard(via, label) for via in rule.get("unless_via", ()) for label in reading.command.via):
         return False
-    if rule["text"] and not any(any_of(rule["text"], text, lists) for text in texts_of(reading.command)):
+    if "text" in rule and not any(any_of(rule["text"], text, lists) for text in texts_of(reading.command)):
         return False
-    return not (rule["paths"] or rule["urls"]) or _also_about(rule, event, line, [reading.command])
+    return ("paths" not in rule and "urls" not in rule) or _also_about(rule, event, line, [reading.command])
 
 
 def _for_tool(rule: dict[str, Any], event: Event) -> bool:
@@ -106,21 +119,23 @@ def _for_tool(rule: dict[str, Any], event: Event) -> bool:
     return tool_covered(rule["tools"], event)
 
 
-def check_holds(name: str, command: Command) -> bool:
+def check_holds(name: str, command: Command, line: Line) -> bool:
     """One of the checks of policies/danger.py."""
     from onehook.policies.danger import dangers
     from onehook.policies.shell import Script
 
-    return any(found.rule == name for found in dangers(Script([command], False, False, False)))
+    found = [danger for danger in dangers(Script([command], False, False, False)) if danger.rule == name]
+    # `cd build && rm -rf *` empties that folder, not the project.
+    return any("current folder" not in danger.reason or not line.entered(command) for danger in found)
 
 
 def texts_of(command: Command) -> list[str]:
     """What a rule's `text` is looked for in: every argument, and what the command reads, in lower case and single blanks."""
-    texts = [*command.argv[1:], *(r.target for r in command.redirects if r.op in ("<<", "<<<")), command.stdin or ""]
+    texts = [*command.argv[1:], *(redirect.target for redirect in command.redirects), command.stdin or ""]
     return [" ".join(text.lower().split()) for text in texts if text]
 
 
-def _found(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: dict[str, list[str]]) -> list[Finding]:
+def _found(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: Table) -> list[Finding]:
     def exempt(exception: dict[str, Any]) -> bool:
         # An exception lifts a rule for a command that is exactly it: what else stands in the line is judged on its own.
         if exception["command"]:
@@ -141,16 +156,21 @@ def _of_the_rest(table: Table, event: Event, line: Line) -> list[Finding]:
         script = table.chunk("!")
         rules = script["rules"] if script else []
         held = [rule for rule in rules if (line.fork_bomb if rule["check"] == "fork-bomb" else line.cut)]
-        found += [finding for rule in held if (finding := decided(rule, part_of(event), lambda exception: False))]
+        decisions = [decided(table.rule(rule["rule"]), part_of(event), lambda exception: False) for rule in held]
+        found += [finding for finding in decisions if finding]
     chunk = table.chunk("") if table.watches(event, line.plain) else None
     if chunk is None:
         return found
     for rule in chunk["rules"]:
         # The addresses in commands are looked at with the programs that use them.
-        if (rule["tools"] and not _for_tool(rule, event)) or (event.command and rule["urls"]):
+        if ("tools" in rule and not _for_tool(rule, event)) or (event.command and "urls" in rule):
             continue
         if _also_about(rule, event, line, line.commands):
-            finding = decided(rule, part_of(event), lambda exception: bool(exception["path"]) and _excepted_path(exception, event, line))
+            finding = decided(
+                table.rule(rule["rule"]),
+                part_of(event),
+                lambda exception: bool(exception["path"]) and _excepted_path(exception, event, line),
+            )
             found += [finding] if finding else []
     return found + _stopping(chunk["permissions"], event, line, None)
 
@@ -163,15 +183,15 @@ def _also_about(rule: dict[str, Any], event: Event, line: Line, commands: Sequen
     """The criteria of a rule beside its command; each that is given must hold."""
     from onehook.rules import held
 
-    if rule["mcp"] and not held.tool_covered(rule["mcp"], event):
+    if "mcp" in rule and not held.tool_covered(rule["mcp"], event):
         return False
-    if rule["urls"] and not any(held.url_covered(rule["urls"], url) for url in held.urls_of(event, commands)):
+    if "urls" in rule and not any(held.url_covered(rule["urls"], url) for url in held.urls_of(event, commands)):
         return False
-    if rule["content"] and not any(wildcard(f"*{text}*", change.new or "") for text in rule["content"] for change in event.changes):
+    if "content" in rule and not any(wildcard(f"*{text}*", change.new or "") for text in rule["content"] for change in event.changes):
         return False
-    if rule["bytes"] and not any(len(change.new or "") > rule["bytes"] for change in event.changes):
+    if "bytes" in rule and not any(len(change.new or "") > rule["bytes"] for change in event.changes):
         return False
-    if not rule["paths"]:
+    if "paths" not in rule:
         return True
     wanted = [path for path, writes in held.touched(event, commands) if rule["access"] in ("any", "write" if writes else "read")]
     return any(_path_listed(rule["paths"], path, rule["folder"], event.cwd) for path in wanted)
@@ -251,7 +271,10 @@ def _covering(table: Table, event: Event, command: Command, paths: list[dict[str
     """The entry that lets a command run, redirects included; an empty one for a command that needs none."""
     from onehook.rules import held
 
-    if command.opaque or any(not word.known for word in command.argv[:1]):
+    first = command.source.split(None, 1)[:1]
+    # PATH=/tmp/x before a command can make any program of it.
+    assigned = bool(first) and "=" in first[0] and first[0] not in command.argv
+    if command.opaque or assigned or any(not word.known for word in command.argv[:1]):
         return None
     for redirect in command.redirects:
         if redirect.op in WRITE_OPS and redirect.target != "/dev/null" and not _covering_path(paths, redirect.target, True, event.cwd):

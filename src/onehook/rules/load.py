@@ -12,12 +12,12 @@ import marshal
 import os
 import sys
 
-from onehook.core import Hooks, Registration
+from onehook.core import Hooks, Registration, UsageError
 from onehook.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from onehook.core import Event, Response
@@ -28,28 +28,44 @@ if TYPE_CHECKING:
 MAGIC = f"onehook rules 1 {VERSION} {sys.implementation.cache_tag}\n".encode()
 
 
+BLOCK = 16  # rules are described in blocks of so many, of which an event loads those that it matches
+
+
+HEAD = 1 << 15  # bytes that are read at once; a header is rarely longer
+
+
 class Table:
-    """Compiled rules. `raw` holds the chunks, each as marshal wrote it."""
+    """Compiled rules. `read` gives the bytes of a chunk, as marshal wrote them."""
 
-    __slots__ = ("_chunks", "_index", "_raw", "allows", "header", "lists")
+    __slots__ = ("_chunks", "_index", "_read", "allows", "header")
 
-    def __init__(self, header: dict[str, Any], raw: bytes) -> None:
+    def __init__(self, header: dict[str, Any], raw: bytes = b"", read: Callable[[int, int], bytes] | None = None) -> None:
         self.header = header
         self._index: dict[str, tuple[int, int]] = header["index"]
-        self._raw = memoryview(raw)
+        self._read = read or (lambda begin, size: raw[begin : begin + size])
         self._chunks: dict[str, Any] = {}
-        self.lists: dict[str, list[str]] = header["lists"]
         self.allows: bool = header["allows"]
 
-    def chunk(self, name: str) -> dict[str, Any] | None:
-        """The rules and permissions of a program; of "" those of files, addresses and tools."""
+    def chunk(self, name: str) -> Any:
+        """The rules and permissions of a program; of "" those of files, addresses and tools. None if there are none."""
         if name not in self._index:
             return None
         if name not in self._chunks:
-            begin, size = self._index[name]
-            self._chunks[name] = marshal.loads(self._raw[begin : begin + size])
-        found: dict[str, Any] = self._chunks[name]
-        return found
+            self._chunks[name] = marshal.loads(self._read(*self._index[name]))
+        return self._chunks[name]
+
+    def rule(self, number: int) -> dict[str, Any]:
+        """What a rule is called, why it is there and what each layer says of it."""
+        described: dict[str, Any] = self.chunk(f"#{number // BLOCK}")[number % BLOCK]
+        return described
+
+    def rules(self) -> list[dict[str, Any]]:
+        return [self.rule(number) for number in range(self.header["rules"])]
+
+    def __getitem__(self, name: str) -> list[str]:
+        """The names of a list, for <near:NAME>."""
+        names: list[str] = self.chunk("#lists")[name]
+        return names
 
     def watches(self, event: Event, plain: bool) -> bool:
         """Whether a rule that is not about one program may hold."""
@@ -139,20 +155,31 @@ def cache_name(layers: Sequence[Layer]) -> str:
 def _stored(path: str) -> Table | None:
     """The compiled rules of a file in the cache, if they were made from the sources as they are now."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            if os.name != "nt" and not _is_ours(os.fstat(file.fileno())):
-                return None
-            data = file.readall()
-        if not data.startswith(MAGIC):
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return None
+    try:
+        start = len(MAGIC) + 8
+        data = os.read(descriptor, HEAD)
+        if not data.startswith(MAGIC) or not (os.name == "nt" or _is_ours(os.fstat(descriptor))):
             return None
-        begin = len(MAGIC) + 8
-        size = int.from_bytes(data[len(MAGIC) : begin], "little")
-        header = marshal.loads(memoryview(data)[begin : begin + size])
-        raw = data[begin + size :]
-        if all(_is_same(source, raw) for source in header["sources"]):
-            return Table(header, raw)
-    except (OSError, ValueError, EOFError, TypeError, KeyError, IndexError):
+        end = start + int.from_bytes(data[len(MAGIC) : start], "little")
+        while len(data) < end and (more := os.read(descriptor, end - len(data))):
+            data += more
+        header = marshal.loads(memoryview(data)[start:end])
+
+        def read(begin: int, size: int) -> bytes:
+            os.lseek(descriptor, end + begin, os.SEEK_SET)
+            found = os.read(descriptor, size)
+            if len(found) != size:
+                raise UsageError(f"the compiled rules in {path} are damaged; delete the file")
+            return found
+
+        if all(_is_same(source, read) for source in header["sources"]):
+            return Table(header, read=read)
+    except (OSError, ValueError, EOFError, TypeError, KeyError, UsageError):
         pass
+    os.close(descriptor)
     return None
 
 
@@ -160,7 +187,7 @@ def _is_ours(status: os.stat_result) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
-def _is_same(source: tuple[str, int, int, int], raw: bytes) -> bool:
+def _is_same(source: tuple[str, int, int, int], read: Callable[[int, int], bytes]) -> bool:
     """(path, time, offset, size): with a time for a pack, else with the place of the copy; size -1 for a file that must be absent."""
     path, modified, offset, size = source
     if size < 0:
@@ -169,4 +196,4 @@ def _is_same(source: tuple[str, int, int, int], raw: bytes) -> bool:
         status = os.stat(path)
         return status.st_size == size and status.st_mtime_ns == modified
     with open(path, "rb", buffering=0) as file:
-        return file.readall() == raw[offset : offset + size]
+        return file.readall() == read(offset, size)

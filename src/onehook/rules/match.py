@@ -7,11 +7,13 @@ from onehook.core import wildcard
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, Union
 
     from onehook.policies.shell import Command
+    from onehook.rules.load import Table
 
     Vocabulary = Mapping[str, Any]
+    Lists = Union[Mapping[str, Sequence[str]], Table]
 
 NO_WORDS: dict[str, Any] = {"valued": (), "same": {}, "long": False}
 
@@ -80,7 +82,7 @@ class Reading:
         if canonical:
             self.options.setdefault(canonical, []).append(value)
 
-    def gives(self, names: Sequence[str], values: Sequence[str] | None, lists: Mapping[str, Sequence[str]]) -> bool:
+    def gives(self, names: Sequence[str], values: Sequence[str] | None, lists: Lists) -> bool:
         for name in names:
             for spelling in (name, self.same.get(name, name)):
                 for value in self.options.get(spelling, ()):
@@ -94,25 +96,34 @@ def program_name(name: str) -> str:
     return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
 
 
-def matches(pattern: Mapping[str, Any], reading: Reading, lists: Mapping[str, Sequence[str]], whole: bool = False) -> bool:
+def matches(pattern: Mapping[str, Any], reading: Reading, lists: Lists, whole: bool = False) -> bool:
     """Whether a command is one that the pattern describes. `whole`: nothing in it may be beyond what the pattern names."""
-    if not any(wildcard(program, reading.program) for program in pattern["programs"]):
+    programs = pattern.get("programs")  # absent where the rules are kept by program
+    if programs and not any(wildcard(program, reading.program) for program in programs):
         return False
-    if not all(reading.gives(names, values, lists) for names, values in pattern["options"]):
+    if not all(reading.gives(names, values, lists) for names, values in pattern.get("options", ())):
         return False
-    if any(reading.gives(names, values, lists) for names, values in pattern["without"]):
+    if any(reading.gives(names, values, lists) for names, values in pattern.get("without", ())):
         return False
-    if any(any_of(pattern["without_words"], word, lists) for word in reading.words):
+    without = pattern.get("without_words")
+    if without and any(any_of(without, word, lists) for word in reading.words):
         return False
     if whole and not _only_named(pattern, reading):
         return False
-    return _words_match(pattern["words"], reading, pattern["end"] or whole, lists)
+    loose = _values_named(pattern, reading, lists) if whole else reading.loose
+    return _words_match(pattern.get("words", ()), reading.words, loose, whole or bool(pattern.get("end")), lists)
 
 
 def _only_named(pattern: Mapping[str, Any], reading: Reading) -> bool:
-    named = {name for names, _ in (*pattern["options"], *pattern["optional"]) for name in names}
+    named = {name for names, _ in (*pattern.get("options", ()), *pattern.get("optional", ())) for name in names}
     named |= {reading.same.get(name, name) for name in named}
     return all(_is_named(name, named) for name in reading.options if name != "--") and not reading.command.redirects
+
+
+def _values_named(pattern: Mapping[str, Any], reading: Reading, lists: Lists) -> set[int]:
+    """The positions of words that are the value of an option which the pattern names with that value."""
+    named = [values for _, values in (*pattern.get("options", ()), *pattern.get("optional", ())) if values]
+    return {at for at in reading.loose if any(any_of(values, reading.words[at], lists) for values in named)}
 
 
 def _is_named(option: str, named: set[str]) -> bool:
@@ -120,14 +131,13 @@ def _is_named(option: str, named: set[str]) -> bool:
     return option in named or (option[1:2] != "-" and len(option) > 2 and all("-" + letter in named for letter in option[1:]))
 
 
-def _words_match(parts: Sequence[Any], reading: Reading, end: bool, lists: Mapping[str, Sequence[str]]) -> bool:
+def _words_match(parts: Sequence[Any], words: Sequence[str], loose: set[int], end: bool, lists: Lists) -> bool:
     """Whether the words are those of the pattern: every place in the pattern that the words so far can lead to is followed at once."""
     places = _skipping(parts, {0})
-    for position, word in enumerate(reading.words):
+    for position, word in enumerate(words):
         if not end and len(parts) in places:
             return True
-        loose = position in reading.loose
-        reached = set(places) if loose else set()
+        reached = set(places) if position in loose else set()
         for place in places:
             if place == len(parts):
                 continue
@@ -151,7 +161,7 @@ def _skipping(parts: Sequence[Any], places: set[int]) -> set[int]:
     return out
 
 
-def any_of(alternatives: Sequence[str], word: str, lists: Mapping[str, Sequence[str]]) -> bool:
+def any_of(alternatives: Sequence[str], word: str, lists: Lists) -> bool:
     for alternative in alternatives:
         if alternative[0] == "<":
             if in_class(alternative, word, lists):
@@ -161,7 +171,7 @@ def any_of(alternatives: Sequence[str], word: str, lists: Mapping[str, Sequence[
     return False
 
 
-def in_class(name: str, word: str, lists: Mapping[str, Sequence[str]]) -> bool:
+def in_class(name: str, word: str, lists: Lists) -> bool:
     if name == "<url>":
         return "://" in word or word.startswith(("git+", "git@", "github:"))
     if name == "<remote>":

@@ -80,10 +80,11 @@ def read(line: str) -> list[Command] | None:
     begin, last = 0, len(items) - 1
     for number, (kind, text, start, end) in enumerate(items):
         if kind == "word":
-            if not argv and not redirects:
-                begin = start
+            begin = begin if argv else start
             argv.append(Plain(text))
         elif kind == "redirect":
+            if not argv:
+                return None
             op, _, target = text.partition(" ")
             redirects.append(Redirection(op, Plain(target)))
         if kind == "end" or number == last:

@@ -1,0 +1,109 @@
+"""The packs against commands: their own samples, ordinary ones that `recommended` must let pass, and dangerous ones of every kind."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from onehook.packs import PACKS, pack_path, read_toml
+from onehook.rules.compile import compile_layers, read_pack
+from onehook.rules.explain import explained, sample_event, samples_of
+from onehook.rules.keys import PACK, PACK_RULE, REQUIRED, RULE, problem_with
+from onehook.rules.load import Table
+
+DATA = Path(__file__).parent.parent / "data"
+DANGEROUS = read_toml("dangerous", (DATA / "dangerous_commands.toml").read_bytes())
+PROJECT = "/home/dev/project"
+
+
+@pytest.fixture(scope="module")
+def table_with(tmp_path_factory):
+    @functools.cache
+    def made(*packs: str) -> Table:
+        path = tmp_path_factory.mktemp("rules") / "onehook.toml"
+        path.write_text(f"packs = [{', '.join(repr(pack) for pack in packs)}]\n")
+        return Table(*compile_layers([("project", str(path))]))
+
+    return made
+
+
+def ordinary() -> list[str]:
+    lines = (DATA / "ordinary_commands.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_every_sample_of_a_pack_holds(pack, table_with):
+    rules = [(f"{pack}.{rule['id']}", rule) for rule in read_pack(pack)["rule"]]
+    assert [str(sample) for sample in samples_of(table_with(pack), rules, PROJECT) if not sample.holds] == []
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_a_pack_is_complete(pack):
+    data = read_toml(pack_path(pack), Path(pack_path(pack)).read_bytes())
+    assert problem_with(data, PACK, REQUIRED["pack"]) is None
+    names = [rule["id"] for rule in data["rule"]]
+    assert len(names) == len(set(names))
+    for rule in data["rule"]:
+        assert problem_with(rule, {**RULE, **PACK_RULE}, ("id", "reason", "severity")) is None
+        # too-complex needs a megabyte, files.large half of one: tests of their own show them.
+        assert rule["id"] in ("too-complex", "large") or (rule["matches"] and rule["passes"])
+
+
+def test_recommended_stops_no_ordinary_command(table_with):
+    commands = ordinary()
+    assert len(commands) >= 1500
+    table = table_with("recommended")
+    stopped = [(line, found.deciding) for line in commands if (found := explained(table, sample_event(line, PROJECT))).decision]
+    assert stopped == []
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
+    commands = DANGEROUS[pack]
+    missed = [line for line in commands if explained(table_with(pack), sample_event(line, PROJECT)).decision not in ("ask", "deny")]
+    assert len(missed) <= 0.05 * len(commands), missed
+
+
+def test_the_packs_alone_let_most_ordinary_commands_pass(table_with):
+    """With every pack on, what is stopped is what the packs are about: servers, sudo, remote machines, applies."""
+    commands = ordinary()
+    table = table_with("all")
+    stopped = [line for line in commands if explained(table, sample_event(line, PROJECT)).decision]
+    assert len(stopped) < 0.12 * len(commands)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "terraform apply -auto-approve",
+        "aws s3 rb --force s3://bucket",
+        "gh repo delete owner/name",
+        "redis-cli flushall",
+        "git checkout .",
+        "npx rimraf ~",
+    ],
+)
+def test_what_passed_before_there_were_packs(command, table_with):
+    assert explained(table_with("all"), sample_event(command, PROJECT)).decision in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "wrapped", ["sudo {}", "env X=1 {}", "bash -c '{}'", "true && {}", "if true; then {}; fi", "echo $({})", "timeout 5 {}"]
+)
+def test_a_wrapper_hides_nothing(wrapped, table_with):
+    found = explained(table_with("cloud.aws"), sample_event(wrapped.format("aws s3 rb --force s3://b"), PROJECT))
+    assert found.decision == "deny" and found.deciding.rule == "cloud.aws.s3-delete"
+
+
+def test_a_text_too_long_to_read_is_stopped(table_with):
+    found = explained(table_with("recommended"), sample_event("( " * 500 + "ls" + " )" * 500, PROJECT))
+    assert found.deciding.rule == "core.too-complex"
+
+
+def test_a_very_large_file_is_pointed_out(table_with):
+    event = sample_event("Write(big.json)", PROJECT)
+    event.changes[0].new = "x" * 600_000
+    assert [finding.rule for finding in explained(table_with("files"), event).findings] == ["files.large"]
