@@ -91,7 +91,7 @@ def test_in_a_policy_that_holds_the_manifest_too(tmp_path):
     path = manifest_of(tmp_path, redacting("open"))
     policy = tmp_path / "policy.py"
     policy.write_text(
-        f"from onehook.runner import load_policy\nfrom onehook import Hooks\nhooks = Hooks().use(load_policy({str(path)!r}))\n"
+        f"from onehook.policy import load_policy\nfrom onehook import Hooks\nhooks = Hooks().use(load_policy({str(path)!r}))\n"
     )
     result = fire(policy, result_payload("claude"), "--host", "claude")
     assert result.answer["hookSpecificOutput"]["updatedToolOutput"] == "***"
@@ -160,6 +160,6 @@ def test_what_a_program_says_on_stderr_beside_its_answer_is_shown(tmp_path):
 def test_a_manifest_can_be_added_to_a_policy(tmp_path):
     manifest = manifest_of(tmp_path, guard("contract"))
     policy = tmp_path / "policy.py"
-    top = "from onehook import Hooks\nfrom onehook.runner import load_policy\n"
+    top = "from onehook import Hooks\nfrom onehook.policy import load_policy\n"
     policy.write_text(f"{top}hooks = Hooks().use(load_policy({json.dumps(str(manifest))}))\n")
     assert "sh guard" in reason_of(fire(policy, tool_payload("claude", "rm -rf x"), "--host", "claude"), "claude")

@@ -112,7 +112,7 @@ def test_a_policy_that_holds_a_manifest_has_them_too(tmp_path):
     path = manifest_of(tmp_path, sh(f"cat > {seen}", "claude", '["SubagentStop"]'))
     policy = tmp_path / "policy.py"
     taking = f"hooks = Hooks().use(load_policy({str(path)!r}))"
-    policy.write_text(f"from onehook import Hooks\nfrom onehook.runner import load_policy\n{taking}\n")
+    policy.write_text(f"from onehook import Hooks\nfrom onehook.policy import load_policy\n{taking}\n")
     assert fire(policy, agent_call("PostToolUse", "done"), "--host", "gemini").exit_code == 0
     assert seen.exists()
     assert stand_ins_of(Hooks().use(load_policy(str(path))), "gemini") == {"PostToolUse": "SubagentStop"}

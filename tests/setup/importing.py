@@ -21,7 +21,7 @@ from harness import clean_environment, fire
 
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
-from onehook.runner import load_policy
+from onehook.policy import load_policy
 from tests.host_folders import with_folders
 
 # Notes what it got, and where it was started; the guard denies in the words of its host.

@@ -13,9 +13,9 @@ from harness import fire
 from onehook.hostkit.imports import tools_of_regex
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
+from onehook.policy import load_policy
 from onehook.prove import imports
 from onehook.prove.imports import command
-from onehook.runner import load_policy
 from tests.host_folders import facts
 from tests.setup.importing import onehook
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from onehook.core import UsageError
-from onehook.runner import load_policy
+from onehook.policy import load_policy
 from tests.hosts.copilot.import_facts import FOLDER
 from tests.setup.importing import group, imported, one, onehook, repository, script, started
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from onehook.runner import load_policy
+from onehook.policy import load_policy
 from tests.setup.importing import onehook
 
 HERE = 'cd "$CURSOR_PROJECT_DIR" || exit 1; '
