@@ -77,8 +77,15 @@ AFTER_VERB: dict[str, frozenset[str]] = {
     "bundle": frozenset({"exec"}),
     "npm": frozenset({"exec", "x"}),
     "pnpm": frozenset({"exec", "dlx"}),
-    "yarn": frozenset({"exec"}),
+    "yarn": frozenset({"exec", "dlx"}),
+    "bun": frozenset({"x"}),
     "mise": frozenset({"exec", "x"}),
+    "op": frozenset({"run"}),
+    "doppler": frozenset({"run"}),
+    "infisical": frozenset({"run"}),
+    "dotenvx": frozenset({"run"}),
+    "devbox": frozenset({"run"}),
+    "pixi": frozenset({"run"}),
 }
 SSH_VALUED = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"
 XARGS_VALUED = "-I -J -R -n -P -d -E -L -s -a --max-args --max-procs --delimiter --replace --arg-file --max-lines"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Vocabulary = Mapping[str, Any]
     Lists = Union[Mapping[str, Sequence[str]], Table]
 
+OFF = ("false", "no", "none", "off", "0")
 NO_WORDS: dict[str, Any] = {"valued": (), "same": {}, "long": False}
 
 
@@ -23,7 +24,7 @@ class Reading:
 
     `loose` holds the positions of words that stand behind an option of which nothing is known, so that they may be its value."""
 
-    __slots__ = ("command", "loose", "options", "program", "same", "words")
+    __slots__ = ("command", "loose", "off", "options", "program", "same", "words")
 
     def __init__(self, command: Command, vocabulary: Mapping[str, Vocabulary]) -> None:
         self.command = command
@@ -31,6 +32,7 @@ class Reading:
         self.words: list[str] = []
         self.loose: set[int] = set()
         self.options: dict[str, list[str | None]] = {}
+        self.off: set[str] = set()  # --dry-run=false is not --dry-run
         self.same: Mapping[str, str] = {}
         self._read(command.argv[1:], vocabulary)
 
@@ -61,6 +63,8 @@ class Reading:
         """Note an option. True if the next word is its value, None if it may be."""
         name, equals, value = word.partition("=")
         if equals:
+            if value.lower() in OFF:
+                self.off |= {name, known["same"].get(name, name)}
             self._give(name, value, known)
             return False
         if word.startswith("--") or known["long"] or len(word) == 2:
@@ -86,7 +90,7 @@ class Reading:
         for name in names:
             for spelling in (name, self.same.get(name, name)):
                 for value in self.options.get(spelling, ()):
-                    if values is None or (value is not None and any_of(values, value, lists)):
+                    if spelling not in self.off if values is None else value is not None and any_of(values, value, lists):
                         return True
         return False
 
