@@ -31,9 +31,10 @@ LAYERS = (
     ("onehook.core", "onehook.system", "onehook.cache", "onehook.version", "onehook"),
 )
 MANIFEST = ("manifest", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
+RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
-HOT = (*WAY, "state", "lock", "__init__", "__main__", "version", *MANIFEST)
+HOT = (*WAY, "state", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
 
 
 def module_name(path):

@@ -281,6 +281,8 @@ def test_extends_in_a_circle_is_an_error(rules, tmp_path):
         ('[[exception]]\nrule = "git.rest"\ncommand = "x"\nreason = "r"\n', 2, "there is no rule 'git.rest'; did you mean 'git.restore'?"),
         ('[[exception]]\nrule = "git.rebase"\nreason = "r"\n', 1, "name the command or the path"),
         ('[[exception]]\nrule = "git.rebase"\ncommand = "x"\nreason = "r"\nuntil = "soon"\n', 5, "until must be a date such as 2026-12-31"),
+        ('ask_fallback = {cursr = "ask"}\n', 1, "cursr"),
+        ("timeout = 0\n", 1, "timeout must be a number above 0"),
         ('extends = "none.toml"\n', 1, "extends 'none.toml', which is not there"),
     ],
 )

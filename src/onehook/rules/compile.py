@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # The programs whose arguments are addresses; a rule about addresses is asked with them.
 NETWORK = ("curl", "wget", "http", "https", "xh", "aria2c", "ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping", "git")
+OPTIONS = [key for key in TOP if key in Options.DEFAULTS]
 _SCRIPT_CHECKS = ("fork-bomb", "too-complex")
 
 
@@ -127,6 +128,11 @@ def _check_top(file: File) -> None:
     for name, level in file.data.get("levels", {}).items():
         if level not in LEVELS:
             raise file.wrong("levels", 0, name, f"{name} must be one of {', '.join(LEVELS)}, not {level!r}{suggestion(str(level), LEVELS)}")
+    given = {key: file.data[key] for key in OPTIONS if key in file.data}
+    try:
+        Options.checked(given)
+    except (UsageError, TypeError) as error:
+        raise file.wrong("", 0, next(iter(given)), str(error)) from None
     _check_policies(file)
 
 
@@ -390,7 +396,7 @@ class Compiler:
         """The strongest layer that says something wins; closed wins wherever it stands."""
         out: dict[str, Any] = {}
         for file in files:
-            for key in Options.DEFAULTS:
+            for key in OPTIONS:
                 if key in file.data and (key not in out or (key == "fail" and file.data[key] == "closed")):
                     out[key] = file.data[key]
         return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Options, UsageError
+from onehook.core import DECISIONS, Options, UsageError
 from onehook.rules.levels import LEVELS, MODES, SEVERITIES
 from onehook.rules.permissions import suggestion
 
@@ -26,8 +26,7 @@ TOP: dict[str, tuple[Any, str]] = {
     "hook": ("tables", "programs in any language; docs/bring-your-own.md"),
     "fail": (Options.CHOICES["fail"], "what an error means: let it pass or stop it"),
     "timeout": ("number", "seconds for the whole event"),
-    "ask_fallback": (Options.CHOICES["ask_fallback"], "what ask becomes where the agent cannot ask"),
-    "cursor_ask_fallback": (Options.CHOICES["cursor_ask_fallback"], "the same for Cursor alone"),
+    "ask_fallback": ("fallback", "what ask becomes where the agent cannot ask; a table sets it by agent"),
     "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do when the agent cannot honour an answer"),
     "stop_limit": ("number", "how often in a row a stop may be refused"),
 }
@@ -101,11 +100,13 @@ def _type_problem(kind: Any, value: Any) -> str:
         "boolean": isinstance(value, bool),
         "date": hasattr(value, "isoformat") or (isinstance(value, str) and _is_date(value)),
         "table": isinstance(value, dict),
+        "fallback": isinstance(value, dict) or value in DECISIONS,
         "tables": isinstance(value, list) and all(isinstance(item, dict) for item in value),
     }
     wanted = {
         "string": "a string", "strings": "a string or a list of strings", "list": "a list of strings", "number": "a number above 0",
         "boolean": "true or false", "date": "a date such as 2026-12-31", "table": "a table", "tables": "a list of tables",
+        "fallback": f"one of {', '.join(DECISIONS)}, or a table",
     }  # fmt: skip
     return "" if good[kind] else f"must be {wanted[kind]}"
 
@@ -160,6 +161,7 @@ def _object_schema(keys: Mapping[str, tuple[Any, str]], required: Collection[str
         "boolean": {"type": "boolean"},
         "date": {"type": "string", "format": "date"},
         "table": {"type": "object"},
+        "fallback": {"anyOf": [{"enum": list(DECISIONS)}, {"type": "object", "additionalProperties": {"enum": list(DECISIONS)}}]},
         "tables": {"type": "array", "items": {"type": "object"}},
     }
     properties = {
