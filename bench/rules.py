@@ -1,7 +1,7 @@
 """What an event costs under a rules file, beside a bare interpreter: python bench/rules.py [--rounds 60]
 
-Every contender runs in turn in every round, so that what else the machine does hits all alike; look at the ratios. Times are those that
-the processor spent on the process and its children, which a busy machine changes less than the clock.
+Every contender runs in turn in every round, so that what else the machine does hits all alike; look at the ratios, on a quiet machine. The
+processor time is that of the launcher alone: the process that the policy runs in may outlive it.
 """
 
 from __future__ import annotations
