@@ -9,9 +9,9 @@ import re
 from onehook.core import TOOLS, Options, UsageError
 from onehook.packs import PACKS, pack_path, read_toml
 from onehook.policies.rules import RULES as CHECKS
+from onehook.rules import BLOCK, MAGIC
 from onehook.rules.keys import EXCEPTION, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, covers_rule, rank
-from onehook.rules.load import BLOCK, MAGIC
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
 from onehook.rules.permissions import LISTS, parse_permission, suggestion
 

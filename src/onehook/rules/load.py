@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import marshal
 import os
-import sys
 
 from onehook.core import Hooks, Registration, UsageError
-from onehook.version import VERSION
+from onehook.rules import BLOCK, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     from onehook.rules.levels import Finding
 
     Layer = tuple[str, str]  # "managed", "user" or "project", and the path of its file
-
-MAGIC = f"onehook rules 1 {VERSION} {sys.implementation.cache_tag}\n".encode()
-
-
-BLOCK = 16  # rules are described in blocks of so many, of which an event loads those that it matches
-
 
 HEAD = 1 << 15  # bytes that are read at once; a header is rarely longer
 
