@@ -28,12 +28,12 @@ def fire(package, policy):
     return fire
 
 
-def cached(package, name="modules"):
+def cached(package, name="modules-"):
     (path,) = (package / "__pycache__").glob(f"{name}*.pyc")
     return path
 
 
-def rewritten(package, change, name="modules"):
+def rewritten(package, change, name="modules-"):
     """Change what is in a cached file."""
     path = cached(package, name)
     path.write_bytes(marshal.dumps(change(marshal.loads(path.read_bytes()))))
@@ -98,7 +98,7 @@ def test_each_interpreter_has_its_own(fire, package):
     for python in INTERPRETERS.values():
         fire(SAYS_HOW, python=python)
         assert reason_of(fire(SAYS_HOW, python=python), "claude") == "CachedModules False"
-    assert len(list((package / "__pycache__").glob("modules.*"))) == len(INTERPRETERS)
+    assert len(list((package / "__pycache__").glob("modules-*"))) == len(INTERPRETERS)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -164,3 +164,14 @@ def test_no_more_than_so_many_policies_are_cached(package, tmp_path, monkeypatch
     for number in range(40):
         assert onehook.cache.compiled(b"x = %d" % number, f"/policy{number}.py").co_filename == f"/policy{number}.py"
     assert len(list((package / "__pycache__").iterdir())) == 4
+
+
+def test_a_package_that_is_known_under_two_paths_is_cached_under_both(fire, package, policy, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(package.parent)
+    words = launcher(policy(SAYS_HOW), "--host", "claude", launch=f"{link}/onehook/launch.py")
+    for _ in range(2):
+        fire(SAYS_HOW)
+        result = process(words, tool_payload("claude"))
+    assert reason_of(result, "claude") == "CachedModules False"
+    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"

@@ -14,6 +14,7 @@ This module imports nothing of onehook, because the launcher runs it before anyt
 from __future__ import annotations
 
 import sys
+from _imp import source_hash
 from marshal import dumps, loads
 
 TYPE_CHECKING = False
@@ -36,12 +37,22 @@ else:
 
 _importlib: Any = sys.modules["_frozen_importlib_external"]
 MAGIC: bytes = _importlib.MAGIC_NUMBER  # of the interpreter's bytecode
-PACKAGE = __file__.replace("\\", "/").rpartition("/")[0] if sys.platform == "win32" else __file__.rpartition("/")[0]
 _SLOTS = 256  # at most so many policies are cached
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace("\\", "/") if sys.platform == "win32" else path  # elsewhere a backslash is part of a name
+
+
+PACKAGE = _with_slashes(__file__).rpartition("/")[0]
 
 
 def _path(name: str) -> str:
     return f"{PACKAGE}/__pycache__/{name}.{sys.implementation.cache_tag}.pyc"
+
+
+def _hashed(path: str) -> bytes:
+    return source_hash(0, path.encode("utf-8", "surrogateescape"))
 
 
 def _write(name: str, content: Any) -> None:
@@ -65,9 +76,7 @@ def _write(name: str, content: Any) -> None:
 
 def compiled(source: bytes, path: str) -> CodeType:
     """The code of a policy, compiled or from the cache."""
-    import _imp
-
-    slot = int.from_bytes(_imp.source_hash(0, path.encode("utf-8", "surrogateescape")), "little") % _SLOTS
+    slot = int.from_bytes(_hashed(path), "little") % _SLOTS
     made_of = (MAGIC, sys.flags.optimize, path, source)
     code: CodeType
     try:
@@ -141,7 +150,7 @@ def _code_of(source: bytes, path: str) -> CodeType:
 def start(entries: Mapping[str, Entry]) -> None:
     """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported."""
     own = entries.get("onehook.cache")
-    if own is not None and (own[0] != __file__ or not _is_fresh(own)):
+    if own is not None and (own[0] != _with_slashes(__file__) or not _is_fresh(own)):
         raise ImportError("cache.py was changed")
     sys.meta_path.insert(0, CachedModules(entries))
     if sys.flags.no_site:
@@ -154,16 +163,19 @@ def save() -> None:
     if not isinstance(finder, CachedModules) or not finder.missed:
         return
     finder.missed = False
-    loaded = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if f"{name}.".startswith("onehook.")}
-    paths = {**{name: entry[0] for name, entry in finder.entries.items()}, **loaded}
+    paths = {name: entry[0] for name, entry in finder.entries.items()}
+    for name, module in list(sys.modules.items()):
+        if f"{name}.".startswith("onehook."):
+            paths[name] = _with_slashes(getattr(module, "__file__", None) or "")
     entries: dict[str, Entry] = {}
     for name, path in paths.items():
         try:
-            if path and path.startswith(f"{PACKAGE}/"):
+            if path.startswith(f"{PACKAGE}/"):
                 entries[name] = finder.entry_of(name, path)
         except (OSError, SyntaxError, ValueError):
             continue  # it was removed, or is just being written
-    _write("modules", (MAGIC, entries))
+    if entries:
+        _write(f"modules-{_hashed(PACKAGE).hex()}", (MAGIC, entries))  # the same folder may be known under several paths
 
 
 class SiteOnDemand:

@@ -13,12 +13,14 @@ gc.disable()  # what is imported on the way is no garbage; looking for it costs 
 
 
 def start(package):  # type: ignore[no-untyped-def]
+    from _imp import source_hash
     from marshal import loads
 
     cache = type(sys)("onehook.cache")
     cache.__file__ = f"{package}/cache.py"
     try:
-        with open(f"{package}/__pycache__/modules.{sys.implementation.cache_tag}.pyc", "rb") as file:
+        place = source_hash(0, package.encode("utf-8", "surrogateescape")).hex()
+        with open(f"{package}/__pycache__/modules-{place}.{sys.implementation.cache_tag}.pyc", "rb") as file:
             magic, entries = loads(file.read())
         if magic != sys.modules["_frozen_importlib_external"].MAGIC_NUMBER:
             raise ValueError("of another interpreter")
