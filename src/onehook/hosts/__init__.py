@@ -95,8 +95,6 @@ def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
     A host is loaded only when those before it do not fit: each costs half a millisecond.
     """
     if not named:
-        from onehook.hosts import detect
-
         return detect(payload)
     for name in named:
         _check(name)

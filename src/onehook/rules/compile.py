@@ -162,7 +162,7 @@ def known_tools() -> list[str]:
     """The unified names, and what the agents call their own tools."""
     from onehook.hosts import HOSTS, wire_of
 
-    native = [name for host in HOSTS for name in getattr(wire_of(host), "TOOLS", {})]
+    native = [name for host in HOSTS for name in wire_of(host).TOOLS]
     return sorted({*TOOLS, *native})
 
 
