@@ -112,6 +112,10 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
     if is_manifest(path):
+        if holds_rules(source):
+            from onehook.rules.load import load_rules
+
+            return load_rules(path, given)
         from onehook.manifest.load import load_manifest
 
         return load_manifest(path, source, given)
@@ -134,6 +138,17 @@ def _place(path: str) -> tuple[str, str]:
 
 def is_manifest(path: str) -> bool:
     return path.endswith(".toml")
+
+
+_RULES_KEYS = (b"mode", b"packs", b"domains", b"extends", b"permissions", b"levels", b"policies", b"rule", b"exception")
+
+
+def holds_rules(source: bytes) -> bool:
+    """Whether a .toml file may hold rules (docs/rules.md). One that has only [[hook]] is read without the code for rules.
+
+    A line that only looks like a key of rules, such as one inside a longer string, does no harm: rules files may have [[hook]] too.
+    """
+    return any(line.lstrip(b" \t[\"'").startswith(_RULES_KEYS) for line in source.splitlines())
 
 
 def hooks_in(namespace: dict[str, Any], path: str) -> Hooks:

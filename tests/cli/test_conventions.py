@@ -27,6 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "policy.py").write_text(POLICY.format(body="return None"), encoding="utf-8")
     (project / "broken.py").write_text("def (:\n", encoding="utf-8")
     (project / "raises.py").write_text(POLICY.format(body="raise ValueError"), encoding="utf-8")
+    (project / "rules.toml").write_text('packs = ["git"]\n', encoding="utf-8")
     (project / "log.jsonl").write_text(json.dumps(PAYLOAD) + "\n", encoding="utf-8")
     monkeypatch.chdir(project)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -67,6 +68,9 @@ JSON = {
     "hosts": ("hosts --json", 0, {"host", "support"}),
     "import": ("import --hosts claude --dry-run --json", 0, {"carried", "refused", "would_write"}),
     "replay": ("replay log.jsonl policy.py --json", 0, {"summary"}),
+    "explain": ("explain ls --rules rules.toml --json", 0, {"decision", "findings", "parts"}),
+    "rules": ("rules --rules rules.toml --json", 0, {"id", "says"}),
+    "test": ("test --rules rules.toml --json", 0, {"passed", "failed"}),
 }
 NOT_FOR_SCRIPTS = {"init", "model", "record", "run"}  # they write files, serve, or pass on what something else prints
 

@@ -50,7 +50,9 @@ def reachable() -> set[Path]:
             continue
         seen.add(path)
         parents = [folder / "__init__.py" for folder in path.parents if folder == PACKAGE or PACKAGE in folder.parents]
-        waiting += [*parents, *(file for module in imported_at_run_time(path) if (file := file_of(module)))]
+        # Rules files are not portable: install refuses them.
+        modules = [module for module in imported_at_run_time(path) if not module.startswith("onehook.rules")]
+        waiting += [*parents, *(file for module in modules if (file := file_of(module)))]
     return seen
 
 

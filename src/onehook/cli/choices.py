@@ -84,6 +84,22 @@ def existing_policy(text: str) -> Path:
     return path.absolute()
 
 
+def rules_file(given: str | None) -> str:
+    """The rules file that was named, or the onehook.toml of this folder or the nearest one above it."""
+    if given is not None:
+        return str(existing_policy(given))
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "onehook.toml").is_file():
+            return str(folder / "onehook.toml")
+    raise UsageError(f"no onehook.toml in {here} or above it; name the rules file with --rules FILE")
+
+
+def rules_option(function: F) -> F:
+    text = "The rules file. [default: onehook.toml in this folder or above it]"
+    return click.option("--rules", "rules_path", metavar="FILE", help=text)(function)
+
+
 def print_json(value: object) -> None:
     import json
 

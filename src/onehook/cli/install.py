@@ -21,6 +21,7 @@ from onehook.cli.choices import (
 from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
 from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
 from onehook.manifest.load import stand_ins_of
+from onehook.rules.load import Rules
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
 from onehook.setup.files import FileEdit
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
@@ -61,6 +62,8 @@ def command(
     chosen = configured_hosts(hosts, machine)
     _check_scope(path, scope, portable, machine)
     hooks = loaded(path)
+    if portable and isinstance(hooks, Rules):
+        raise click.UsageError("--portable cannot carry a rules file: its runtime has no rules and packs. Install it without --portable")
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
     wish = _wish(hooks, fail_closed, timeout, matcher)
     request = Request(path, scope, _events(events, hooks), wish, portable, _run_options(timeout), stand_ins)
@@ -204,8 +207,9 @@ def loaded(path: Path) -> Hooks:
 
     try:
         hooks = load_policy(str(path))
-        if isinstance(hooks, Manifest):
-            hooks.check()
+        programs = hooks.programs if isinstance(hooks, Rules) else hooks
+        if isinstance(programs, Manifest):
+            programs.check()
         return hooks
     except OnehookError as error:
         raise click.ClickException(str(error)) from None

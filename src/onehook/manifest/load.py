@@ -16,7 +16,7 @@ from onehook.manifest.programs import AT_ONCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from onehook.core import Event
@@ -32,17 +32,21 @@ def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = No
     data = _parsed(path, source)
     entries = data.pop("hook", None)
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"{path} has no [[hook]]; see docs/bring-your-own.md")
+        raise UsageError(f"{path} has no [[hook]] and no rules; see docs/bring-your-own.md and docs/rules.md")
+    return programs_of([(path, number, entry) for number, entry in enumerate(entries)], data, given or {})
+
+
+def programs_of(entries: Sequence[tuple[str, int, dict[str, Any]]], options: Mapping[str, Any], given: Mapping[str, Any]) -> Manifest:
+    """The policy of [[hook]] entries, each with its file and its number there."""
     try:
-        hooks = Manifest(data, given or {})
+        hooks = Manifest(options, given)
     except UsageError as error:
-        raise UsageError(f"{path}: {error}") from None
-    folder = os.path.dirname(os.path.abspath(path))
-    fail = (given or {}).get("fail") or data.get("fail")
+        raise UsageError(f"{entries[0][0]}: {error}") from None
+    fail = given.get("fail") or options.get("fail")
     if fail is None:  # if one hook fails closed, those that set nothing do too: the safe reading, and the same wherever they run
-        fail = "closed" if any(entry.get("fail") == "closed" for entry in entries) else "open"
-    for number, entry in enumerate(entries):
-        hooks.add(_checked(path, number, entry), folder, fail)
+        fail = "closed" if any(entry.get("fail") == "closed" for _, _, entry in entries) else "open"
+    for path, number, entry in entries:
+        hooks.add(_checked(path, number, entry), os.path.dirname(os.path.abspath(path)), fail)
     hooks.settle()
     return hooks
 

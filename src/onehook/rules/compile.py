@@ -388,7 +388,7 @@ class Compiler:
         header = {
             "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies, "options": self._options(files),
             "allows": any(entry["says"]["level"] == "allow" for entry in entries), "judges": bool(self.chunks), "watch": self._watch(),
-            "hooks": [hook for file in files for hook in file.data.get("hook", [])],
+            "hooks": [(file.path, number, hook) for file in files for number, hook in enumerate(file.data.get("hook", []))],
         }  # fmt: skip
         return header, raw
 

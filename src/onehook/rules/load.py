@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import marshal
 import os
+import sys
 
-from onehook.core import Hooks, Registration, UsageError
+from onehook.core import Hooks, Registration, UsageError, merge
 from onehook.rules import BLOCK, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from onehook.core import Event, Response
+    from onehook.manifest.load import Manifest
     from onehook.rules.levels import Finding
 
     Layer = tuple[str, str]  # "managed", "user" or "project", and the path of its file
@@ -77,9 +79,9 @@ class Table:
 class Rules(Hooks):
     """The policy of a rules file. `noted` holds the findings of the last event, those that had no effect too."""
 
-    __slots__ = ("noted", "table")
+    __slots__ = ("noted", "programs", "table")
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, given: Mapping[str, Any] | None = None) -> None:
         super().__init__(**table.header["options"])
         self.table = table
         self.noted: list[Finding] = []
@@ -87,14 +89,41 @@ class Rules(Hooks):
             self._take_policy(name, positional, named, says)
         if table.header["judges"]:
             self.registrations.append(Registration("PreToolUse", self.judged, (), ()))
+        self.programs: Manifest | None = None
+        if table.header["hooks"]:
+            from onehook.manifest.load import programs_of
+
+            self.programs = programs_of(table.header["hooks"], table.header["options"], given or {})
+            self.registrations += self.programs.registrations
+            self.options = self.programs.options  # they need time, and may fail closed
+
+    def wanting(self, event: Event) -> Iterator[Registration]:
+        """Without the programs, which run concurrently."""
+        programs = self.programs.registrations if self.programs else ()
+        return (registration for registration in super().wanting(event) if registration not in programs)
+
+    def dispatch(self, event: Event) -> Response:
+        """Rules first; programs are started only for what the rules let pass."""
+        response = super().dispatch(event)
+        if self.programs is None or response.decision == "deny":
+            return response
+        if response.modified_input is not None:
+            event = event.rewritten(response.modified_input)
+        return merge(response, self.programs.dispatch(event))
 
     def judged(self, event: Event) -> Response | None:
         from onehook.rules.judge import findings
         from onehook.rules.levels import answered
 
         found = findings(self.table, event)
-        self.noted += found
+        for finding in found:
+            self.note(finding)
         return answered(found)
+
+    def note(self, finding: Finding) -> None:
+        self.noted.append(finding)
+        if finding.effect == "log":  # nothing in the answer shows it
+            print(f"[onehook] {finding.record}: {finding.told}", file=sys.stderr)
 
     def _take_policy(self, name: str, positional: Sequence[Any], named: Mapping[str, Any], says: dict[str, Any]) -> None:
         from onehook import policies
@@ -102,8 +131,25 @@ class Rules(Hooks):
 
         made: Hooks = getattr(policies, name)(*positional, **named)
         for one in made.registrations:
-            handler = leveled(one.handler, f"policies.{name}", says, self.noted.append)
+            handler = leveled(one.handler, f"policies.{name}", says, self.note)
             self.registrations.append(Registration(one.event, handler, one.tools, one.hosts))
+
+
+def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
+    """The policy of a rules file, with the user's and the machine's own rules beside it. `given`: options of the command line."""
+    return Rules(table_of([*layers_beside(path), ("project", path)]), given)
+
+
+def layers_beside(path: str) -> list[Layer]:
+    """The files that apply beside a project's, if they exist: the machine's and the user's own."""
+    if os.name == "nt":
+        managed, base = os.path.join(os.environ.get("PROGRAMDATA") or r"C:\ProgramData", "onehook"), os.environ.get("APPDATA") or ""
+    else:
+        managed, base = "/etc/onehook", os.environ.get("XDG_CONFIG_HOME") or ""
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".config")
+    files = [("managed", os.path.join(managed, "onehook.toml")), ("user", os.path.join(base, "onehook", "onehook.toml"))]
+    return [(layer, file) for layer, file in files if os.path.isabs(file) and file != os.path.abspath(path)]
 
 
 def load(path: str, layers: Sequence[Layer] = (), cache: str | None = None) -> Rules:

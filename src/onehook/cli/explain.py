@@ -1,0 +1,45 @@
+"""onehook explain: which rule of a rules file decides about a command, and why."""
+
+from __future__ import annotations
+
+import click
+
+from onehook.cli.choices import Verb, json_option, print_json, rules_file, rules_option
+
+
+@click.command("explain", cls=Verb)
+@click.argument("what")
+@rules_option
+@json_option
+def command(what: str, rules_path: str | None, as_json: bool) -> None:
+    """Show how the rules judge WHAT: a shell command, or a call such as 'Read(.env)', 'Write(src/a.py)', 'WebFetch(https://...)' or
+    'mcp__server__tool'.
+
+    \b
+    Examples:
+      onehook explain 'sudo git push -f'
+      onehook explain 'Read(.env)' --rules team/onehook.toml
+
+    Nothing is run. Exits with 0 whatever the decision is.
+    """
+    from onehook.rules.explain import explain
+    from onehook.rules.load import layers_beside
+
+    path = rules_file(rules_path)
+    explanation = explain(what, path, layers_beside(path))
+    if as_json:
+        print_json(explanation.to_dict())
+        return
+    colour = {"deny": "red", "ask": "yellow"}.get(explanation.decision or "", "green")
+    click.echo(f"{click.style(explanation.decision or 'no objection', fg=colour, bold=True)}: {what}")
+    for part in explanation.parts:
+        via = f" (through {', '.join(part['via'])})" if part["via"] else ""
+        click.echo(f"  read as: {part['command']}{via}")
+    for finding in explanation.findings:
+        click.echo(f"  {finding.record}: {click.style(finding.rule, bold=True)}, severity {finding.severity}")
+        click.echo(f"    {finding.reason}")
+        click.echo(f"    set in {finding.file}:{finding.line} ({finding.layer})")
+    if not explanation.findings:
+        click.echo(f"  no rule of {path} matches; `onehook rules` lists those that are on")
+    elif explanation.deciding is not None:
+        click.echo(f'\nTo change it, add to {path}:\n  [levels]\n  "{explanation.deciding.rule}" = "log"    # off, log, warn, ask or deny')
