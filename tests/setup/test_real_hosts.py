@@ -109,14 +109,14 @@ def test_the_trust_of_codex_survives_what_install_does(tmp_path: Path) -> None:
     trust(place, machine)
     place.install(["codex"], events=["PreToolUse"])
     assert trust_words(place, machine) == {"pre_tool_use:0:0": "trusted", "pre_tool_use:1:0": "untrusted"}
-    failures = [report.finding.what for report in examine(machine, ["codex"]) if report.finding.level == "fail"]
+    failures = [report.diagnosis.what for report in examine(machine, ["codex"]) if report.diagnosis.level == "fail"]
     assert failures == ["not trusted, so Codex silently skips them: PreToolUse (untrusted)"]
     trust(place, machine)
-    assert not [report for report in examine(machine, ["codex"]) if report.finding.level == "fail"]
+    assert not [report for report in examine(machine, ["codex"]) if report.diagnosis.level == "fail"]
     place.install(["codex"], events=["PreToolUse"])
     assert set(trust_words(place, machine).values()) == {"trusted"}
     place.install(["codex"], events=["PreToolUse"], timeout=5)
-    failures = [report.finding.what for report in examine(machine, ["codex"]) if report.finding.level == "fail"]
+    failures = [report.diagnosis.what for report in examine(machine, ["codex"]) if report.diagnosis.level == "fail"]
     assert failures == ["not trusted, so Codex silently skips them: PreToolUse (modified)"]
     place.uninstall(["codex"])
     assert trust_words(place, machine) == {"pre_tool_use:0:0": "trusted"}
