@@ -2,7 +2,7 @@
 
     python bench/manifest.py --rounds 60
 
-The promise: an event through a manifest costs at most a cold event plus the program's own start. All run in turn in every round.
+The last line compares it with a cold event and the program's own start together. All run in turn in every round.
 """
 
 from __future__ import annotations
