@@ -16,7 +16,7 @@ import pytest
 import onehook
 from onehook.core import Options, Response
 from onehook.hostkit.effects import compile_response
-from onehook.hostkit.reverse import sample
+from onehook.hostkit.reverse import TOOL_EVENTS, sample
 from onehook.hosts import HOSTS, load
 from onehook.runner import answer
 
@@ -46,6 +46,13 @@ def tool_payload(host, command="ls", unified="PreToolUse", **tool_input):
     """A shell call on its way to this host's hook."""
     event = _tool_event(host, unified, command)
     return load(host, "reverse").payload(event.rewritten(tool_input) if tool_input else event, native(host, unified))
+
+
+def honours(host, unified, effect):
+    """Whether the host's table says that this effect works on this event."""
+    wire, name = load(host), native(host, unified)
+    event = wire.parse(load(host, "reverse").payload(sample(unified, "Bash" if unified in TOOL_EVENTS else "", **_COMMON), name), name)
+    return wire.caps(event)[effect].kind == "honoured"
 
 
 def with_tool(host, payload, **changed):

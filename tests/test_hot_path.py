@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import ANY, ISOLATIONS, PRE, assert_blocked, fire, launcher, process, reason_of, spread, stop_payload, tool_payload
+from harness import ANY, ISOLATIONS, PRE, assert_blocked, fire, honours, launcher, process, reason_of, spread, stop_payload, tool_payload
 
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
@@ -124,7 +124,7 @@ def test_every_interpreter_detects_the_host_and_rewrites(policy, python, host):
     result = process(launcher(path, python=python), tool_payload(host, "rm"))
     event = load(host).parse(tool_payload(host, "rm"), PRE[host])
     answer = load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code)
-    if load(host).caps(event)["modified_input"].kind == "honoured":
+    if honours(host, "PreToolUse", "modified_input"):
         assert event.rewritten(answer.modified_input).command == "rm -n"
     else:
         assert "modified_input" in result.stderr, result

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import PRE, answered, honours, tool_payload, with_tool
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -16,10 +17,10 @@ from onehook import Event, Hooks, Response, allow, deny
 from onehook.codec import _c_codec, _stdlib_codec, dumps, loads, text_of
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, PayloadError, wildcard
 from onehook.hostkit.effects import Row
-from onehook.hosts import HOSTS, resolve, wire_of
+from onehook.hosts import HOSTS, load, resolve, wire_of
 from onehook.hosts.cursor.wire import version_of
 from onehook.runner import answer
-from tests.host_folders import payloads
+from tests.host_folders import facts, payloads
 
 PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {host: payloads(host) for host in HOSTS}
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -107,11 +108,16 @@ def test_any_bytes_are_answered(data: bytes, host: str, event_name: str) -> None
     fire(data, host, event_name)
 
 
+def unsaid(host: str, name: str) -> str:
+    """The event, for --event, if the payload does not say it itself."""
+    return "" if wire_of(host).parse(PAYLOADS[host][name], "").native_event == name else name
+
+
 @quick
 @given(distorted(), st.booleans(), answers)
 def test_a_distorted_payload_is_answered(given_payload: tuple[str, str, dict[str, Any]], named: bool, returned: object) -> None:
     host, name, payload = given_payload
-    fire(json.dumps(payload).encode(), host if named else "", name if host == "contract" else "", returned)
+    fire(json.dumps(payload).encode(), host if named else "", unsaid(host, name), returned)
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -124,20 +130,20 @@ def test_a_payload_nested_without_end_is_answered(host: str, closed: bool, text:
     assert stderr
 
 
-@pytest.mark.parametrize("host", ["claude", "cursor", "codex"])
+rewriting = Hooks()
+rewriting.on("PreToolUse")(lambda event: allow(modified_input={"command": "ls"}))
+
+
+@pytest.mark.parametrize("host", HOSTS)
 def test_an_input_as_deep_as_can_be_read_is_not_let_through_for_being_too_deep_to_write(host: str) -> None:
-    name = "preToolUse" if host == "cursor" else "PreToolUse"
-    codes = set()
+    call = json.dumps(with_tool(host, tool_payload(host), name="New", input={"command": "x", "deep": 0}))
+    event = wire_of(host).parse(tool_payload(host), PRE[host])
+    taken = honours(host, "PreToolUse", "modified_input")  # else there is nothing to write
     for depth in range(900, 1010):
-        nested = "[" * depth + "]" * depth
-        payload = json.dumps({**PAYLOADS[host][name], "tool_name": "New", "tool_input": {"deep": 0}}).replace(
-            '{"deep": 0}', f'{{"deep": {nested}}}'
-        )
-        _, said, exit_code = fire(payload.encode(), host, returned=allow(modified_input={"command": "ls"}), fail="closed")
-        wrote = "updatedInput" in str(said) or "updated_input" in str(said)
-        assert wrote or denied(said, exit_code)
-        codes.add((wrote, exit_code))
-    assert codes
+        payload = call.replace('"deep": 0', '"deep": ' + "[" * depth + "]" * depth)
+        result = answered(host, payload.encode(), lambda: rewriting, PRE[host], fail="closed")
+        read = load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code)
+        assert read.modified_input or read.decision == "deny" or not taken, (depth, result)
 
 
 # --- fail=closed -----------------------------------------------------------------------------------------------------------------
@@ -165,11 +171,9 @@ def denied(said: Any, exit_code: int) -> bool:
 @given(distorted(lambda row: row.gates))
 def test_under_fail_closed_an_error_on_a_gating_event_is_never_an_allow(given_payload: tuple[str, str, dict[str, Any]]) -> None:
     host, name, payload = given_payload
-    stderr, said, exit_code = fire(
-        json.dumps(payload).encode(), host, name if host == "contract" else "", returned=RuntimeError("broken"), fail="closed"
-    )
-    if host == "contract" and payload.get("tool_name") != PAYLOADS[host][name]["tool_name"]:
-        return  # the tool's name is the event's name there
+    stderr, said, exit_code = fire(json.dumps(payload).encode(), host, unsaid(host, name), returned=RuntimeError("broken"), fail="closed")
+    if facts(host).EVENTS_ARE_TOOLS and payload.get("tool_name") != PAYLOADS[host][name]["tool_name"]:
+        return
     assert denied(said, exit_code)
     assert said or stderr.strip()
 

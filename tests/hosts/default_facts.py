@@ -70,3 +70,18 @@ COMPACTED_WHEN_ASKED: tuple[str, ...] = ()
 # What the agent sends for a moment that it has no event for, by its own documentation and not by our tables: of "compacted" (a
 # session goes on after a compaction) and "subagent" (one has finished), as (event, tool, fields).
 INSTEAD: Mapping[str, tuple[str, str, dict[str, str]]] = {}
+
+# The agent's own words for why a session starts, by the unified ones.
+START_WORDS: Mapping[str, str] = {}
+
+# ---- config files ----
+
+HOOKS_ARE_BARE = False  # the events stand at the top of the file, with nothing around them
+OTHER_SETTINGS = True  # the file has other settings beside hooks
+EVENTS_ARE_TOOLS = False  # an event is told as the call of a tool of that name
+
+
+def config_entry(line: str, matched: bool) -> dict[str, Any]:
+    """An entry as a user of the agent writes it."""
+    group: dict[str, Any] = {"matcher": "Bash"} if matched else {}
+    return {**group, "hooks": [{"type": "command", "command": line, "timeout": 5}]}

@@ -19,7 +19,7 @@ from onehook.hostkit.effects import EFFECTS as ALL_EFFECTS
 from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, wire_of
 from onehook.runner import answer as answer_event
-from tests.host_folders import folder, payloads, with_folders
+from tests.host_folders import facts, folder, payloads, with_folders
 
 NOT_CASES = ("payloads.json", "answers.json", "detect.json")
 Case = dict[str, Any]
@@ -119,7 +119,6 @@ def test_every_native_event_of_a_host_has_a_case(host: str) -> None:
 # --- every effect of every capability table is exercised: where it is honoured, and where it is dropped ---------------------------
 
 EFFECTS = ("allow", "deny", "ask", "reason", "allow_reason", "note", "user_message", "modified_input", "additional_context")
-VERSIONS = {"cursor": ("0.46.0", "3.2.16", "3.3.0", "1.0.0")}  # one of each era of a host that has several
 Table = tuple[str, str, str]
 
 
@@ -159,8 +158,8 @@ def cells(host: str) -> dict[tuple[Table, str], str]:
         event = parsed(case)
         if event is None or event.host != host:
             continue
-        for version in VERSIONS.get(host, (event.host_version,)):
-            event.host_version = version
+        for version in facts(host).VERSIONS:
+            event.host_version = version or event.host_version
             table, caps = table_of(event)
             for effect in (*EFFECTS, *CONTRACT_FIELDS):
                 cap = caps[reason_channel(effect, caps)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from harness import fire
+from harness import ANY, fire
 
 from onehook.hosts import HOSTS, wire_of
 from tests.manifest.kit import NATIVE, denied_with, guard, manifest_of, shell_calls
@@ -38,14 +38,14 @@ def test_a_guard_blocks_rm_rf_and_lets_the_rest_pass(tmp_path, dialect, host, na
 
 @pytest.mark.parametrize("dialect", ["contract", "cursor"])
 def test_an_allow_that_only_means_go_on_never_skips_the_prompt_of_a_host_where_it_would(tmp_path, dialect):
-    (payload,) = [payload for host, _, payload in CALLS if host == "claude"][:1]
-    result = fire(manifest_of(tmp_path, guard(dialect)), payload, "--host", "claude")
+    (payload,) = [payload for host, _, payload in CALLS if host == ANY][:1]
+    result = fire(manifest_of(tmp_path, guard(dialect)), payload, "--host", ANY)
     assert said(result) == (None, 0), result
 
 
 def test_an_allow_of_a_dialect_where_it_skips_the_prompt_is_passed_on(tmp_path):
-    (payload,) = [payload for host, _, payload in CALLS if host == "claude"][:1]
+    (payload,) = [payload for host, _, payload in CALLS if host == ANY][:1]
     script = """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}'"""
     hook = f'events = ["PreToolUse"]\nshell = true\nspeaks = "claude"\nrun = {json.dumps(script)}'
-    result = fire(manifest_of(tmp_path, hook), payload, "--host", "claude")
+    result = fire(manifest_of(tmp_path, hook), payload, "--host", ANY)
     assert result.answer["hookSpecificOutput"]["permissionDecision"] == "allow"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from harness import fire, tool_payload
+from harness import ANY, fire, tool_payload
 
 from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, RESPONSE_FIELDS, Event, HandlerError, as_response
 from onehook.hosts import detect
@@ -35,10 +35,10 @@ def test_every_captured_event_of_every_host_fits(host, line):
 def test_what_a_program_really_gets_fits(tmp_path):
     target = tmp_path / "seen"
     path = manifest_of(tmp_path / "m", sh(f"cat > {target}"))
-    fire(path, tool_payload("codex", "ls"), "--host", "codex")
+    fire(path, tool_payload(ANY, "ls"), "--host", ANY)
     got = json.loads(target.read_text())
     jsonschema.validate(got, EVENT)
-    assert (got["event"], got["host"], got["command"]) == ("PreToolUse", "codex", "ls")
+    assert (got["event"], got["host"], got["command"]) == ("PreToolUse", ANY, "ls")
 
 
 def test_the_event_schema_names_every_field_and_every_event():

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import fire, tool_payload
+from harness import ANY, PRE, fire, honours, tool_payload
 
 import onehook.policies as policies
 from onehook.core import Hooks
@@ -18,13 +18,6 @@ from onehook.policies.rules import RULES, SECRETS
 from onehook.runner import answer
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
-SPOKEN_FOR = []
-for name in HOSTS:
-    try:
-        load(name, "reverse")
-        SPOKEN_FOR.append(name)
-    except ImportError:
-        continue
 
 
 def told(hooks, event, host):
@@ -37,16 +30,15 @@ def told(hooks, event, host):
     return output.answer
 
 
-@pytest.fixture(params=SPOKEN_FOR)
-def host(request):
-    return request.param
-
-
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     return tmp_path
+
+
+def tells_the_session(host):
+    return bool(load(host).parse(tool_payload(host), PRE[host]).session_id)
 
 
 def pre(tool, cwd="", /, **given):
@@ -86,20 +78,20 @@ def test_a_credential_is_denied_on_every_host(host):
     assert told(secrets(), pre("Write", "/home/dev/p", file_path="/home/dev/p/a", content=f"x = '{TOKEN}'\n"), host).decision == "deny"
 
 
-@pytest.mark.parametrize("host", [name for name in SPOKEN_FOR if name != "contract"])
+@pytest.mark.parametrize("host", [name for name in HOSTS if honours(name, "UserPromptSubmit", "deny")])
 def test_a_credential_in_a_prompt_is_denied_and_not_repeated(host):
     found = told(secrets(), sample("UserPromptSubmit", prompt=f"use {TOKEN}", session_id="s"), host)
     said = f"{found.reason} {found.user_message}"
     assert found.decision == "deny" and "github-token" in said and TOKEN not in said
 
 
-@pytest.mark.parametrize("host", [name for name in SPOKEN_FOR if name != "contract"])
+@pytest.mark.parametrize("host", [name for name in HOSTS if honours(name, "SessionStart", "additional_context")])
 def test_a_briefing_reaches_the_model_on_every_host(host):
     found = told(session_briefing("Use uv."), sample("SessionStart", source="startup", session_id="s"), host)
     assert found.additional_context == "Use uv."
 
 
-@pytest.mark.parametrize("host", [name for name in SPOKEN_FOR if name not in ("contract", "opencode", "kilo")])
+@pytest.mark.parametrize("host", [name for name in HOSTS if honours(name, "Stop", "deny") and tells_the_session(name)])
 def test_a_stop_after_an_edit_is_sent_back_until_the_tests_have_run(host):
     hooks = tests_before_stop(["make", "test"])
 
@@ -442,9 +434,9 @@ def test_the_shell_reader_is_loaded_by_a_command_and_costs_no_typing_or_re(polic
     use = "hooks.use(dangerous_commands()).use(git_guard()).use(protected_paths('*.env'))"
     path = policy(SHOW, top=top)
     path.write_text(path.read_text().replace("\n@hooks", f"\n{use}\n@hooks", 1))
-    read = modules_of(fire(path, {**tool_payload("claude"), "tool_name": "Read", "tool_input": {"file_path": "/x"}}, "--host", "claude"))
+    read = modules_of(fire(path, {**tool_payload(ANY), "tool_name": "Read", "tool_input": {"file_path": "/x"}}, "--host", ANY))
     assert "onehook.policies.shell" not in read and read.isdisjoint(BANNED)
-    run = modules_of(fire(path, tool_payload("claude", "git status"), "--host", "claude"))
+    run = modules_of(fire(path, tool_payload(ANY, "git status"), "--host", ANY))
     assert "onehook.policies.shell" in run and run.isdisjoint(BANNED)
 
 

@@ -17,6 +17,7 @@ from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import is_ours
 from onehook.setup.plan import config_of, configurable
 from onehook.textedit.document import ConfigError, Document
+from tests.host_folders import facts
 from tests.setup.installing import Place
 from tests.textedit.documents import VALUES, documents
 
@@ -24,11 +25,8 @@ HOSTS = configurable()
 COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", 'echo "$HOME" é', "x" * 40])
 
 
-BARE = ("droid",)  # the events of its hooks.json have nothing around them
-
-
 def hooks_in(host: str, data: Any) -> dict[str, Any]:
-    return {event: data[event] for event in slots_of(host) if event in data} if host in BARE else data.get("hooks", {})
+    return {event: data[event] for event in slots_of(host) if event in data} if facts(host).HOOKS_ARE_BARE else data.get("hooks", {})
 
 
 def slots_of(host: str) -> list[str]:
@@ -40,25 +38,16 @@ def user_configs(draw: st.DrawFn, host: str) -> dict[str, Any]:
     """A config that the host accepts: its own shape of entries, written by hand, beside other settings."""
     config = config_of(host)
     data: dict[str, Any] = dict(config.TRAITS.skeleton)
-    if host not in ("codex", "cursor", "copilot"):
+    if facts(host).OTHER_SETTINGS:
         data.update(draw(st.dictionaries(st.sampled_from(["model", "env", "permissions", "x-y"]), VALUES, max_size=3)))
     hooks: dict[str, Any] = {}
     for event in draw(st.lists(st.sampled_from(slots_of(host)), unique=True, max_size=3)):
         lines = draw(st.lists(COMMANDS, max_size=3))
-        hooks[event] = [_entry(host, line, draw(st.booleans())) for line in lines]
+        hooks[event] = [facts(host).config_entry(line, draw(st.booleans())) for line in lines]
     if draw(st.booleans()) or hooks:
-        data.update(hooks if host in BARE else {"hooks": hooks})
+        data.update(hooks if facts(host).HOOKS_ARE_BARE else {"hooks": hooks})
     order = draw(st.permutations(list(data)))
     return {key: data[key] for key in order}
-
-
-def _entry(host: str, line: str, matched: bool) -> dict[str, Any]:
-    if host == "cursor":
-        return {"command": line, **({"matcher": "Shell"} if matched else {})}
-    if host == "copilot":
-        return {"type": "command", "bash": line}
-    group: dict[str, Any] = {"matcher": "Bash"} if matched else {}
-    return {**group, "hooks": [{"type": "command", "command": line, "timeout": 5}]}
 
 
 REQUESTS = st.fixed_dictionaries(
@@ -80,7 +69,7 @@ def target(host: str, place: Place) -> ConfigPlace:
 def without_ours(host: str, data: Any) -> Any:
     """The data as a person sees it without our entries: emptied containers and what the host needs in any file left out."""
     rest = copy.deepcopy(data)
-    around = rest if host in BARE else rest.get("hooks", {})
+    around = rest if facts(host).HOOKS_ARE_BARE else rest.get("hooks", {})
     for event, entries in list(hooks_in(host, rest).items()):
         around[event] = [entry for entry in entries if not is_ours(json.dumps(entry))]
         if not around[event]:
@@ -145,9 +134,9 @@ def test_after_edits_of_the_user_only_our_entries_go(host: str, data: st.DataObj
         _written(host, spot, data)
         place.install([host], **data.draw(REQUESTS, "first"))
         edited = Document(spot.path, spot.format).data()
-        extra = _entry(host, "added-later", False)
+        extra = facts(host).config_entry("added-later", False)
         event = data.draw(st.sampled_from(slots_of(host)), "event of the edit")
-        entries = (edited if host in BARE else edited.setdefault("hooks", {})).setdefault(event, [])
+        entries = (edited if facts(host).HOOKS_ARE_BARE else edited.setdefault("hooks", {})).setdefault(event, [])
         entries.insert(data.draw(st.integers(0, len(entries)), "place of the edit"), extra)
         spot.path.write_text(json.dumps(edited, indent=data.draw(st.sampled_from([None, 2, "\t"]), "indent")), encoding="utf-8")
         wanted, order = without_ours(host, edited), order_of_foreign(host, edited)

@@ -7,6 +7,7 @@ from typing import Any
 from onehook.core import Response
 
 FAILURES = True
+START_WORDS = {"startup": "startup", "resume": "resume", "fork": "fork"}
 RESULT = "stdout"
 NOT_BUILT = frozenset({"effort", "prompt_id"})
 NOT_ALWAYS_SENT = frozenset({"prompt_id"})

@@ -7,6 +7,7 @@ FIELD_LOSSES = {
     **{(name, field): _CALL for name in ("preToolUse", "postToolUse") for field in ("session_id", "cwd")},
     **{(name, "prompt"): "the tool's own prompt is read as the event's" for name in ("preToolUse", "postToolUse")},
 }
+EVENTS_ARE_TOOLS = True
 RESULT = None
 INSTEAD = {"compacted": ("PreCompact", "", {}), "subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
 SAYS_ALLOW = None

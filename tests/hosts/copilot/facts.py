@@ -11,6 +11,8 @@ FIELD_LOSSES = {
     ("agentStop", "last_assistant_message"): "Copilot does not say it",
     ("Stop", "last_assistant_message"): "Copilot does not say it",
 }
+START_WORDS = {"startup": "new", "resume": "resume"}
+OTHER_SETTINGS = False
 RESULT = "textResultForLlm"
 INSTEAD = {"compacted": ("PreCompact", "", {})}
 SAYS_ALLOW = frozenset({"permission", "request"})
@@ -41,3 +43,7 @@ def mcp_as_told(name: str, mcp: Mcp | None) -> Mcp | None:
 
 def rewrite(updated: dict[str, Any]) -> dict[str, Any]:
     return {"permissionDecision": "allow", "modifiedArgs": updated}
+
+
+def config_entry(line: str, matched: bool) -> dict[str, Any]:
+    return {"type": "command", "bash": line}

@@ -13,6 +13,7 @@ FIELD_LOSSES = {
     ("subagentStop", "last_assistant_message"): "Cursor says it in afterAgentResponse",
     ("workspaceOpen", "session_id"): "fires outside any session",
 }
+OTHER_SETTINGS = False
 RESULT = "output"
 VERSIONS = ("0.46.0", "2.4.21", "3.2.16", "1.0.0", "3.3.0")
 INSTEAD = {"compacted": ("PreCompact", "", {})}
@@ -50,3 +51,7 @@ def as_received(event: Event, output: Output, answer: Response) -> Response:
 
 def rewrite(updated: dict[str, Any]) -> dict[str, Any]:
     return {"permission": "allow", "updated_input": updated}
+
+
+def config_entry(line: str, matched: bool) -> dict[str, Any]:
+    return {"command": line, **({"matcher": "Shell"} if matched else {})}

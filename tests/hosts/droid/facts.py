@@ -8,6 +8,7 @@ from onehook.core import Event, Output, Response
 from onehook.hosts.droid import wire
 
 NOT_BUILT = frozenset({"CLAUDE_ENV_FILE"})  # a file that only the agent itself reads back
+HOOKS_ARE_BARE = True
 FIELD_LOSSES = {("Stop", "last_assistant_message"): "Droid does not say it"}
 SAYS_ALLOW = frozenset({"permission"})
 ANSWER_LOSSES = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+START_WORDS = {"startup": "startup", "resume": "resume"}
 RESULT = "llmContent"
 INSTEAD = {"compacted": ("PreCompact", "", {}), "subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
 ANSWER_LOSSES = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 FAILURES = True
+START_WORDS = {"startup": "startup", "resume": "resume", "fork": "branch"}
 RESULT = "llmContent"
 SAYS_ALLOW = frozenset({"request"})
 ANSWER_LOSSES = [
