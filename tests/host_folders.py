@@ -12,6 +12,7 @@ test_*.py         what is true of this host alone
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 from pathlib import Path
@@ -48,6 +49,7 @@ def transcripts(host: str) -> Path:
     return folder(host) / "transcripts"
 
 
+@functools.cache
 def facts(host: str) -> Any:
     """The host's facts.py over the defaults."""
     default = importlib.import_module("tests.hosts.default_facts")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -68,29 +69,34 @@ EVENT_FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "AgentResponse": {"last_assistant_message": texts},
     "AgentThought": {"last_assistant_message": texts},
 }
-IMPLIED = {"Bash": ["Bash"], "MCP": ["MCP"], "Read": ["Read"], "Edit": ["Write", "Edit"]}
+IMPLIED = {"Bash": ("Bash",), "MCP": ("MCP",), "Read": ("Read",), "Edit": ("Write", "Edit")}
 
 
-@st.composite
-def samples(draw: st.DrawFn, unified: str, tools: list[str] | None = None) -> Event:
-    fields = draw(st.fixed_dictionaries(EVENT_FIELDS.get(unified, {})))
-    tool = draw(st.sampled_from(tools or list(TOOL_FIELDS))) if unified in TOOL_EVENTS else ""
-    if tool:
-        fields |= draw(st.fixed_dictionaries(TOOL_FIELDS[tool]))
-    return sample(unified, tool, **COMMON, **fields)
+@functools.cache  # a strategy that is made anew for each example takes longer than the test of it
+def samples(unified: str, tools: tuple[str, ...] = ()) -> st.SearchStrategy[Event]:
+    """Events of a kind, about one of these tools or of any."""
+    fields = st.fixed_dictionaries(EVENT_FIELDS.get(unified, {}))
+    if unified not in TOOL_EVENTS:
+        return fields.map(lambda given: sample(unified, **COMMON, **given))
+    calls = st.one_of([st.tuples(st.just(tool), st.fixed_dictionaries(TOOL_FIELDS[tool])) for tool in tools or TOOL_FIELDS])
+    return st.builds(lambda given, call: sample(unified, call[0], **COMMON, **given, **call[1]), fields, calls)
 
 
 def samples_for(host: str, name: str) -> st.SearchStrategy[Event]:
     row = load(host).EVENTS[name]
-    return samples(row.event, IMPLIED.get(row.tool))
+    return samples(row.event, IMPLIED.get(row.tool, ()))
+
+
+_places = st.tuples(*[words.map(lambda word: f"{CWD}/{word}")] * 2)
+_kinds = st.sampled_from(["write", "edit", "delete", "move"])
 
 
 @st.composite
 def changes(draw: st.DrawFn) -> list[Change]:
     made: list[Change] = []
     for _ in range(draw(st.integers(1, 4))):
-        path, to = draw(st.lists(words.map(lambda word: f"{CWD}/{word}"), min_size=2, max_size=2))
-        kind = draw(st.sampled_from(["write", "edit", "delete", "move"]))
+        path, to = draw(_places)
+        kind = draw(_kinds)
         if kind == "write":
             made.append(Change(path, kind, None, draw(texts)))
         elif kind == "edit":
@@ -101,14 +107,17 @@ def changes(draw: st.DrawFn) -> list[Change]:
     return made
 
 
-@st.composite
-def responses(draw: st.DrawFn) -> Response:
-    optional = st.none() | said
-    rewrite = st.none() | st.dictionaries(st.sampled_from(["command", "file_path", "content", "more"]), texts, min_size=1)
-    return Response(
-        draw(st.sampled_from([None, "allow", "deny", "ask"])),
-        draw(optional), draw(optional), draw(rewrite), draw(optional), draw(optional), draw(optional),
-    )  # fmt: skip
+_perhaps = st.none() | said
+responses = st.builds(
+    Response,
+    st.sampled_from([None, "allow", "deny", "ask"]),
+    _perhaps,
+    _perhaps,
+    st.none() | st.dictionaries(st.sampled_from(["command", "file_path", "content", "more"]), texts, min_size=1),
+    _perhaps,
+    _perhaps,
+    _perhaps,
+)
 
 
 def native_event_of(host: str, name: str, version: str = "1.0.0", tool: str = "") -> Event:

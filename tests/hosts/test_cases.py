@@ -9,7 +9,6 @@ of the unified event), stdout (a JSON object, "" for nothing, or a list of objec
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,11 +53,6 @@ def walk(case: Case) -> tuple[Output, Event | None]:
     asked = {"hosts": [case["host"]] if case.get("host") else [], "event_name": case.get("event_name", ""), "given": case.get("given", {})}
     stdin = case["stdin"] if "stdin" in case else json.dumps(case["payload"])
     return answer_event(stdin.encode(), lambda: hooks, **asked), seen[0] if seen else None
-
-
-@pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path))
 
 
 @pytest.mark.parametrize("case", EVERY, ids=lambda case: case["id"])

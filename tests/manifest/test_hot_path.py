@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
-from harness import ANY, HOSTS, launcher, process, reason_of, tool_payload
+from harness import ANY, HOSTS, launcher, process, reason_of, spread, tool_payload
 
 from onehook.setup.portable import runtime_files
 from tests.manifest.kit import NATIVE, guard, manifest_of
 from tests.test_hot_path import BANNED, INTERPRETERS, imported
 
 
-@pytest.mark.parametrize("dialect", NATIVE)
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("command", ["ls", "rm -rf x"])
+@spread(list(NATIVE), ["ls", "rm -rf x"], names="dialect, command, host")
 def test_a_program_is_run_without_anything_from_the_ban_list(tmp_path, dialect, host, command):
     path = manifest_of(tmp_path, guard(dialect))
     modules = imported(launcher(path, "--host", host), tool_payload(host, command))
@@ -46,8 +46,7 @@ def test_the_runtime_that_is_put_into_a_repository_runs_a_manifest(tmp_path):
         (tmp_path / ".onehook" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / ".onehook" / name).write_bytes(content)
     launch = str(tmp_path / ".onehook" / "runtime" / "onehook" / "launch.py")
-    for dialect in NATIVE:
+    for dialect, host in zip(itertools.cycle(NATIVE), HOSTS):
         path = manifest_of(tmp_path / "hooks", guard(dialect))
-        for host in HOSTS:
-            result = process(launcher(path, "--host", host, launch=launch), tool_payload(host, "rm -rf x"))
-            assert reason_of(result, host) == NATIVE[dialect][2]
+        result = process(launcher(path, "--host", host, launch=launch), tool_payload(host, "rm -rf x"))
+        assert reason_of(result, host) == NATIVE[dialect][2]
