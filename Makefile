@@ -1,3 +1,4 @@
+# make check  lint, types and the fast tests: about a minute, for every change
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
 # make prove  every effect on the real agents, at pinned versions (npm, 1.7 GB in the cache folder)
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: test demo prove bench lint types tests lock clean
+.PHONY: test check demo prove bench lint types tests lock clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -31,6 +32,13 @@ tests: $(READY)
 	$(BIN)/pytest -n 2 --cov --cov-report=term --ignore=tests/live
 
 test: lint types tests
+
+# Tests that start no agent, no launcher and no type checker, and draw few random examples.
+FAST := tests/hosts/test_cases.py tests/hosts/test_wires.py tests/hosts/test_captures.py tests/test_core.py tests/test_layers.py \
+	tests/test_cycles.py tests/test_wording.py tests/packs tests/docgen tests/cli/test_conventions.py
+
+check: lint types
+	$(BIN)/pytest -n 2 -q -m "not slow" $(FAST)
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
