@@ -14,6 +14,7 @@ from onehook.docgen.registry import read_by, with_index
 from onehook.hostkit.effects import ABSENT, CERTAIN, EFFECTS, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, weight
 from onehook.hostkit.tools import Tool
 from onehook.hosts import HOSTS, detect, entry_hosts, optional, readers_of, resolve, wire_of
+from tests.host_folders import captures, lines_of
 
 KINDS = {"honoured", "dropped", "unheeded", "moved", "limited"}
 VERSIONS = ("", "0.46.0", "2.4.21", "3.2.16", "3.3.0", "1.0.0")  # some hosts' caps depend on the version that they report
@@ -166,7 +167,9 @@ def test_the_registrys_index_is_the_one_that_the_tables_give() -> None:
 
 @pytest.mark.parametrize(("lender", "key", "reader"), [(a, key, b) for a, keys in read_by().items() for key, b in keys.items()])
 def test_a_reader_of_another_hosts_configuration_is_recognised_there(lender: str, key: str, reader: str) -> None:
-    assert reader == resolve([lender], {key: "x"}).ID
+    sent = [line["stdin"] for path in captures(reader) for line in lines_of(path) if key in line["stdin"]]
+    assert sent
+    assert {resolve([lender], payload).ID for payload in sent} == {reader}
     assert lender == resolve([lender], {}).ID
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from onehook.codec import dumps, loads
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Change, Event, HandlerError, PayloadError, UsageError
 from onehook.hostkit.patch import changes_of_patch
-from onehook.hostkit.tools import Tool, take_tool
+from onehook.hostkit.tools import Tool, decoded, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def own_payload(host: str, event: Event, name: str) -> dict[str, Any] | None:
 
 def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
     """The tool's input for the same host: as it came, unless a handler has rewritten it since."""
-    return native_input if tool_input in (native_input, {"input": native_input}) else tool_input
+    return native_input if tool_input in (native_input, {"input": native_input}, decoded(native_input)) else tool_input
 
 
 def unified_input(event: Event) -> dict[str, Any]:
@@ -465,6 +465,9 @@ def _a_text(name: str, value: object) -> str:
     return value
 
 
+_UNIFIED = {**{name: Tool(name) for name in TOOL_KEYS}, "Agent": Tool("Agent|Task"), "Task": Tool("Agent")}
+
+
 def _take_sample_tool(event: Event, tool: str, fields: dict[str, Any]) -> None:
     if event.event not in TOOL_EVENTS:
         raise UsageError(f"{event.event} is not about a tool, so it cannot name {tool!r}")
@@ -473,6 +476,6 @@ def _take_sample_tool(event: Event, tool: str, fields: dict[str, Any]) -> None:
     if tool in _FILE_TOOLS and "file_path" not in fields and "path" in fields:
         fields["file_path"] = fields.pop("path")
     try:
-        take_tool(event, {"Agent": Tool("Agent|Task"), "Task": Tool("Agent")}, tool, fields)
+        take_tool(event, _UNIFIED, tool, fields)
     except PayloadError as error:
         raise UsageError(str(error)) from None

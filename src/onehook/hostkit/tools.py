@@ -1,13 +1,14 @@
 """What a tool call is about (command, paths, changes, url, mcp), read from any host's input through the host's table of tools.
 
 A host's TOOLS maps its tool name to a Tool: the unified names (the first is event.tool, the others match handlers too) and how the
-host spells the unified input keys.
+host spells the unified input keys. A tool that is in no table is read by the shape of its input (shapes.py).
 """
 
 from __future__ import annotations
 
 import sys
 
+from onehook.codec import loads
 from onehook.core import Change, Facts, Mcp, PayloadError
 
 TYPE_CHECKING = False
@@ -18,16 +19,48 @@ if TYPE_CHECKING:
     from onehook.core import Event
 
 
-class Tool:
-    __slots__ = ("keys", "names", "patch")
+# What a call of each unified tool is about. A call that lacks it cannot be judged. (Grep, Glob and List look at the whole project without.)
+MAIN = {"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "Delete": "file_path", "WebFetch": "url"}
+GATED = ("PreToolUse", "PermissionRequest")  # the events on which a tool call can still be denied
 
-    def __init__(self, names: str, patch: str = "", **keys: str) -> None:
+
+class Tool:
+    """How to read the calls of one tool.
+
+    `patch` is the input key that holds a whole patch. `keys`: unified key -> the host's key, where they differ. `unless`: the main key
+    may be missing if this key is in the input ("key"), or if it has one of these values ("key=a|b").
+    """
+
+    __slots__ = ("keys", "names", "patch", "unless")
+
+    def __init__(self, names: str, patch: str = "", unless: str = "", **keys: str) -> None:
         self.names = tuple(names.split("|"))
-        self.patch = patch  # the input key that holds a whole patch
-        self.keys = keys  # unified key -> the host's key, where they differ
+        self.patch = patch
+        self.unless = unless
+        self.keys = keys
 
     def key(self, unified: str) -> str:
         return self.keys.get(unified, unified)
+
+    @property
+    def main(self) -> str:
+        """The input key without which a call cannot be judged; "" if there is none."""
+        unified = MAIN.get(self.names[0])
+        return self.patch or (self.key(unified) if unified else "")
+
+    def may_lack_main(self, tool_input: Mapping[str, Any]) -> bool:
+        key, _, values = self.unless.partition("=")
+        return bool(key) and key in tool_input and (not values or tool_input[key] in values.split("|"))
+
+
+def decoded(value: object) -> Any:
+    """Some agents send some objects as JSON text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads(value)
+    except PayloadError:
+        return value
 
 
 def tool_text(event: Event, key: str) -> str:
@@ -79,9 +112,7 @@ def fold(event: Event, tool: Tool) -> Facts:
         return Facts(paths=[absolute(path, event.cwd) for path in paths])
     if name == "WebFetch":
         return Facts(url=tool_text(event, tool.key("url")))
-    # Of a tool that is not known here nothing can be demanded: an error would keep the policy from seeing the call at all.
-    url = event.tool_input.get(tool.key("url"))
-    return Facts(url=url if isinstance(url, str) else "")
+    return Facts()
 
 
 def _file_changes(event: Event, tool: Tool, name: str) -> list[Change]:
@@ -122,10 +153,12 @@ def take_tool(
     tool_input: object,
     facts: Callable[[Event], Facts] | None = None,
     read_as: Tool | None = None,
+    spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None,
 ) -> None:
-    """Set the tool of an event from a host's table. A tool that is not in the table keeps its own name.
+    """Set the tool of an event from a host's table. A tool that is not in the table keeps its own name beside what its input looks like.
 
-    `facts` reads an unusual input; `read_as` is the entry to read this one call by, where it differs from the table's.
+    `facts` reads an unusual input, and `spell` is its opposite; `read_as` is the entry to read this one call by, where it differs from
+    the table's.
     """
     if not isinstance(name, str) or not name:
         raise PayloadError(f"{event.native_event} without a tool name")
@@ -135,10 +168,27 @@ def take_tool(
     if mcp is not None:
         event.take_tool(("MCP",), name, tool_input, lambda _: Facts(mcp=mcp))
         return
+    tool = read_as or tools.get(name)
     event._tool = tools.get(name)
-    tool = read_as or event._tool or Tool(name)
-    read = facts or (lambda current: fold(current, tool))
-    event.take_tool(tool.names, name, tool_input, read, lambda current, keys: native_keys(current, tool, keys))
+    if tool is not None and tool.main and tool_input.get(tool.main) is None:
+        if not tool.may_lack_main(tool_input):
+            _refuse_if_gated(event, name, tool)
+        elif facts is None:
+            tool = None  # this call is about something else
+    if tool is None:
+        from onehook.hostkit.shapes import shape_of
+
+        tool, facts = shape_of(name, tool_input)
+        event._tool = tool
+    known = tool
+    read = facts or (lambda now: fold(now, known))
+    event.take_tool(known.names, name, tool_input, read, spell or (lambda now, keys: native_keys(now, known, keys)))
+
+
+def _refuse_if_gated(event: Event, name: str, tool: Tool) -> None:
+    """A guard that saw "" instead of the command or the path would let the call pass."""
+    if event.event in GATED:
+        raise PayloadError(f"{event.native_event} {name}: the tool's input has no {tool.main!r}")
 
 
 def mcp_of(name: str) -> Mcp | None:

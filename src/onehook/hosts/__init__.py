@@ -6,7 +6,7 @@ To add a host: a folder here, case files under tests/hosts/<id>/, and its name i
 from __future__ import annotations
 
 from onehook.core import Options, UsageError
-from onehook.hostkit.effects import weight
+from onehook.hostkit.effects import CERTAIN, weight
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +89,12 @@ def detect(payload: dict[str, Any]) -> Wire:
     return heaviest([wire_of(name) for name in HOSTS], payload)
 
 
+def _sent_by(reader: str, lender: str, payload: dict[str, Any]) -> bool:
+    """Whether a payload is the reader's. Other agents, which are not hosts, run the lender's entries too, and send some of its keys."""
+    wire = wire_of(reader)
+    return weight(wire, payload) == CERTAIN or weight(wire, payload, frozenset(wire_of(lender).SENDS).intersection(payload)) > 0
+
+
 def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
     """The host of a payload: the first of the named ones that fits, or another one that runs its configuration.
 
@@ -100,7 +106,7 @@ def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
         _check(name)
     for name in named:
         for key, reader in READ_BY.get(name, {}).items():
-            if key in payload:
+            if key in payload and _sent_by(reader, name, payload):
                 return wire_of(reader)
         wire = wire_of(name)
         if len(named) == 1 or weight(wire, payload) > 0:

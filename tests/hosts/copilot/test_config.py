@@ -83,7 +83,7 @@ def test_a_found_command_is_without_what_lets_errors_pass() -> None:
 
 def test_a_matcher_is_said_in_copilots_own_names() -> None:
     _, entry = config.slot("PreToolUse", LINE, Wish(matchers={"": "Bash|Write"}), False)
-    assert entry["matcher"] == "bash|powershell|create|str_replace_editor|apply_patch"
+    assert entry["matcher"] == "bash|powershell|local_shell|write_bash|write_powershell|create|str_replace_editor|apply_patch"
     _, entry = config.slot("PreToolUse", LINE, Wish(matchers={"": "MCP"}), False)
     assert entry["matcher"] == "^(.*[-/].*)$"
 

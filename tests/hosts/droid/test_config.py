@@ -126,7 +126,7 @@ def test_a_matcher_as_unified_tools(matcher: str | None, tools: list[str]) -> No
     assert (hook.refused, hook.tools) == ("", tools)
 
 
-@pytest.mark.parametrize("matcher", ["Bash", "Bash|MultiEdit", "[^r].*", "(?!x)y", "^___x$"])
+@pytest.mark.parametrize("matcher", ["Bash", "Bash|NotebookEdit", "[^r].*", "(?!x)y", "^___x$"])
 def test_a_matcher_that_fits_nothing_here_does_not_come_alive_elsewhere(matcher: str) -> None:
     assert "its matcher" in borrowed(matcher=matcher).refused
 

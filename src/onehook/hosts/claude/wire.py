@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from onehook.codec import dumps
-from onehook.core import Event, Output, PayloadError
+from onehook.core import Event, Facts, Output, PayloadError
 from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -91,7 +92,8 @@ CAPS = {
 TOOLS = {
     "Bash": Tool("Bash"),
     "PowerShell": Tool("Bash"),
-    "Monitor": Tool("Bash"),  # carries a command; the host's own Bash matcher sees it too
+    # Carries a command, and the host's own Bash matcher sees it too; or a WebSocket instead.
+    "Monitor": Tool("Bash", unless="ws"),
     "Read": Tool("Read"),
     "Write": Tool("Write"),
     "Edit": Tool("Edit"),
@@ -103,7 +105,11 @@ TOOLS = {
     "WebSearch": Tool("WebSearch"),
     "Agent": Tool("Agent|Task"),
     "Task": Tool("Agent"),
+    # These upload a file. What else they do is not about one.
+    "Artifact": Tool("Read", unless="action"),
+    "Projects": Tool("Read", unless="method", file_path="local_path"),
 }
+_STREAM = Tool("WebFetch", url="ws")  # a Monitor of a WebSocket
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 _ANY = {"hook_event_name": EVENTS, "session_id": str, "permission_mode": (*_MODES, ABSENT)}
 MARKS = (
@@ -124,9 +130,30 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     event.native_event = name
     take_common(event, payload)
     if "tool_name" in payload or row.shape in ("permission", "request"):
-        take_tool(event, TOOLS, payload.get("tool_name"), payload.get("tool_input"))
+        _take_tool(event, payload.get("tool_name"), payload.get("tool_input"))
         event.tool_response = payload.get("tool_response")
     return event
+
+
+def _take_tool(event: Event, name: object, given: object) -> None:
+    if name == "Monitor" and isinstance(given, dict) and isinstance(given.get("ws"), dict) and given.get("command") is None:
+        take_tool(event, TOOLS, name, given, _stream_facts, _STREAM, _stream_keys)
+    else:
+        take_tool(event, TOOLS, name, given)
+
+
+def _stream_facts(event: Event) -> Facts:
+    url = event.tool_input["ws"].get("url")
+    if not isinstance(url, str):
+        raise PayloadError(f"{event.native_tool}: tool_input.ws.url is not a string")
+    return Facts(url=url)
+
+
+def _stream_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
+    spelled = dict(keys)
+    if "url" in spelled:
+        spelled["ws"] = {**event.tool_input["ws"], "url": spelled.pop("url")}
+    return spelled
 
 
 def caps(event: Event) -> Caps:

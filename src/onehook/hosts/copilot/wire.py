@@ -3,7 +3,7 @@
 The spelling of the event in the config selects the dialect. camelCase (what install writes): sessionId, toolName, toolArgs, and nothing
 that names the event. PascalCase (also what it sends to the hooks in Claude Code's files): hook_event_name, session_id, tool_name with
 Claude's names for the tools, tool_input with Copilot's own keys. Answers are flat keys in both; the nested form that Claude Code takes is
-read on PascalCase PreToolUse alone, and ignored elsewhere.
+read on PascalCase PreToolUse alone, and ignored elsewhere. Up to 1.0.80 toolArgs is the JSON text of the object.
 
 Every exit code but 0 denies on preToolUse and permissionRequest, so an error under fail open exits with 0.
 """
@@ -13,10 +13,11 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, take_common, take_tool
+from onehook.hostkit.tools import Tool, decoded, take_common, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -84,6 +85,9 @@ _EDIT = {"file_path": "path", "old_string": "old_str", "new_string": "new_str"}
 NATIVE_TOOLS = {
     "bash": Tool("Bash"),
     "powershell": Tool("Bash"),
+    "local_shell": Tool("Bash"),
+    "write_bash": Tool("Bash", command="input"),  # keys typed into a shell, up to 1.0.61
+    "write_powershell": Tool("Bash", command="input"),
     "view": Tool("Read", **_VIEW),
     "create": Tool("Write", **_CREATE),
     "edit": Tool("Edit", **_EDIT),
@@ -112,6 +116,8 @@ TOOLS = {**NATIVE_TOOLS, **_ALIASES}
 # One tool with a command for each of these; what is not named here changes a file.
 _EDITOR = {"view": TOOLS["view"], "create": TOOLS["create"]}
 _PATCH_TOOLS = ("apply_patch", "Edit")
+_TYPED = ("write_bash", "write_powershell")
+_KEYS = ("{up}", "{down}", "{left}", "{right}", "{backspace}")
 
 
 _NO_TRANSCRIPT = ("SessionStart", "SessionEnd", "Notification")
@@ -191,8 +197,9 @@ def _take_common(event: Event, payload: dict[str, Any]) -> None:
 def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name = payload.get("toolName", payload.get("tool_name"))
     given = next((payload[key] for key in ("toolArgs", "tool_input", "toolInput") if key in payload), None)
-    if isinstance(given, str):  # a free text: a patch
-        given = {"input": given}
+    if isinstance(given, str):
+        args = decoded(given)
+        given = args if isinstance(args, dict) else {"input": given}  # a free text: a patch
     result = payload.get("toolResult", payload.get("tool_result", payload.get("tool_response")))
     event.tool_response = result
     if EVENTS[event.native_event].shape == "request":
@@ -205,8 +212,25 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
         take_tool(event, TOOLS, name, given, read_as=Tool("|".join((*tool.names, name)), **tool.keys))
     elif name in _PATCH_TOOLS and isinstance(given, dict) and "path" not in given and "input" in given:
         take_tool(event, TOOLS, name, given, read_as=TOOLS["apply_patch"])
+    elif name in _TYPED:
+        take_tool(event, TOOLS, name, given, _typed_facts, spell=_typed_keys)
     else:
         take_tool(event, TOOLS, name, given)
+
+
+def _typed_facts(event: Event) -> Facts:
+    """What is typed into a shell, as a command: Enter is a newline, and the keys that move the cursor are left out."""
+    typed = tool_text(event, "input")
+    for key in _KEYS:
+        typed = typed.replace(key, "")
+    return Facts(command=typed.replace("{enter}", "\n"))
+
+
+def _typed_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "input" if key == "command" else key: value.replace("\n", "{enter}") if key == "command" and isinstance(value, str) else value
+        for key, value in keys.items()
+    }
 
 
 def _take_request(event: Event, name: object, given: object) -> None:
@@ -222,7 +246,8 @@ def _take_request(event: Event, name: object, given: object) -> None:
 
 def caps(event: Event) -> Caps:
     shape = EVENTS[event.native_event].shape
-    if shape == "permission" and isinstance(event.native.get("toolArgs", event.native.get("tool_input")), str):
+    args = event.native.get("toolArgs", event.native.get("tool_input"))
+    if shape == "permission" and isinstance(args, str) and not isinstance(decoded(args), dict):
         return _FREEFORM
     return CAPS[shape]
 

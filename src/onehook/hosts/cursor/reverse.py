@@ -9,7 +9,8 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import STOPS, Event, HandlerError, Response, UsageError
 from onehook.hostkit import reverse
-from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, decoded, era
+from onehook.hostkit.tools import decoded
+from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, era
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ Three eras of answers, told apart by cursor_version:
 
 from __future__ import annotations
 
-from onehook.codec import dumps, loads
+from onehook.codec import dumps
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, absolute, listed_edits, take_common, take_tool
+from onehook.hostkit.tools import Tool, absolute, decoded, listed_edits, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ TOOLS = {
     "Grep": Tool("Grep", path="file_path"),
     "List": Tool("List", path="file_path"),
     "ReadLints": Tool("Read"),
+    "FetchMcpResource": Tool("Write", unless="uri", file_path="download_path"),  # writes a file if it is told where
+    "RecordScreen": Tool("Write", unless="mode", file_path="save_as_filename"),
     "Fetch": Tool("WebFetch"),
     "WebFetch": Tool("WebFetch"),
     "WebSearch": Tool("WebSearch"),
@@ -181,16 +183,6 @@ def _text(payload: dict[str, Any], key: str) -> str:
 def _first_root(payload: dict[str, Any]) -> str:
     roots = payload.get("workspace_roots")
     return roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-
-
-def decoded(value: object) -> Any:
-    """Cursor sends some objects as JSON text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return loads(value)
-    except PayloadError:
-        return value
 
 
 def _take_named_tool(event: Event, payload: dict[str, Any]) -> None:

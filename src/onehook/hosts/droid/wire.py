@@ -66,6 +66,7 @@ TOOLS = {
     "Read": Tool("Read"),
     "Create": Tool("Write"),
     "Edit": Tool("Edit", old_string="old_str", new_string="new_str", replace_all="change_all"),
+    "MultiEdit": Tool("Edit", old_string="old_str", new_string="new_str", replace_all="change_all"),
     "ApplyPatch": Tool("Edit|Write", patch="input"),  # what some models get instead of Create and Edit
     "Grep": Tool("Grep", glob="glob_pattern"),
     "Glob": Tool("Glob", pattern="patterns", path="folder"),

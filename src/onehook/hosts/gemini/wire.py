@@ -72,14 +72,14 @@ CAPS = {
 TOOLS = {
     "run_shell_command": Tool("Bash"),
     "read_file": Tool("Read"),
-    "read_many_files": Tool("Read"),
+    "read_many_files": Tool("Read", unless="include"),
     "write_file": Tool("Write"),
     "replace": Tool("Edit"),
     "grep_search": Tool("Grep", path="dir_path"),
     "search_file_content": Tool("Grep", path="dir_path"),  # what grep_search was called before
     "glob": Tool("Glob", path="dir_path"),
     "list_directory": Tool("List", path="dir_path"),
-    "web_fetch": Tool("WebFetch"),
+    "web_fetch": Tool("WebFetch", unless="prompt"),
     "google_web_search": Tool("WebSearch"),
     "invoke_agent": Tool("Agent"),
 }

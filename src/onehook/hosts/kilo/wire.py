@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onehook.hostkit.effects import CERTAIN, Mark
+from onehook.hostkit.tools import Tool
 from onehook.hosts.opencode.wire import (
     CAPS,
     ERROR_EXIT,
@@ -10,12 +11,12 @@ from onehook.hosts.opencode.wire import (
     OTHERS,
     READS_CONFIG_OF,
     STAND_INS,
-    TOOLS,
     UNREADABLE,
     caps,
     parse_as,
     render,
 )
+from onehook.hosts.opencode.wire import TOOLS as _SHARED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ ID = "kilo"
 BUILT_ON = "opencode"
 MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
 SENDS = (ID,)
+# The command is there when a process is started, not when one is looked after.
+TOOLS = {**_SHARED, "background_process": Tool("Bash", unless="action=list|status|logs|stop|restart")}
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    return parse_as(ID, payload, event_name)
+    return parse_as(ID, payload, event_name, TOOLS)

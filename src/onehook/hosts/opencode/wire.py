@@ -14,6 +14,7 @@ from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from onehook.core import Response
@@ -81,9 +82,10 @@ TOOLS = {
     "webfetch": Tool("WebFetch"),
     "websearch": Tool("WebSearch"),
     "task": Tool("Agent|Task"),
+    "lsp": Tool("Read", unless="operation", file_path="filePath"),
 }
 # OpenCode's other tools; what is in neither list and has a "_" is an MCP server's.
-OTHERS = ("todowrite", "todoread", "question", "skill", "lsp", "plan_enter", "plan_exit", "execute", "invalid", "batch")
+OTHERS = ("todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "execute", "invalid", "batch")
 
 
 MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
@@ -94,7 +96,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     return parse_as(ID, payload, event_name)
 
 
-def parse_as(host: str, payload: dict[str, Any], event_name: str) -> Event:
+def parse_as(host: str, payload: dict[str, Any], event_name: str, tools: Mapping[str, Tool] = TOOLS) -> Event:
     name = payload.get("hook_event_name", event_name)
     row = EVENTS.get(name) if isinstance(name, str) else None
     if row is None:
@@ -106,25 +108,25 @@ def parse_as(host: str, payload: dict[str, Any], event_name: str) -> Event:
     if isinstance(loops, int):
         event.loop_count = loops
     if "tool_name" in payload or row.shape in ("tool", "request"):
-        _take_tool(event, payload)
+        _take_tool(event, payload, tools)
     return event
 
 
-def _take_tool(event: Event, payload: dict[str, Any]) -> None:
+def _take_tool(event: Event, payload: dict[str, Any], tools: Mapping[str, Tool]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     event.tool_response = payload.get("tool_response")
-    mcp = _mcp(name, payload.get("mcp"))
+    mcp = None if name in tools else _mcp(name, payload.get("mcp"))
     if mcp is not None and isinstance(name, str) and isinstance(given, dict):
         event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
         return
-    take_tool(event, TOOLS, name, given)
+    take_tool(event, tools, name, given)
 
 
 def _mcp(name: object, told: object) -> Mcp | None:
     """The plugin asks OpenCode for the servers' names; where that failed the joined name has to do."""
     if isinstance(told, dict) and isinstance(told.get("server"), str) and isinstance(told.get("tool"), str):
         return Mcp(told["server"], told["tool"])
-    if isinstance(name, str) and "_" in name and name not in TOOLS and name not in OTHERS:
+    if isinstance(name, str) and "_" in name and name not in OTHERS:
         return Mcp.joined(name, "_")
     return None
 

@@ -81,7 +81,7 @@ CAPS = {
 TOOLS = {
     "run_shell_command": Tool("Bash"),
     "monitor": Tool("Bash"),  # carries a command
-    "read_file": Tool("Read"),
+    "read_file": Tool("Read", unless="absolute_path"),
     "write_file": Tool("Write"),
     "edit": Tool("Edit"),
     "replace": Tool("Edit"),  # its name in older versions
@@ -93,6 +93,10 @@ TOOLS = {
     "web_search": Tool("WebSearch"),
     "agent": Tool("Agent"),
     "task": Tool("Agent"),  # its name in older versions
+    "zoom_image": Tool("Read"),
+    "display_image": Tool("Read"),
+    "artifact": Tool("Read"),  # publishes a file
+    "lsp": Tool("Read", unless="operation", file_path="filePath"),
 }
 SOURCES = {"branch": "fork"}  # why a session starts
 MODES = ("default", "plan", "auto_edit", "auto", "yolo")
@@ -112,6 +116,8 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     event.native_event = name
     take_common(event, payload, SOURCES)
     # UserPromptSubmit comes before every request to the model; on the way back from a tool the prompt is empty.
+    if name == "UserPromptSubmit" and not isinstance(payload.get("prompt"), str):
+        raise PayloadError("UserPromptSubmit without a prompt")
     event.echo = name == "UserPromptSubmit" and not event.prompt and "submitted_prompt" not in payload
     if "tool_name" in payload or row.shape in ("permission", "request"):
         _take_tool(event, payload)
@@ -121,10 +127,8 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     event.tool_response = payload.get("tool_response")
-    if name == "read_file" and isinstance(given, dict):
-        event.take_tool(TOOLS[name].names, name, given, _read_facts, _read_keys)
-    else:
-        take_tool(event, TOOLS, name, given)
+    own = (_read_facts, None, _read_keys) if name == "read_file" else ()
+    take_tool(event, TOOLS, name, given, *own)
 
 
 def _read_facts(event: Event) -> Facts:

@@ -1,0 +1,84 @@
+"""What a call is about if its tool is in no table, judged by the shape of its input.
+
+Other agents run the entries of a host with tool names of their own, and agents get new tools. A handler for Bash is meant for every
+call that has a command, whatever the tool is called. Loaded only for such a call.
+"""
+
+from __future__ import annotations
+
+from onehook.core import Facts, Mcp
+from onehook.hostkit.tools import Tool, fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from onehook.core import Event
+
+# How agents spell the keys of the unified tools.
+SPELLINGS = {
+    "command": ("command", "cmd"),
+    "file_path": ("file_path", "filePath", "path", "target_file", "absolute_path", "notebook_path", "filename"),
+    "content": ("content", "contents", "file_text", "file_content"),
+    "old_string": ("old_string", "oldString", "old_str"),
+    "new_string": ("new_string", "newString", "new_str", "new_source"),
+    "path": ("target_directory", "directory_path", "dir_path"),
+    "url": ("url",),
+}
+_PATCH = "*** Begin Patch"
+_DELETING = ("delete", "remove", "unlink")
+
+
+def shape_of(name: str, tool_input: Mapping[str, Any]) -> tuple[Tool, Callable[[Event], Facts] | None]:
+    """An entry for the tool, and what reads the facts of its calls. An input of several shapes is read as all of them."""
+    called = tool_input.get("tool_name")
+    if isinstance(called, str) and isinstance(tool_input.get("tool_input"), dict) and len(tool_input) == 2:
+        server, _, tool = called.rpartition("__")
+        return Tool("MCP"), lambda _: Facts(mcp=Mcp(server, tool))  # a call of an MCP server's tool, with a wrapper around its input
+    keys = {unified: key for unified, spelled in SPELLINGS.items() if (key := _held(tool_input, spelled))}
+    words = tool_input.get("command")
+    argv = words if isinstance(words, list) and words and all(isinstance(word, str) for word in words) else []
+    patch = next((key for key, value in tool_input.items() if isinstance(value, str) and value.lstrip().startswith(_PATCH)), "")
+    tools = ([Tool("Edit|Write", patch=patch)] if patch else []) + [Tool(unified, **keys) for unified in _unified(name, keys, tool_input)]
+    names = dict.fromkeys([*(["Bash"] if argv else []), *(unified for tool in tools for unified in tool.names)])
+    if not names:
+        return Tool(name), None
+
+    def facts(event: Event) -> Facts:
+        found = [fold(event, tool) for tool in tools]
+        given = event.tool_input.get("command")
+        command = " ".join(map(_quoted, given)) if argv and isinstance(given, list) else "".join(each.command for each in found)
+        return Facts(
+            command=command,
+            paths=list(dict.fromkeys(path for each in found for path in each.paths)),
+            changes=[change for each in found for change in each.changes],
+            url="".join(each.url for each in found),
+        )
+
+    return Tool("|".join(names), patch, **keys), facts
+
+
+def _held(tool_input: Mapping[str, Any], spelled: tuple[str, ...]) -> str:
+    return next((key for key in spelled if isinstance(tool_input.get(key), str)), "")
+
+
+def _unified(name: str, keys: Mapping[str, str], tool_input: Mapping[str, Any]) -> list[str]:
+    """The unified tools that an input with these keys may be for."""
+    found = ["Bash"] if "command" in keys else []
+    if "file_path" in keys:
+        if "content" in keys:
+            found.append("Write")
+        elif "old_string" in keys or "new_string" in keys or isinstance(tool_input.get("edits"), list):
+            found.append("Edit")
+        else:
+            found.append("Delete" if any(word in name.lower() for word in _DELETING) else "Read")
+    elif "path" in keys:
+        found.append("List")
+    return [*found, "WebFetch"] if "url" in keys else found
+
+
+def _quoted(word: str) -> str:
+    """A word of an argument list as the shell would need it."""
+    plain = word and all(char.isalnum() or char in "_-./=:,@%+" for char in word)
+    return word if plain else "'" + word.replace("'", "'\\''") + "'"
