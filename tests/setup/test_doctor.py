@@ -117,6 +117,16 @@ def test_a_file_that_cannot_be_read_is_named_with_the_place(place: Place) -> Non
     assert "no policy is installed" in told(place, "fail", "codex")
 
 
+def test_tools_that_cannot_be_checked_are_noted_where_a_policy_is_installed(place: Place) -> None:
+    listed = {(host, tool) for host in configurable() for tool in config_of(host).TRAITS.unguarded}
+    assert {("codex", "write_stdin"), ("cursor", "WriteShellStdin")} <= listed
+    assert "write_stdin cannot be checked: Codex runs no hook" in told(place, "note", "codex")
+    assert "WriteShellStdin cannot be checked" in told(place, "note", "cursor")
+    assert "cannot be checked" not in told(place, "note", "claude")
+    (place.project / FILES["codex"]).unlink()
+    assert "cannot be checked" not in told(place, "note", "codex")
+
+
 @pytest.mark.parametrize("note", ["// mine", "/* mine */", '"mine": [1,],'])
 @pytest.mark.parametrize("host", ["claude", "codex", "copilot"])
 def test_a_plain_json_file_with_a_comment_or_a_trailing_comma_hides_our_hooks_from_the_host(tmp_path: Path, host: str, note: str) -> None:

@@ -31,6 +31,9 @@ def page(host: str) -> str:
     parts += ["", "## Events", "", _events(host), "", "## What an answer can do", "", _effects(host)]
     parts += ["", "## Tools", "", _tools(host)]
     config = optional(host, "config")
+    if config is not None and config.TRAITS.unguarded:
+        parts += ["", "## Tools that cannot be checked", "", "No policy can see what these calls do:", ""]
+        parts += [f"- {tool}: {why}." for tool, why in config.TRAITS.unguarded.items()]
     if config is not None:
         parts += ["", "## Config files", "", _places(config)]
     return "\n".join(parts) + "\n"
@@ -98,10 +101,17 @@ def _why(cap: Cap) -> str:
 
 
 def _tools(host: str) -> str:
-    lines = ["| tool | unified names (a handler for any of these gets it) | input keys that differ |", "|---|---|---|"]
+    lines = [
+        "A call without the required key is an error while it can still be denied. A tool that is not listed is matched by its input: one",
+        "with a command is a Bash as well, one with a file and its text a Write, and so on.",
+        "",
+        "| tool | unified names (a handler for any of these gets it) | required key | input keys that differ |",
+        "|---|---|---|---|",
+    ]
     for native, tool in wire_of(host).TOOLS.items():
         keys = ", ".join(f"{unified} = {key}" for unified, key in tool.keys.items())
-        lines.append(f"| {native} | {', '.join(tool.names)} | {keys or ('a patch in ' + tool.patch if tool.patch else '')} |")
+        required = f"{tool.main}, unless there is {tool.unless.replace('|', ' or ').replace('=', ' = ')}" if tool.unless else tool.main
+        lines.append(f"| {native} | {', '.join(tool.names)} | {required} | {keys or ('a patch in ' + tool.patch if tool.patch else '')} |")
     return "\n".join(lines)
 
 

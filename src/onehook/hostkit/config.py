@@ -145,6 +145,7 @@ class Traits:
     escape_slashes: bool = False  # the agent takes "//" inside a string for a comment
     shell: str = "sh"  # what runs a command: sh, or login for the user's own shell as a login shell
     same_command_runs_once: bool = False  # even if it is in several files
+    unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
     # For an agent whose files are not all of one shape: where an entry goes in this file.
     slot_in: Callable[[Place, Slot], Slot] = _same_slot
     # For an agent that has no file for command hooks: the content of a file that is onehook's alone, from the command for each event.

@@ -6,7 +6,7 @@ call that has a command, whatever the tool is called. Loaded only for such a cal
 
 from __future__ import annotations
 
-from onehook.core import Facts, Mcp
+from onehook.core import TOOLS, Facts, Mcp
 from onehook.hostkit.tools import Tool, fold
 
 TYPE_CHECKING = False
@@ -32,6 +32,8 @@ _DELETING = ("delete", "remove", "unlink")
 
 def shape_of(name: str, tool_input: Mapping[str, Any]) -> tuple[Tool, Callable[[Event], Facts] | None]:
     """An entry for the tool, and what reads the facts of its calls. An input of several shapes is read as all of them."""
+    if name in TOOLS and (not (main := Tool(name).main) or main in tool_input):
+        return Tool(name), None  # it is called and spelled as policies do
     called = tool_input.get("tool_name")
     if isinstance(called, str) and isinstance(tool_input.get("tool_input"), dict) and len(tool_input) == 2:
         server, _, tool = called.rpartition("__")

@@ -49,6 +49,9 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
         found = _examine_file(file, machine, fire) if file.ours else _look_at_foreign(file, machine, installed)
         yield from (Report(title, str(file.place.path), diagnosis) for diagnosis in found)
     yield from (Report(title, "", diagnosis) for diagnosis in _duplicates(files, machine))
+    if installed:
+        unguarded = config_of(host).TRAITS.unguarded
+        yield from (Report(title, "", Diagnosis("note", f"{tool} cannot be checked: {why}")) for tool, why in unguarded.items())
 
 
 def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Diagnosis]:

@@ -16,7 +16,12 @@ FOLDERS = (".codex",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native not in ("PreModelRequest", "PostModelRequest")}
 HOST_IDS = ("codex",)
 PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
-TRAITS = Traits(captured=("0.166.0",))
+TRAITS = Traits(
+    captured=("0.166.0",),
+    unguarded={
+        "write_stdin": "Codex runs no hook for what is typed into a running command; deny commands that start an interactive shell",
+    },
+)
 found = kit.grouped
 
 _SHORT_EVENTS = {"SessionEnd": 3, "Interrupt": 3}  # seconds; Codex limits a longer timeout to this

@@ -25,7 +25,13 @@ HOST_IDS = entry_hosts(wire.ID)
 # Cursor sets it too. Plain enough for every login shell: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
 # Cursor cuts comments out with a pattern that does not know strings, so "//" in a command breaks the file. The version is the SDK's.
-TRAITS = Traits(captured=("1.0.32",), skeleton={"version": 1}, escape_slashes=True, shell="login")
+TRAITS = Traits(
+    captured=("1.0.32",),
+    skeleton={"version": 1},
+    escape_slashes=True,
+    shell="login",
+    unguarded={"WriteShellStdin": "Cursor reports how many characters are typed into a running command, and not which"},
+)
 
 
 def places(machine: Machine) -> list[Place]:
