@@ -475,6 +475,8 @@ def _take_sample_tool(event: Event, tool: str, fields: dict[str, Any]) -> None:
         tool = f"mcp__{_a_text('server', fields.pop('server', ''))}__{_a_text('tool', fields.pop('tool', ''))}"
     if tool in _FILE_TOOLS and "file_path" not in fields and "path" in fields:
         fields["file_path"] = fields.pop("path")
+    if tool in _UNIFIED and _UNIFIED[tool].main:
+        fields.setdefault(_UNIFIED[tool].main, "")  # an agent would not leave it out
     try:
         take_tool(event, _UNIFIED, tool, fields)
     except PayloadError as error:
