@@ -84,7 +84,7 @@ def order_of_foreign(host: str, data: Any) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +125,7 @@ def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:
 
 
 @pytest.mark.parametrize("host", [host for host in HOSTS if config_of(host).places(Machine(Path("/h"), Path("/p")))[0].format != "own"])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_after_edits_of_the_user_only_our_entries_go(host: str, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -25,45 +26,49 @@ SPACES = st.sampled_from(["", "", " ", "  ", "\t", "\n", "\r\n", "\n  ", "\r\n\t
 COMMENTS = st.sampled_from(["/* c */", "/**/", "// c\n", "// c, ]}\r\n", '/* \n, ] " */', '// "q\n', "//\n"])
 
 
-@st.composite
-def trivia(draw: st.DrawFn, jsonc: bool) -> str:
-    """Whitespace between two tokens, with comments in a JSONC document."""
-    text = draw(SPACES)
-    if jsonc and draw(st.integers(0, 4)) == 0:
-        text += draw(COMMENTS) + draw(SPACES)
-    return text
+# What stands between two tokens; in a JSONC document with a comment now and then.
+_COMMENTED = st.tuples(SPACES, COMMENTS, SPACES).map("".join)
+_GAPS = {
+    jsonc: st.lists(st.one_of(SPACES, SPACES, SPACES, _COMMENTED) if jsonc else SPACES, min_size=1, max_size=9) for jsonc in (False, True)
+}
+_CHOICES = st.lists(st.booleans(), min_size=1, max_size=7)
 
 
-def _string(draw: st.DrawFn, value: str) -> str:
-    shown = json.dumps(value, ensure_ascii=draw(st.booleans()) or "\ud800" in value)
-    return shown.replace("/", "\\/") if draw(st.booleans()) else shown
+class _Writer:
+    """Writes a value in one of many ways. A few gaps and choices are drawn and used in turn: one for each token takes most of the time."""
 
+    def __init__(self, gaps: list[str], choices: list[bool], jsonc: bool) -> None:
+        self.gaps, self.choices, self.jsonc = itertools.cycle(gaps), itertools.cycle(choices), jsonc
 
-def _written(draw: st.DrawFn, value: Any, jsonc: bool) -> str:
-    if isinstance(value, str):
-        return _string(draw, value)
-    if not isinstance(value, (dict, list)):
-        return json.dumps(value)
-    gap = trivia(jsonc)
-    parts: list[str] = []
-    for entry in value:
-        head = ""
+    def string(self, value: str) -> str:
+        shown = json.dumps(value, ensure_ascii=next(self.choices) or "\ud800" in value)
+        return shown.replace("/", "\\/") if next(self.choices) else shown
+
+    def between(self, text: str) -> str:
+        return next(self.gaps) + text + next(self.gaps)
+
+    def written(self, value: Any) -> str:
+        if isinstance(value, str):
+            return self.string(value)
         if isinstance(value, dict):
-            head = _string(draw, entry) + draw(gap) + ":" + draw(gap)
-        inner = value[entry] if isinstance(value, dict) else entry
-        parts.append(draw(gap) + head + _written(draw, inner, jsonc) + draw(gap))
-    body = ",".join(parts)
-    if not parts:
-        body = draw(gap)
-    elif jsonc and draw(st.booleans()):
-        body += "," + draw(gap)
-    return "{" + body + "}" if isinstance(value, dict) else "[" + body + "]"
+            return "{" + self.items([self.string(key) + self.between(":") + self.written(inner) for key, inner in value.items()]) + "}"
+        return "[" + self.items([self.written(inner) for inner in value]) + "]" if isinstance(value, list) else json.dumps(value)
+
+    def items(self, parts: list[str]) -> str:
+        body = ",".join(self.between(part) for part in parts) or next(self.gaps)
+        return body + "," + next(self.gaps) if parts and self.jsonc and next(self.choices) else body
+
+
+_ONE_IN_FOUR = st.integers(0, 3)
+_ENDS = st.sampled_from(["", "\n", "\r\n"])
+_STARTS = st.sampled_from(["", "", "\ufeff"])
+_INDENTS = st.sampled_from([None, 1, 2, 4, "\t"])
 
 
 @st.composite
 def pretty(draw: st.DrawFn, value: Any) -> str:
     """A document as a formatter writes it, the common case."""
-    indent = draw(st.sampled_from([None, 1, 2, 4, "\t"]))
+    indent = draw(_INDENTS)
     text = json.dumps(value, indent=indent)
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
@@ -72,9 +77,9 @@ def pretty(draw: st.DrawFn, value: Any) -> str:
 def documents(draw: st.DrawFn, values: st.SearchStrategy[Any], jsonc: bool) -> tuple[Any, str]:
     """A value and one of the many texts that stand for it."""
     value = draw(values)
-    if draw(st.integers(0, 3)) == 0:
-        body = draw(pretty(value)) + draw(st.sampled_from(["", "\n", "\r\n"]))
+    if draw(_ONE_IN_FOUR) == 0:
+        body = draw(pretty(value)) + draw(_ENDS)
     else:
-        gap = trivia(jsonc)
-        body = draw(gap) + _written(draw, value, jsonc) + draw(gap)
-    return value, draw(st.sampled_from(["", "", "\ufeff"])) + body
+        writer = _Writer(draw(_GAPS[jsonc]), draw(_CHOICES), jsonc)
+        body = writer.between(writer.written(value))
+    return value, draw(_STARTS) + body
