@@ -74,6 +74,33 @@ def test_a_foreign_command_is_not_read(command: str) -> None:
     assert read(command) is None
 
 
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("shell", ["posix", "powershell", "cmd"])
+@pytest.mark.parametrize("project_folder", ['"$CLAUDE_PROJECT_DIR"', '"${CLAUDE_PROJECT_DIR:-.}"', "", "."])
+def test_every_form_is_ours_and_nothing_that_only_resembles_it(shell: str, portable: bool, project_folder: str) -> None:
+    made = commands(
+        PROJECT / "p.py", PROJECT, ARGUMENTS, project_folder=project_folder, inside_project=True, portable=portable, windows=True
+    )
+    line = getattr(made, shell)
+    assert is_ours(line)
+    launcher = line.split("onehook/launch.py")[0] + "onehook/launch.py"
+    around = ("touch x; {}", "touch x && {}", "X=1 {}", "{}; touch x", "{} | tee x", "{} > x", "{} # x", "{}\ntouch x", " {}", "{} ")
+    options = ("{} --probe allow", "{} --fail", "{} $(touch x)", "{} `touch x`")
+    inside = (
+        (" -I", "  -I"), (" -I -S", " -I"), ("-I -S", "-I -c"), ("closed", "$(touch x)"), ("closed", "%X%"),
+        ("onehook/launch.py", "onehook/launch.py.sh"), ("onehook/launch.py", "sonehook/launch.py"),
+    )  # fmt: skip
+    others = [text.format(line) for text in (*around, *options)] + [line.replace(*change) for change in inside]
+    for other in [*others, launcher]:
+        assert not is_ours(other), other
+
+
+def test_a_command_of_another_installation_is_ours_too() -> None:
+    assert is_ours("/opt/venv/bin/python -I -S /opt/venv/lib/onehook/launch.py /p.py --host claude --event Stop")
+    assert is_ours("& 'C:\\x y\\python.exe' -I -S 'C:\\x y\\onehook\\launch.py' 'C:\\p.py' --host claude --event Stop")
+    assert not is_ours('"$X"/python -I -S /opt/onehook/launch.py /p.py') and not is_ours("./python -I -S ./onehook/launch.py /p.py")
+
+
 def test_a_policy_outside_of_the_project_is_named_absolutely() -> None:
     line = commands(Path("/etc/p.py"), PROJECT, [], project_folder='"$X"', inside_project=True, portable=False)
     assert shlex.split(line.posix)[4] == "/etc/p.py"

@@ -145,7 +145,9 @@ class OwnEntries(Protocol):
     @property
     def BORROWS(self) -> Iterable[str]: ...  # the scopes of the other agent's config that it runs
 
-    def answers(self, event: str, policy: str, closed: bool, variables: Mapping[str, str] = ...) -> bool: ...  # its own entry runs as well
+    def answers(  # its own entry, with the same interpreter and launcher, runs as well
+        self, event: str, policy: str, closed: bool, variables: Mapping[str, str] = ..., interpreter: str = ..., launcher: str = ...
+    ) -> bool: ...
 
 
 class Confirm(Protocol):

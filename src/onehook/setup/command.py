@@ -6,21 +6,30 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from onehook.hostkit.config import Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
-# A command that contains this path is onehook's: the folder has this name however onehook was installed.
-MARK = "onehook/launch.py"
+MARK = "onehook/launch.py"  # how the path of every launcher ends: the folder has this name however onehook was installed
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/runtime/onehook/launch.py"
+
+OPTIONS = ("--host", "--event", "--fail", "--timeout")  # what install writes after the policy, each with a value
 
 _PLAIN = re.compile(r"[\w.-]+")
 _VARIABLE = re.compile(r"\$\{?(?:env:)?(\w+)(?::-[^}]*)?\}?(?=[/\\])")
 _POWERSHELL_WORD = re.compile(r"""'((?:[^']|'')*)'|"((?:[^"`]|`.)*)"|(\S+)""")
+_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
+_CMD_WORD = re.compile(r'"([^"]*)"|(\S+)')
+# What a written path may start with: a variable for the project, or the folder that hooks start in.
+_POSIX_START = re.compile(r"(\$\w+|\$\{\w+:-\.\}|\.)/(?s:(.+))")
+_POWERSHELL_START = re.compile(r"(\$env:\w+)/(?s:(.+))")
+# Search upwards for the project, for an agent that does not name it.
+_FIND = f'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/{PORTABLE_LAUNCHER}" ]; do d=${{d%/*}}; done; exec '
+_FOUND_LAUNCHER = f"$d/{PORTABLE_LAUNCHER}"
 
 
 def interpreter() -> str:
@@ -38,8 +47,36 @@ def quote_cmd(word: str) -> str:
     return word if _PLAIN.fullmatch(word) else f'"{word}"'
 
 
+def _posix_path(word: str) -> str:
+    """A path for sh. A variable for the project at the start of a path is left to the shell; no absolute path starts like one."""
+    if word == _FOUND_LAUNCHER:
+        return f'"{word}"'
+    start = _POSIX_START.fullmatch(word)
+    if start is None:
+        return shlex.quote(word)
+    folder = start[1] if start[1] == "." else f'"{start[1]}"'
+    return f"{folder}/{shlex.quote(start[2])}"
+
+
+def _powershell_path(word: str) -> str:
+    start = _POWERSHELL_START.fullmatch(word)
+    if start is None:
+        return quote_powershell(word)
+    return f'"{start[1]}/{_escaped(start[2])}"'
+
+
+def _escaped(path: str) -> str:
+    return re.sub('([`$"])', r"`\1", path)
+
+
 def is_ours(command: str) -> bool:
-    return MARK in command.replace("\\", "/")
+    """Whether install wrote this command, here or elsewhere, in this version or an earlier one. One that only resembles it is not ours."""
+    return read(command) is not None
+
+
+def resembles_ours(text: str) -> bool:
+    """Whether a command, or the content of a file, names a launcher of onehook at all."""
+    return MARK in text.replace("\\/", "/").replace("\\\\", "/").replace("\\", "/")
 
 
 def relative_to(path: Path, folder: Path) -> PurePath | None:
@@ -86,19 +123,17 @@ def commands(
 
 def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) -> str:
     """python3 from PATH with the runtime in the repository, which is searched for upwards if no variable names the project."""
-    tail = " ".join(map(shlex.quote, arguments))
-    if project_folder:
-        return f"python3 -I -S {project_folder}/{PORTABLE_LAUNCHER} {project_folder}/{shlex.quote(policy)} {tail}"
-    find = f'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/{PORTABLE_LAUNCHER}" ]; do d=${{d%/*}}; done'
-    return f'{find}; exec python3 -I -S "$d/{PORTABLE_LAUNCHER}" "$d"/{shlex.quote(policy)} {tail}'
+    folder = project_folder or '"$d"'
+    launcher = f"{folder}/{PORTABLE_LAUNCHER}" if project_folder else f'"{_FOUND_LAUNCHER}"'
+    words = ["python3", "-I", "-S", launcher, f"{folder}/{shlex.quote(policy)}", *map(shlex.quote, arguments)]
+    return ("" if project_folder else _FIND) + " ".join(words)
 
 
 def _portable_powershell(policy: str, arguments: Sequence[str], project_folder: str) -> str:
     variable = re.search(r"\$\{?(\w+)", project_folder)
     places = [quote_powershell(path) for path in (PORTABLE_LAUNCHER, policy)]
     if variable:
-        escaped = [re.sub('([`$"])', r"`\1", path) for path in (PORTABLE_LAUNCHER, policy)]
-        places = [f'"$env:{variable.group(1)}/{path}"' for path in escaped]
+        places = [f'"$env:{variable.group(1)}/{_escaped(path)}"' for path in (PORTABLE_LAUNCHER, policy)]
     return " ".join(["python", "-I", "-S", *places, *map(quote_powershell, arguments)])
 
 
@@ -136,23 +171,52 @@ def in_project(word: str, project: Path) -> Path:
 
 
 def read(command: str) -> Written | None:
-    """The parts of a command; None if it is not one of ours."""
-    words = _split(command)
-    places = [index for index, word in enumerate(words) if word.replace("\\", "/").endswith(MARK)]
-    # The last one, since a portable command searches for the launcher before it starts it.
-    if not places or places[-1] < 3 or places[-1] + 1 >= len(words):
-        return None
-    at = places[-1]
-    return Written(words[at - 3], words[at], words[at + 1], tuple(words[at + 2 :]))
+    """The parts of a command that install wrote; None for any other.
+
+    A command is ours only if its parts, quoted again, are the same text: so it has nothing around them that a shell would run, and
+    nothing in them that a shell would replace.
+    """
+    for shell in _SHELLS:
+        start = next((start for start in shell.starts if command.startswith(start)), "")
+        words = shell.split(command[len(start) :])
+        quoted = [shell.path(word) if index in (3, 4) else shell.quote(word) for index, word in enumerate(words)]
+        if _has_parts(words) and start + " ".join(quoted) == command:
+            return Written(words[0], words[3], words[4], tuple(words[5:]))
+    return None
 
 
-def _split(command: str) -> list[str]:
-    if command.startswith(("& ", "python -I ")):  # written for PowerShell; for other shells the interpreter is python3 or a path
-        return [_powershell_word(match) for match in _POWERSHELL_WORD.finditer(command)]
+def _has_parts(words: Sequence[str]) -> bool:
+    options = len(words) % 2 == 1 and all(word in OPTIONS for word in words[5::2]) and all(map(_PLAIN.fullmatch, words[6::2]))
+    if len(words) < 5 or words[1:3] != ["-I", "-S"] or not options:
+        return False
+    launcher = words[3].replace("\\", "/")
+    absolute = bool(_ABSOLUTE.match(launcher)) and launcher.endswith(f"/{MARK}")
+    portable = launcher == PORTABLE_LAUNCHER or launcher.endswith(f"/{PORTABLE_LAUNCHER}")
+    return portable if words[0] in ("python", "python3") else absolute and bool(_ABSOLUTE.match(words[0]))
+
+
+@dataclass(frozen=True)
+class _Shell:
+    """How a command is taken apart and put together again.
+
+    path: how the launcher and the policy are quoted, which may start with a variable. starts: what install writes before the first word.
+    """
+
+    split: Callable[[str], list[str]]
+    quote: Callable[[str], str]
+    path: Callable[[str], str]
+    starts: tuple[str, ...] = ()
+
+
+def _posix_words(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError:
-        return command.split()
+        return []
+
+
+def _powershell_words(command: str) -> list[str]:
+    return [_powershell_word(match) for match in _POWERSHELL_WORD.finditer(command)]
 
 
 def _powershell_word(match: re.Match[str]) -> str:
@@ -160,6 +224,17 @@ def _powershell_word(match: re.Match[str]) -> str:
     if single is not None:
         return re.sub("(['\u2018\u2019\u201a\u201b])\\1", r"\1", single)
     return re.sub("`(.)", r"\1", double) if double is not None else str(bare)
+
+
+def _cmd_words(command: str) -> list[str]:
+    return [match[2] if match[1] is None else match[1] for match in _CMD_WORD.finditer(command)]
+
+
+_SHELLS = (
+    _Shell(_posix_words, shlex.quote, _posix_path, (_FIND,)),
+    _Shell(_powershell_words, quote_powershell, _powershell_path, ("& ",)),
+    _Shell(_cmd_words, quote_cmd, quote_cmd),
+)
 
 
 def names_policy(command: str, policy: Path, project: Path) -> bool:

@@ -211,4 +211,6 @@ def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
     if not own or not written:
         return False
     closed = written.option("fail") == "closed"
-    return own.answers(event, str(written.policy_path(machine.project)), closed, {own.PROJECT: str(machine.project)})
+    project = machine.project
+    program = (written.interpreter, str(written.launcher_path(project)))
+    return own.answers(event, str(written.policy_path(project)), closed, {own.PROJECT: str(project)}, *program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import Found, Place
-from onehook.setup.command import is_ours
+from onehook.setup.command import is_ours, resembles_ours
 from onehook.setup.journal import Journal, Memory
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
@@ -20,7 +20,7 @@ def ours_in(config: Config, data: Any) -> list[Found]:
 
 def mentions_ours(content: bytes) -> bool:
     """Whether a file may have entries of ours, whatever its format and however it escapes slashes; it need not be readable as data."""
-    return is_ours(content.decode("utf-8", "replace").replace("\\/", "/").replace("\\\\", "/"))
+    return resembles_ours(content.decode("utf-8", "replace"))
 
 
 def first_state(document: Document, config: Config, place: Place, journal: Journal) -> bytes | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
-from harness import fire
+from harness import process
 
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.hosts.copilot import own_entries as own
+from onehook.setup.command import LAUNCHER
 from tests.setup.installing import Place
 
 DENIAL = {"permissionDecision": "deny", "permissionDecisionReason": "rm -rf is blocked"}
@@ -26,7 +28,9 @@ def by_claudes_entry(place: Place, *options: str, variables: dict[str, str] | No
     event = sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(place.project))
     payload = load("copilot", "reverse").payload(event, "PreToolUse")
     env = {own.PROJECT: str(place.project)} if variables is None else variables
-    return fire(place.policy, payload, "--host", "claude", "--host", "cursor", "--event", "PreToolUse", *options, env=env)
+    portable = place.project / ".onehook/runtime/onehook/launch.py"
+    program = [sys.executable, "-I", "-S", str(portable if portable.exists() else LAUNCHER), str(place.policy)]
+    return process([*program, "--host", "claude", "--host", "cursor", "--event", "PreToolUse", *options], payload, env)
 
 
 def answered(place: Place, *options: str, variables: dict[str, str] | None = None) -> bool:
@@ -41,6 +45,14 @@ def answered(place: Place, *options: str, variables: dict[str, str] | None = Non
 def test_claudes_entry_is_silent_where_copilot_has_the_same(place: Place) -> None:
     place.install(["claude", "copilot"])
     assert not answered(place)
+    place.install(["claude", "copilot"], timeout=3)
+    assert not answered(place)
+
+
+def test_so_it_is_where_names_need_quotes(tmp_path: Path) -> None:
+    place = Place(tmp_path, "a $project", "it's a policy.py")
+    place.install(["claude", "copilot"])
+    assert not answered(place)
 
 
 def test_claudes_entry_answers_where_copilot_has_none(place: Place) -> None:
@@ -53,7 +65,8 @@ def changed(place: Place, **changes: object) -> None:
     data = json.loads(file.read_text())
     entry = data["hooks"]["preToolUse"][0]
     data.update({key: value for key, value in changes.items() if key not in ("entry", "event")})
-    entry.update(changes.get("entry", {}))  # type: ignore[call-overload]
+    for key, value in changes.get("entry", {}).items():  # type: ignore[attr-defined]
+        entry[key] = value(entry[key]) if callable(value) else value
     if "event" in changes:
         data["hooks"] = {changes["event"]: data["hooks"]["preToolUse"]}
     file.write_text(json.dumps(data))
@@ -67,6 +80,16 @@ def changed(place: Place, **changes: object) -> None:
         {"entry": {"bash": "true"}},
         {"entry": {"bash": "python3 other/launch.py /x/policy.py --host copilot --event PreToolUse"}},
         {"event": "postToolUse"},
+        {"entry": {"bash": "true # python3 -I -S x/onehook/launch.py x/policy.py --host copilot --event PreToolUse"}},
+        {"entry": {"bash": lambda text: f"true || {text}"}},
+        {"entry": {"bash": lambda text: f": {text}"}},
+        {"entry": {"bash": lambda text: text.replace("--host copilot", "--host copilot --probe allow")}},
+        {"entry": {"bash": lambda text: text.replace(" || true", " --probe allow || true")}},
+        {"entry": {"bash": lambda text: text.replace(" || true", "; true")}},
+        {"entry": {"bash": lambda text: text.replace("src/onehook", "other/onehook")}},
+        {"entry": {"env": {"PATH": "/x"}}},
+        {"entry": {"timeoutSec": 0.01}},
+        {"entry": {"type": "prompt"}},
         {"hooks": []},
     ],
     ids=str,
@@ -107,3 +130,11 @@ def test_the_portable_runtime_knows_it_too(place: Place) -> None:
     place.install(["claude", "copilot"], portable=True)
     assert (place.project / ".onehook/runtime/onehook/hosts/copilot/own_entries.py").is_file()
     assert not answered(place)
+
+
+def test_another_launcher_answers_for_nobody(place: Place) -> None:
+    """A repository may have a runtime of its own that allows everything."""
+    place.install(["claude"])
+    place.install(["copilot"], portable=True)
+    (place.project / ".onehook/runtime/onehook/launch.py").rename(place.project / "gone.py")
+    assert answered(place)

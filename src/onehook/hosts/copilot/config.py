@@ -16,10 +16,8 @@ BINARIES = ("copilot",)
 FOLDERS = (".copilot", ".github/copilot", ".github/hooks")
 EVENTS = {row.event: native for native, row in wire.CAMEL.items()}
 HOST_IDS = ("copilot",)
-PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # Copilot sets it too, and its hooks start in the project
+PROJECT = own_entries.FOLDER
 
-# Every exit code but 0 denies, that of a shell which finds no interpreter too. Under fail open the answer on stdout alone decides.
-_GOES_ON = " || true"
 _GOES_ON_POWERSHELL = "; exit 0"
 _TYPES = ("command", "http", "prompt")
 
@@ -65,7 +63,7 @@ def home(machine: Machine) -> Path:
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
     entry: dict[str, Any] = {
         "type": "command",
-        "bash": commands.posix + ("" if wish.fail_closed else _GOES_ON),
+        "bash": commands.posix + ("" if wish.fail_closed else own_entries.GOES_ON),
         "powershell": commands.powershell + ("" if wish.fail_closed else _GOES_ON_POWERSHELL),
         "timeoutSec": wish.host_timeout,
     }
@@ -85,9 +83,10 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def _command_of(entry: Any) -> str:
-    """The command that an entry runs, without what lets errors pass."""
+    """The command that an entry runs, without what lets errors pass; under fail closed install does not write that."""
     texts = [entry.get(key) for key in ("bash", "command", "powershell")] if isinstance(entry, dict) else []
-    return next((text.removesuffix(_GOES_ON) for text in texts if isinstance(text, str)), "")
+    text = next((text for text in texts if isinstance(text, str)), "")
+    return text if "--fail closed" in text else text.removesuffix(own_entries.GOES_ON)
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:

@@ -2,12 +2,14 @@
 
 Copilot also runs the hooks in a project's Claude Code settings, so with onehook in both files every event would be handled twice. Seen on
 1.0.102: all sources run, in the order user, repository, .claude, and any deny wins. So the entry in Claude Code's file stays
-silent where Copilot's own file has the same entry; in doubt both answer. Read only for events that come through Claude Code's entries.
+silent where Copilot's own file has the same entry, byte for byte as install writes it for this launcher; in doubt both answer. Read only
+for events that come through Claude Code's entries.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 
 from onehook.codec import loads
 from onehook.core import OnehookError
@@ -20,17 +22,47 @@ if TYPE_CHECKING:
 FILE = ".github/hooks/onehook.json"
 PROJECT = "COPILOT_PROJECT_DIR"
 BORROWS = ("project", "local")  # of Claude Code's files; ~/.claude/settings.json is not read
-_LAUNCHER = "onehook/launch.py"
+FOLDER = '"${CLAUDE_PROJECT_DIR:-.}"'  # the project, in an entry: Copilot sets the variable too, and its hooks start in the project
+# Every exit code but 0 denies, that of a shell which finds no interpreter too. Under fail open the answer on stdout alone decides.
+GOES_ON = " || true"
+
+_PORTABLE = ".onehook/runtime/onehook/launch.py"
+_KEYS = {"type", "bash", "powershell", "timeoutSec"}  # of an entry for every tool; with any other key it may not run, or differently
+_OPTIONS = ("--fail", "--timeout")  # of the command, after its host and event
+_LEAST_SECONDS = 10
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_UNQUOTED = _PLAIN | frozenset("@%+=:,/")
 
 
-def answers(event: str, policy: str, closed: bool, variables: Mapping[str, str] = os.environ) -> bool:
-    """Whether Copilot also runs an entry of its own for this event and policy, and one that is no laxer."""
+def answers(
+    event: str, policy: str, closed: bool, variables: Mapping[str, str] = os.environ, interpreter: str = "", launcher: str = ""
+) -> bool:
+    """Whether Copilot also runs an entry of its own for this event and policy, with the same program, and one that is no laxer.
+
+    interpreter, launcher: the program that asks, if it is not this process.
+    """
     project = variables.get(PROJECT, "")
     folder = os.path.join(project, "")
     policy = os.path.abspath(policy)
     if not project or not policy.startswith(folder):
         return False
-    return any(_same(entry, policy[len(folder) :], event, closed) for entry in _entries(os.path.join(project, FILE), event))
+    launcher = launcher or _launcher()
+    program = f"{_quoted(os.path.abspath(interpreter or sys.executable))} -I -S {_quoted(launcher)}"
+    if launcher == os.path.join(project, _PORTABLE):
+        program = f"python3 -I -S {FOLDER}/{_PORTABLE}"
+    begin = f"{program} {FOLDER}/{_quoted(policy[len(folder) :])} --host copilot --event {event}"
+    return any(_same(entry, begin, closed) for entry in _entries(os.path.join(project, FILE), event))
+
+
+def _launcher() -> str:
+    """The launcher of the onehook that this module is part of."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return os.path.join(package, "launch.py")
+
+
+def _quoted(word: str) -> str:
+    """As shlex.quote, which is slow to import."""
+    return word if _UNQUOTED.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _entries(path: str, event: str) -> list[object]:
@@ -42,16 +74,19 @@ def _entries(path: str, event: str) -> list[object]:
         return []
     hooks = data.get("hooks") if isinstance(data, dict) and not data.get("disableAllHooks") else None
     entries = hooks.get(CAMEL_OF.get(event, "")) if isinstance(hooks, dict) else None
-    return [entry for entry in entries if isinstance(entry, dict) and "matcher" not in entry] if isinstance(entries, list) else []
+    return entries if isinstance(entries, list) else []
 
 
-def _same(entry: object, policy: str, event: str, closed: bool) -> bool:
-    text = entry.get("bash") if isinstance(entry, dict) else None
-    words = [word.strip("\"'") for word in text.split()] if isinstance(text, str) else []
-    pairs = list(zip(words, words[1:]))
-    return (
-        any(word.endswith(_LAUNCHER) for word in words)
-        and any(word.replace('"', "").endswith(f"/{policy}") for word in words)
-        and ("--event", event) in pairs
-        and (("--fail", "closed") in pairs or not closed)
-    )
+def _same(entry: object, begin: str, closed: bool) -> bool:
+    if not isinstance(entry, dict) or set(entry) != _KEYS or entry["type"] != "command" or sys.platform == "win32":
+        return False
+    text, seconds = entry["bash"], entry["timeoutSec"]
+    if not isinstance(text, str) or not text.startswith(begin) or not isinstance(seconds, (int, float)) or seconds < _LEAST_SECONDS:
+        return False
+    goes_on = text.endswith(GOES_ON)
+    options = text[len(begin) : -len(GOES_ON) if goes_on else None].split(" ")
+    pairs = list(zip(options[1::2], options[2::2]))
+    if options[0] or len(options) % 2 == 0 or not all(name in _OPTIONS and value and _PLAIN.issuperset(value) for name, value in pairs):
+        return False
+    fails_closed = ("--fail", "closed") in pairs
+    return goes_on != fails_closed and fails_closed >= closed

@@ -94,7 +94,7 @@ def found(data: Any) -> Iterator[Found]:
     """An entry for each event that the plugin forwards, with the command as a shell would have it."""
     options = options_in(data)
     words = [word for word in options.get("command", ()) if isinstance(word, str)]
-    quoted = [PROJECT + shlex.quote(word[len(_PROJECT) :]) if word.startswith(_PROJECT) else shlex.quote(word) for word in words]
+    quoted = [f"{PROJECT}/{shlex.quote(word[len(_PROJECT) + 1 :])}" if word.startswith(_PROJECT) else shlex.quote(word) for word in words]
     for index, event in enumerate(options.get("events", ()) if words else ()):
         yield Found(event, ("events", index), " ".join(quoted), event)
 
