@@ -165,6 +165,8 @@ def test_uninstall_can_be_looked_at_first(project: Path) -> None:
         (["policy.py", "--events", ","], ["'' is not an event"]),
         (["policy.py", "--matcher", "PreTolUse:Bash"], ["'PreTolUse' is not an event"]),
         (["policy.py", "--matcher", "Stop:Bash"], ["Stop has no tool to match"]),
+        (["policy.py", "--matcher", "Bsh"], ["'Bsh' is not a tool of any agent; did you mean Bash?"]),
+        (["policy.py", "--matcher", "PreToolUse:Bash|xyzzy"], ["'xyzzy' is not a tool of any agent; known tools: Bash, Read"]),
         (["policy.py", "--timeout", "0"], ["--timeout"]),
         (["policy.py", "--portable", "--scope", "user"], ["--portable puts the runtime into a repository"]),
         (["../outside.py", "--portable"], ["--portable needs the policy inside the project"]),

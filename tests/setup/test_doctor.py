@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from onehook.hostkit.config import Diagnosis
+from onehook.setup.command import LAUNCHER
 from onehook.setup.doctor import examine
+from onehook.setup.installed import config_files, rows
 from onehook.setup.plan import config_of, configurable
+from onehook.version import VERSION
 from tests.setup.installing import POLICY, Place
 
 HOSTS = ["claude", "cursor", "codex"]
@@ -68,7 +71,7 @@ def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) 
     levels = {diagnosis.level for diagnosis in diagnoses(place, fire=True)}
     assert levels <= {"ok", "note"}
     for host in HOSTS:
-        assert "denies and allows as it should" in told(place, "ok", host, fire=True)
+        assert "a probe of doctor's own (none of your handlers ran)" in told(place, "ok", host, fire=True)
         assert "valid; installed for" in told(place, "ok", host)
 
 
@@ -160,10 +163,149 @@ def test_a_url_in_cursors_file_fails(place: Place) -> None:
     assert "takes // or /* in 'curl http://x' for a comment" in told(place, "fail", "cursor")
 
 
-def test_events_that_are_missing_are_noted_and_a_missing_gate_is_a_warning(place: Place) -> None:
-    place.install(["claude"], events=["Stop"])
+@pytest.mark.parametrize("event", ["Stop", "PostToolUse"])
+def test_events_that_are_missing_are_noted_and_a_missing_gate_fails(place: Place, event: str) -> None:
+    place.install(["claude"], events=[event])
     assert "not installed for SessionStart, PreToolUse" in told(place, "note", "claude")
-    assert "no PreToolUse entry: no tool call can be denied" in told(place, "warn", "claude", fire=True)
+    text = told(place, "fail", "claude", fire=True)
+    assert "no_destruction never runs: the policy is not installed for PreToolUse -> onehook install" in text
+
+
+@pytest.mark.parametrize(
+    ("handlers", "text"),
+    [
+        ("", "has no handlers, so it denies nothing"),
+        ('@hooks.on("SessionStart")\ndef start(event): pass', "handles only SessionStart, and a deny does not prevent anything there"),
+        ('@hooks.on("PreToolUse", host="cursor")\ndef other(event): pass', "handles only PreToolUse"),
+    ],
+    ids=["none", "no gate", "another agent"],
+)
+def test_a_policy_that_cannot_deny_is_not_ok(place: Place, handlers: str, text: str) -> None:
+    place.policy.write_text(f"from onehook import Hooks\nhooks = Hooks()\n{handlers}\n")
+    assert text in told(place, "fail", "claude", fire=True)
+    other = place.project / "other.py"
+    other.write_text(POLICY)
+    place.install(["claude"], policy=other)
+    assert told(place, "fail", "claude", fire=True) == "" and text in told(place, "note", "claude", fire=True)
+
+
+@pytest.mark.parametrize("host", configurable())
+def test_a_matcher_is_judged_as_the_host_does(tmp_path: Path, host: str) -> None:
+    place = Place(tmp_path, variables={"SHELL": "/bin/sh"})
+    for matcher, seen in (("Bash", True), ("Bash|Write", True), ("Write", False), ("MCP", False), ("Bsh", False)):
+        place.install([host], matchers={"": matcher})
+        text = told(place, "fail", host, fire=True)
+        assert ("which leaves out Bash: no_destruction never sees it" in text) is not seen, (matcher, text)
+        written = next(f.matcher for file in config_files(place.machine, [host]) for f in file.ours if f.matcher)
+        assert f"({written})" in told(place, "ok", host)
+        assert any(written in row.matchers.values() for row in rows(place.machine))
+    place.policy.write_text(POLICY.replace('tool="Bash"', 'tool="mcp__github__*"'))
+    assert "which leaves out mcp__github__*" in told(place, "fail", host, fire=True)
+    place.install([host], matchers={"": "MCP"})
+    assert "leaves out" not in told(place, "fail", host, fire=True)
+
+
+def test_a_matcher_that_a_handler_for_every_tool_does_not_need_is_noted(place: Place) -> None:
+    place.policy.write_text(POLICY.replace(', tool="Bash"', ""))
+    place.install(["claude"], matchers={"": "Bash"})
+    assert told(place, "fail", "claude", fire=True) == ""
+    assert "has the matcher 'Bash|PowerShell|Monitor', which leaves out Read, Write" in told(place, "note", "claude", fire=True)
+
+
+# ---- what doctor does not run
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch {made}; python3 -I -S /x/onehook/launch.py /p.py --host claude --event PreToolUse",
+        "touch {made} # onehook/launch.py",
+        "{evil} -I -S {launcher} {policy} --host claude --host cursor --event PreToolUse",
+        "{python} -I -S {evil_launcher} {policy} --host claude --host cursor --event PreToolUse",
+        "{python} -I -S {launcher} {policy} --host claude --host cursor --event $(touch${{IFS}}{made})",
+        'python3 -I -S "$CLAUDE_PROJECT_DIR"/.onehook/runtime/onehook/launch.py "$CLAUDE_PROJECT_DIR"/policy.py '
+        "--host claude --host cursor --event PreToolUse",
+    ],
+    ids=["prefix", "comment", "interpreter", "launcher", "argument", "runtime"],
+)
+def test_a_command_that_install_would_not_write_is_never_run(tmp_path: Path, command: str) -> None:
+    place, made = Place(tmp_path, variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]}), tmp_path / "made"
+    evil = place.project / "python"
+    evil.write_text(f"#!/bin/sh\ntouch {made}\n")
+    evil.chmod(0o755)
+    runtime = place.project / ".onehook/runtime/onehook"
+    for folder in (runtime, place.project / "onehook"):
+        folder.mkdir(parents=True)
+        (folder / "launch.py").write_text(f"open({str(made)!r}, 'w')\n")
+    (runtime / "version.py").write_text(f'VERSION = "{VERSION}"\n')
+    text = command.format(
+        made=made, evil=evil, python=os.path.abspath(sys.executable), launcher=LAUNCHER, policy=place.policy,
+        evil_launcher=place.project / "onehook/launch.py",
+    )  # fmt: skip
+    entry = {"matcher": "*", "hooks": [{"type": "command", "command": text}]}
+    (place.project / ".claude").mkdir()
+    (place.project / FILES["claude"]).write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    found = diagnoses(place, "claude", fire=True)
+    assert not made.exists()
+    assert any("not run" in diagnosis.what for diagnosis in found)
+    assert any(diagnosis.level == "fail" for diagnosis in found)
+
+
+def test_an_entry_for_another_name_of_our_interpreter_is_run(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("python", "python3"):
+        (tmp_path / name).symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    place.install(["claude"])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
+    assert "was not run" not in told(place, "fail", "claude", fire=True)
+
+
+# ---- what only works here
+
+
+def test_a_changed_runtime_is_not_run(place: Place) -> None:
+    place.variables["PATH"] = os.environ["PATH"]
+    place.install(["claude"], portable=True)
+    assert told(place, "fail", "claude", fire=True) == ""
+    core = place.project / ".onehook/runtime/onehook/core.py"
+    core.write_text(core.read_text() + "# mine\n")
+    text = told(place, "fail", "claude", fire=True)
+    assert "was changed after it was installed: runtime/onehook/core.py -> onehook install" in text
+    assert "which is not this onehook's, so it was not run" in text
+    place.install(["claude"], portable=True)
+    (core.parent / "json.py").write_text("")
+    assert "was changed after it was installed: runtime/onehook/json.py" in told(place, "fail", "claude")
+
+
+def test_imports_that_the_interpreter_lacks_are_reported(place: Place) -> None:
+    place.policy.write_text(POLICY + "\n    import not_there_at_all\n    try:\n        import optional_one\n    except ImportError: pass\n")
+    text = told(place, "fail", "claude", fire=True)
+    assert f"line 9 of {place.policy} imports not_there_at_all, which" in text and "optional_one" not in text
+    place.policy.write_text(POLICY + "\n    import json, os.path, beside, pytest\n")
+    (place.project / "beside.py").write_text("")
+    assert told(place, "fail", "claude", fire=True) == ""
+
+
+def test_third_party_imports_are_a_warning_for_a_portable_policy(place: Place) -> None:
+    python = place.root / "bin" / "python3"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    place.variables["PATH"] = f"{python.parent}:{os.environ['PATH']}"
+    place.install(["claude"], portable=True)
+    place.policy.write_text("import pytest\n" + POLICY)
+    assert "imports pytest, which is not part of Python" in told(place, "warn", "claude", fire=True)
+
+
+def test_paths_of_this_machine_in_a_tracked_file_are_a_warning(place: Place) -> None:
+    assert "git tracks" not in told(place, "warn", "claude")
+    git = ["git", "-C", str(place.project)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    assert "git tracks" not in told(place, "warn", "claude")
+    subprocess.run([*git, "add", "-f", FILES["claude"]], check=True)
+    assert "git tracks this file, and it names " in told(place, "warn", "claude")
+    place.install(["claude"], portable=True)
+    assert "git tracks" not in told(place, "warn", "claude")
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -178,7 +320,8 @@ def test_a_missing_interpreter_and_launcher_fail(place: Place) -> None:
     replace_in(place, "cursor", "onehook/launch.py", "gone/onehook/launch.py")
     assert "the interpreter /gone/python does not exist -> onehook install" in told(place, "fail", "claude")
     assert "gone/onehook/launch.py does not exist -> onehook install" in told(place, "fail", "cursor")
-    assert "exit 127" in told(place, "fail", "claude", fire=True)
+    for host in ("claude", "cursor"):
+        assert "is not what this onehook's install writes, so it was not run" in told(place, "fail", host, fire=True)
 
 
 def test_another_onehook_is_noted(place: Place, tmp_path: Path) -> None:
@@ -232,11 +375,12 @@ def test_a_slow_policy_is_noted(place: Place) -> None:
     assert "times a bare interpreter: caused by the imports of the policy" in told(place, "note", "claude", fire=True)
 
 
-def test_pth_files_that_slow_the_interpreter_down_are_named(place: Place, tmp_path: Path) -> None:
+def test_pth_files_that_slow_the_interpreter_down_are_named(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = tmp_path / "env"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     python = environment / "bin" / "python"
-    replace_in(place, "claude", os.path.abspath(sys.executable), str(python))
+    monkeypatch.setattr(sys, "executable", str(python))
+    place.install(["claude"])
     assert ".pth" not in told(place, "note", "claude", fire=True)
     folder = next(environment.glob("lib/python*/site-packages"))
     (folder / "slow.pth").write_text("import time; time.sleep(0.6)\n")

@@ -43,8 +43,14 @@ def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None)
     else:
         if absent:
             click.secho(f"Not found: {', '.join(absent)}", dim=True)
-        click.echo("\nA deny would not take effect everywhere: see FAIL above." if failed else "\nA deny takes effect.")
+        click.echo(f"\n{_conclusion(failed, no_fire)}")
     raise SystemExit(1 if failed else 0)
+
+
+def _conclusion(failed: bool, no_fire: bool) -> str:
+    if failed:
+        return "A deny would not take effect everywhere: see FAIL above."
+    return "Nothing was run, so this does not show that a deny takes effect." if no_fire else "A deny takes effect."
 
 
 def _show(report: Report, before: Report | None) -> None:

@@ -53,7 +53,7 @@ def _made_up(words: Sequence[str], hosts: Sequence[str]) -> tuple[Event, list[st
     import os
 
     from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, UsageError
-    from onehook.testing.shots import chosen, made_up, tool_note
+    from onehook.testing.shots import check_keys, chosen, made_up, tool_note
 
     names = [word for word in words if "=" not in word]
     if not names:
@@ -67,6 +67,7 @@ def _made_up(words: Sequence[str], hosts: Sequence[str]) -> tuple[Event, list[st
     if note:
         click.echo(f"note: {note}", err=True)
     fields = dict(_field(word) for word in words if "=" in word)
+    check_keys(tool, fields)
     return made_up(event, tool, fields, os.getcwd()), chosen(hosts)
 
 

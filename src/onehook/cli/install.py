@@ -18,7 +18,7 @@ from onehook.cli.choices import (
     print_json,
     project_option,
 )
-from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, OnehookError, Options
+from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Hooks, OnehookError, Options
 from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
 from onehook.manifest.load import stand_ins_of
 from onehook.rules.load import Rules
@@ -238,5 +238,20 @@ def _matchers(text: str) -> dict[str, str]:
         key, names = (event, tools.strip()) if colon and known else ("", part)
         if key and key not in TOOL_EVENTS:
             raise click.BadParameter(f"{key} has no tool to match; events with a tool: {', '.join(TOOL_EVENTS)}", param_hint="--matcher")
+        for name in names.split("|"):
+            _check_tool(name.strip())
         matchers[key] = f"{matchers[key]}|{names}" if key in matchers else names
     return matchers
+
+
+def _check_tool(name: str) -> None:
+    """Refuse a name that matches nothing on any agent: with it, the policy would not see a single call."""
+    from onehook.hosts import HOSTS
+    from onehook.testing.shots import close_to, native_tools
+
+    natives = [native for host in HOSTS for native in native_tools(host)]
+    if name in TOOLS or name in natives or name.startswith("mcp__"):
+        return
+    meant = close_to(name, (*TOOLS, *natives))
+    hint = f"did you mean {meant}?" if meant else f"known tools: {', '.join(TOOLS)}, or mcp__SERVER__TOOL"
+    raise click.BadParameter(f"{name!r} is not a tool of any agent; {hint}", param_hint="--matcher")

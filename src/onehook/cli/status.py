@@ -49,7 +49,8 @@ def _show(found: list[Row], machine: Machine) -> None:
         table.add_column(heading, overflow="fold")
     for row in found:
         policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
-        table.add_row(row.host, row.scope, Text(f"{policy}\n{_short(row.file, machine)}".lstrip()), "\n".join(row.events), row.fail)
+        events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
+        table.add_row(row.host, row.scope, Text(f"{policy}\n{_short(row.file, machine)}".lstrip()), Text(events), row.fail)
     Console().print(table)
     for row in found:
         if row.note:

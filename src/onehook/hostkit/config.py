@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 from typing import Any
@@ -114,6 +114,7 @@ class Found:
     path: tuple[str | int, ...]  # where in the document
     command: str
     item: Any
+    matcher: str = ""  # the tools that it runs for, as the agent writes them; "" for all
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,11 @@ class Traits:
     shell: str = "sh"  # what runs a command: sh, or login for the user's own shell as a login shell
     same_command_runs_once: bool = False  # even if it is in several files
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
+    # How the agent compares a matcher with the name of a tool: a matcher of these characters is a list of names. Any other is a regular
+    # expression that may fit anywhere in the name, or has to fit the whole name.
+    listed: str = ""
+    whole: bool = False
+    also_listed: tuple[str, ...] = ()  # the unified names that such a list may have instead of the agent's own
     # For an agent whose files are not all of one shape: where an entry goes in this file.
     slot_in: Callable[[Place, Slot], Slot] = _same_slot
     # For an agent that has no file for command hooks: the content of a file that is onehook's alone, from the command for each event.
@@ -179,9 +185,14 @@ def trailing_commas(text: str, then: str) -> list[str]:
 
 def grouped(data: Any) -> Iterator[Found]:
     """The entries of the shape that Claude Code began: hooks.<Event>[group].hooks[handler].command."""
-    for event, _, handler, path in grouped_handlers(data):
+    for event, group, handler, path in grouped_handlers(data):
         if isinstance(handler.get("command"), str):
-            yield Found(event, path, handler["command"], handler)
+            yield Found(event, path, handler["command"], handler, written_matcher(group))
+
+
+def written_matcher(entry: Mapping[str, Any]) -> str:
+    matcher = entry.get("matcher")
+    return matcher if isinstance(matcher, str) else ""
 
 
 def grouped_slot(event: str, native: str, handler: Mapping[str, Any], matcher: str) -> tuple[tuple[str, ...], Any]:
@@ -237,6 +248,20 @@ def matcher_fault(entry: Mapping[str, Any]) -> str:
     except (re.error, TypeError):
         return '"matcher" is not a regular expression'
     return ""
+
+
+def matches(traits: Traits, matcher: str, names: Iterable[str]) -> bool:
+    """Whether the agent runs an entry with this matcher for a tool. names: the agent's own, then the unified ones."""
+    if matcher in ("", "*") and not (matcher and traits.whole):
+        return True
+    native, *others = names
+    if traits.listed and re.fullmatch(traits.listed, matcher):
+        listed = [word.strip() for word in re.split("[|,]", matcher)]
+        return native in listed or any(name in listed for name in others if name in traits.also_listed)
+    try:
+        return bool(re.fullmatch(matcher, native) if traits.whole else re.search(matcher, native))
+    except re.error:
+        return False
 
 
 def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:

@@ -40,6 +40,8 @@ _SHOWN = ("returnDisplay", "llmContent", "textResultForLlm", "text_result_for_ll
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
 _TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assistant_message", "error", "agent_id", "host_version")
 
+SAMPLE_FIELDS = (*_TEXTS, "stop_hook_active", "tool_response")  # what sample() takes for the event itself, beside the tool's input
+
 
 # ---- from a unified event to a native payload ----
 

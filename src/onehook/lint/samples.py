@@ -43,9 +43,9 @@ def inputs(tool: str, text: str, path: str) -> dict[str, Any]:
     }.get(tool, {})
 
 
-def _mcp(pattern: str) -> dict[str, str]:
+def mcp_call(pattern: str) -> dict[str, str]:
     """The server and the tool of a call that a pattern covers."""
-    server, _, tool = pattern.removeprefix("mcp__").replace("*", "x").replace("?", "x").partition("__")
+    server, _, tool = pattern.removeprefix("MCP").removeprefix("mcp__").replace("*", "x").replace("?", "x").partition("__")
     return {"server": server or "x", "tool": tool or "x"}
 
 
@@ -63,7 +63,7 @@ def events(handler: Handler, texts: Sequence[str]) -> Iterator[Event]:
         for tool in tools:
             if tool != "MCP":
                 yield from (sample(handler.event, tool, **_SESSION, **inputs(tool, text, where)) for where in {path: 0, text: 0})
-        yield from (sample(handler.event, "MCP", **_SESSION, **_mcp(pattern), query=text) for pattern in patterns)
+        yield from (sample(handler.event, "MCP", **_SESSION, **mcp_call(pattern), query=text) for pattern in patterns)
 
 
 def texts_for(own: Sequence[str]) -> list[str]:

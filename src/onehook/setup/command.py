@@ -237,6 +237,15 @@ _SHELLS = (
 )
 
 
+def with_interpreter(command: str, python: str) -> str:
+    """A written command with another name for its interpreter, if it is the same one: bin/python3 beside bin/python."""
+    written = read(command)
+    if written is None or os.path.dirname(written.interpreter) != os.path.dirname(python):
+        return command
+    same = os.path.realpath(written.interpreter) == os.path.realpath(python)
+    return command.replace(shlex.quote(written.interpreter), shlex.quote(python), 1) if same else command
+
+
 def names_policy(command: str, policy: Path, project: Path) -> bool:
     """Whether a written command runs this policy."""
     written = read(command)

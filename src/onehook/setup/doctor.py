@@ -10,11 +10,14 @@ from pathlib import Path
 
 from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Diagnosis, Found, Machine
 from onehook.hosts import optional, readers_of, wire_of
-from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
-from onehook.setup.installed import ConfigFile, config_files, policy_of, readable
+from onehook.lint.loading import DoesNotLoad, describe
+from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read, resembles_ours
+from onehook.setup.coverage import never_denies, unreached
+from onehook.setup.elsewhere import committed, missing_imports
+from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown
 from onehook.setup.plan import config_of, present
-from onehook.setup.portable import installed_version
-from onehook.setup.probe import probe_entries
+from onehook.setup.portable import edited_files, installed_version
+from onehook.setup.probe import may_run, probe_entries
 from onehook.version import VERSION
 
 NOT_HERE = Diagnosis("note", "not found on this machine")
@@ -52,6 +55,31 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
     if installed:
         unguarded = config_of(host).TRAITS.unguarded
         yield from (Report(title, "", Diagnosis("note", f"{tool} cannot be checked: {why}")) for tool, why in unguarded.items())
+    if fire:
+        yield from (Report(title, "", diagnosis) for diagnosis in _reached(host, files, machine))
+
+
+def _reached(host: str, files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
+    """Whether the handlers of the installed policies receive what they may deny. Loads the policies that doctor may run."""
+    by_policy: dict[Path, list[tuple[ConfigFile, Found]]] = {}
+    for file in files:
+        for found in file.ours:
+            path = policy_of(found.command, machine)
+            if path is not None and path.is_file() and not may_run(file, found, machine):
+                by_policy.setdefault(path, []).append((file, found))
+    idle: list[Diagnosis] = []
+    for path, entries in by_policy.items():
+        again = _install(*entries[0], machine)
+        try:
+            policy, _ = describe(str(path))
+        except DoesNotLoad:  # the probe says so
+            continue
+        yield from missing_imports(path, entries[0][1], machine)
+        why = never_denies(host, policy)
+        idle += [Diagnosis("fail", why, f"onehook lint {shlex.quote(str(path))}")] if why else []
+        yield from unreached(host, policy, [found for _, found in entries], again)
+    # Beside a policy that denies, one that only adds context is fine.
+    yield from idle if len(idle) == len(by_policy) else (replace(diagnosis, level="note") for diagnosis in idle)
 
 
 def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Diagnosis]:
@@ -61,7 +89,8 @@ def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Ite
         yield Diagnosis("fail", f"{file.problem}; {file.config.TITLE} runs no hooks from such a file, including onehook's", edit)
     elif file.problem:
         yield Diagnosis("warn", file.problem, edit)
-    elif file.exists and installed:
+    yield from _resembling(file)
+    if not file.problem and file.exists and installed:
         yield from (diagnosis for diagnosis in file.config.diagnose(machine, file.place, file.data, []) if diagnosis.level == "fail")
 
 
@@ -73,7 +102,7 @@ def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
         wrong = [*file.config.text_problems(file.place, text, file.data), *file.config.problems(file.data)]
     yield from (Diagnosis("fail", problem, edit) for problem in wrong)
     if not wrong:
-        events = ", ".join(dict.fromkeys(found.event for found in file.ours))
+        events = ", ".join(dict.fromkeys(map(shown, file.ours)))
         yield Diagnosis("ok", f"valid; installed for {events}")
     yield from _entries(file, machine)
     yield from file.config.diagnose(machine, file.place, file.data, file.ours)
@@ -81,8 +110,16 @@ def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
     if shared:
         others = ", ".join(dict.fromkeys(found.command[:40] for found in file.foreign if found.event in shared))
         yield Diagnosis("note", f"other hooks also handle {', '.join(shared)}: {others}")
+    yield from _resembling(file)
     if fire:
-        yield from probe_entries(file, machine)
+        yield from probe_entries(file, machine, _install(file, file.ours[0], machine))
+
+
+def _resembling(file: ConfigFile) -> Iterator[Diagnosis]:
+    for found in file.foreign:
+        if resembles_ours(found.command):
+            text = f"the {found.event} entry starts onehook, but was not written by onehook install; it was not run: {found.command[:120]}"
+            yield Diagnosis("warn", text, f"remove it from {file.place.path}, then run: onehook install POLICY --hosts {file.host}")
 
 
 def _editor(machine: Machine) -> str:
@@ -101,10 +138,7 @@ def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
     seen: set[tuple[str, str, str]] = set()
     for found in file.ours:
         written = read(found.command)
-        if written is None:
-            what = f"the command of the {found.event} entry cannot be parsed: {found.command[:80]}"
-            yield Diagnosis("fail", what, "onehook uninstall && onehook install POLICY")
-        elif (key := (written.interpreter, written.launcher, written.policy)) not in seen:
+        if written is not None and (key := (written.interpreter, written.launcher, written.policy)) not in seen:
             seen.add(key)
             yield from _programs(file, found, written, machine)
 
@@ -120,6 +154,7 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
     policy, again = written.policy_path(machine.project), _install(file, found, machine)
     if not policy.is_file():
         yield Diagnosis("fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))}")
+    yield from committed(file, written, machine)
     if written.portable:
         yield from _portable(written, machine, again)
         return
@@ -142,6 +177,9 @@ def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagno
     elif version != VERSION:
         what = f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of unknown version'}, the installed onehook is {VERSION}"
         yield Diagnosis("warn", what, again)
+    elif edited := edited_files(machine.project):
+        more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
+        yield Diagnosis("fail", f"the runtime in {PORTABLE_FOLDER}/ was changed after it was installed: {edited[0]}{more}", again)
     python = machine.which(written.interpreter)
     if python is None:
         yield Diagnosis("fail", f"{written.interpreter} is not on PATH", "install Python 3.9 or newer")

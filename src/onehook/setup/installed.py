@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,11 @@ def _look(host: str, place: Place) -> ConfigFile:
     return file
 
 
+def shown(entry: Found) -> str:
+    """The event of an entry, with its matcher unless it is for every tool."""
+    return entry.event if entry.matcher in ("", "*") else f"{entry.event} ({entry.matcher})"
+
+
 def readable(place: Place) -> bool:
     """Whether the file holds data, and not for example a plugin in another language."""
     return place.path.suffix in (".json", ".toml", ".jsonc")
@@ -82,6 +87,7 @@ class Row:
     fail: str
     portable: bool
     note: str = ""
+    matchers: Mapping[str, str] = field(default_factory=dict)  # of the events that are not for every tool
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -104,7 +110,8 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
             note = f"the runtime in {PORTABLE_FOLDER}/ is {version}, the installed onehook is {VERSION}: install again with --portable"
         events = tuple(dict.fromkeys(entry.event for entry in entries))
         fail = "closed" if closed else "open"
-        yield Row(file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note)
+        matchers = {entry.event: entry.matcher for entry in entries if entry.matcher not in ("", "*")}
+        yield Row(file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note, matchers)
 
 
 def absent_hosts(machine: Machine, found: list[Row]) -> list[str]:

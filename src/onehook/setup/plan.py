@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
-from onehook.hosts import having, load
-from onehook.setup.command import commands, names_policy, orphan_of, relative_to
+from onehook.hosts import having, load, wire_of
+from onehook.setup.command import commands, interpreter, names_policy, orphan_of, read, relative_to, with_interpreter
 from onehook.setup.entries import content_without, first_state, mentions_ours, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
@@ -208,6 +208,26 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     if request.wish.fail_closed:
         arguments += ["--fail", "closed"]
     return [*arguments, *request.run_options]
+
+
+def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> bool:
+    """Whether this onehook would write the command of an entry again, byte for byte."""
+    written, row = read(found.command), wire_of(host).EVENTS.get(found.event)
+    if written is None or row is None:
+        return False
+    config, timeout = config_of(host), written.option("timeout")
+    wish = Wish(fail_closed=written.option("fail") == "closed")
+    options = ("--timeout", timeout) if timeout else ()
+    request = Request(written.policy_path(machine.project), place.scope, (row.event,), wish, written.portable, options)
+    made = _commands(config, row.event, request, place, machine)
+    if config.TRAITS.own_content is not None:
+        data: Any = config.TRAITS.own_content(place, {row.event: made}, wish, machine).decode()
+    else:
+        (*keys, native), item = config.slot(row.event, made, wish, machine.windows)
+        data = {native: [item]}
+        for key in reversed(keys):
+            data = {key: data}
+    return with_interpreter(found.command, interpreter()) in {entry.command for entry in config.found(data)}
 
 
 def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:

@@ -72,3 +72,19 @@ def installed_version(project: Path) -> str:
         return path.read_text(encoding="utf-8").partition('VERSION = "')[2].partition('"')[0]
     except OSError:
         return ""
+
+
+def edited_files(project: Path) -> list[str]:
+    """The files of a project's runtime that differ from this onehook's, in any way that could change what they do."""
+    folder = project / PORTABLE_FOLDER
+    ours = {name: content for name, content in runtime_files().items() if name.startswith("runtime/")}
+    there = {path.relative_to(folder).as_posix(): path for path in (folder / "runtime").rglob("*") if not path.is_dir()}
+    added = [name for name, path in there.items() if name not in ours and not _is_checked_bytecode(path)]
+    return sorted([*added, *(name for name, content in ours.items() if _read(folder / name) != content)])
+
+
+def _is_checked_bytecode(path: Path) -> bool:
+    """Whether this file is compared with its source before it runs: onehook's cache, or Python's if the flags in its header are 0."""
+    if path.suffix != ".pyc" or path.parent.name != "__pycache__":
+        return False
+    return path.name.startswith(("modules.", "policy-")) or path.read_bytes()[4:8] == bytes(4)

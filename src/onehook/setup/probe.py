@@ -19,6 +19,8 @@ from onehook.hosts import load, wire_of
 from onehook.policy import is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.installed import ConfigFile
+from onehook.setup.plan import is_rewritten
+from onehook.setup.portable import edited_files
 from onehook.words import PROBE_REASON
 
 FIRE_SECONDS = 40
@@ -37,15 +39,26 @@ for folder in site.getsitepackages():
 """
 
 
-def probe_entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
+def may_run(file: ConfigFile, found: Found, machine: Machine) -> str:
+    """Why doctor does not run an entry; "" if it does. It runs only what this onehook's own install would write.
+
+    A config file may come with a cloned repository, and so may a runtime: neither is a reason to run anything.
+    """
+    if not is_rewritten(file.host, file.place, found, machine):
+        return f"the {found.event} entry is not what this onehook's install writes, so it was not run: {found.command[:120]}"
+    written = read(found.command)
+    if written is not None and written.portable and edited_files(machine.project):
+        return f"the {found.event} entry runs the runtime in {PORTABLE_FOLDER}/, which is not this onehook's, so it was not run"
+    return ""
+
+
+def probe_entries(file: ConfigFile, machine: Machine, again: str) -> Iterator[Diagnosis]:
     """Send each PreToolUse entry one call that it must deny and one that it must allow, and read the answer as the agent does."""
     wire = wire_of(file.host)
-    gates = [found for found in file.ours if found.event in wire.EVENTS and wire.EVENTS[found.event].event == "PreToolUse"]
-    if not gates:
-        policy = next((str(line.policy_path(machine.project)) for found in file.ours if (line := read(found.command))), "POLICY")
-        yield Diagnosis("warn", "no PreToolUse entry: no tool call can be denied", f"onehook install {policy} --events PreToolUse")
-    for gate in gates:
-        yield from _probe_entry(file, gate, machine)
+    for gate in file.ours:
+        if gate.event in wire.EVENTS and wire.EVENTS[gate.event].event == "PreToolUse":
+            refused = may_run(file, gate, machine)
+            yield from [Diagnosis("fail", refused, again)] if refused else _probe_entry(file, gate, machine)
 
 
 def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Diagnosis]:
@@ -68,7 +81,8 @@ def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Di
     elif permission is None or permission.decision == "deny":
         yield Diagnosis("fail", f"run through the agent's shell, it denied a call that it must allow: {_last_line(allowed)}", rerun)
     else:
-        yield Diagnosis("ok", f"run through the agent's shell: denies and allows as it should ({took * 1000:.0f} ms)")
+        text = "a probe of doctor's own (none of your handlers ran), through the agent's shell: denies and allows as it should"
+        yield Diagnosis("ok", f"{text} ({took * 1000:.0f} ms)")
         if not denied.stdout.strip().startswith("{") and denied.stdout.strip():
             first = denied.stdout.strip().splitlines()[0][:80]
             text = f"the login shell prints text before the answer, so that some agents cannot read it: {first!r}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, HandlerError, Response, UsageError
 from onehook.hostkit.effects import Row, gates
-from onehook.hostkit.reverse import sample, unified_events
+from onehook.hostkit.reverse import SAMPLE_FIELDS, TOOL_KEYS, sample, unified_events
 from onehook.hostkit.tools import Tool
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.testing.effect import effects_of, ignored
@@ -152,6 +152,18 @@ def chosen(names: Sequence[str] | None) -> list[str]:
 def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
     meant = close_to(name, known)
     return UsageError(f"unknown agent {name!r}.{f' Did you mean {meant}?' if meant else ''} Known agents: {', '.join(known)}")
+
+
+def check_keys(tool: str, fields: Iterable[str]) -> None:
+    """Refuse a key that neither the event nor the tool has: the handlers would look for another one, and see nothing."""
+    if tool not in TOOL_KEYS:  # an MCP tool, or one that onehook does not know, takes anything
+        return
+    known = (*TOOL_KEYS[tool], *SAMPLE_FIELDS)
+    spellings = {own.key(key): key for host in HOSTS for own in native_tools(host).values() if tool in own.names for key in TOOL_KEYS[tool]}
+    for key in (key for key in fields if key not in known):
+        meant = spellings.get(key) or close_to(key, known)
+        hint = f" Did you mean {meant}?" if meant else ""
+        raise UsageError(f"{tool} has no input {key!r}.{hint} Known keys: {', '.join(TOOL_KEYS[tool])}")
 
 
 def made_up(event: str, tool: str, fields: dict[str, Any], cwd: str) -> Event:

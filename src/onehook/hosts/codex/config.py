@@ -18,6 +18,8 @@ HOST_IDS = ("codex",)
 PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
 TRAITS = Traits(
     captured=("0.166.0",),
+    listed=r"[\w|]+",
+    also_listed=("Write", "Edit", "Agent"),
     unguarded={
         "write_stdin": "Codex runs no hook for what is typed into a running command; deny commands that start an interactive shell",
     },

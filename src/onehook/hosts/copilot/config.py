@@ -53,7 +53,7 @@ def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
     return [(Place(scope, machine.project / ".claude" / name, "json", machine.project), "claude")] if name else []
 
 
-TRAITS = Traits(captured=("1.0.102",), skeleton={"version": 1}, read_from=_read_from, borrowed_from=_borrowed_from)
+TRAITS = Traits(captured=("1.0.102",), skeleton={"version": 1}, whole=True, read_from=_read_from, borrowed_from=_borrowed_from)
 
 
 def home(machine: Machine) -> Path:
@@ -79,7 +79,7 @@ def found(data: Any) -> Iterator[Found]:
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             command = _command_of(entry)
             if command:
-                yield Found(event, ("hooks", event, index), command, entry)
+                yield Found(event, ("hooks", event, index), command, entry, kit.written_matcher(entry))
 
 
 def _command_of(entry: Any) -> str:

@@ -65,7 +65,7 @@ def found(data: Any) -> Iterator[Found]:
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and isinstance(entry.get("command"), str):
-                yield Found(event, ("hooks", event, index), entry["command"], entry)
+                yield Found(event, ("hooks", event, index), entry["command"], entry, kit.written_matcher(entry))
 
 
 def problems(data: Any) -> list[str]:

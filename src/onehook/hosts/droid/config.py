@@ -74,7 +74,7 @@ def found(data: Any) -> Iterator[Found]:
     """The entries of either kind of file."""
     yield from kit.grouped(data)
     for entry in kit.grouped({"hooks": _events(data)}):
-        yield Found(entry.event, entry.path[1:], entry.command, entry.item)
+        yield Found(entry.event, entry.path[1:], entry.command, entry.item, entry.matcher)
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:

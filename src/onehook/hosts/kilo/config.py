@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
-from onehook.hosts.opencode.config import EVENTS, FILE, PROJECT, filled, found, plugin_checks, problems, slot, text_problems
+from onehook.hosts.opencode.config import EVENTS, FILE, LISTED, PROJECT, filled, found, plugin_checks, problems, slot, text_problems
 
 __all__ = [
     "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "own_content", "places", "problems",
@@ -31,7 +31,7 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
     return filled("kilo", EVENTS, place, lines, wish, machine)
 
 
-TRAITS = Traits(own_content=own_content)
+TRAITS = Traits(own_content=own_content, listed=LISTED, also_listed=("MCP",))
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:

@@ -22,6 +22,7 @@ text_problems = no_text_problems
 
 TEMPLATE = Path(__file__).with_name("plugin.js")
 FILE = "onehook.js"
+LISTED = ".+"  # a matcher is a list of names for our plugin, and MCP is every tool that it does not know
 _OPTIONS = "const OPTIONS = "
 _PROJECT = "{project}"
 # One unified event, two native ones: a session ends when it is deleted, or when the program does.
@@ -40,7 +41,7 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
     return filled("opencode", EVENTS, place, lines, wish, machine)
 
 
-TRAITS = Traits(own_content=own_content)
+TRAITS = Traits(own_content=own_content, listed=LISTED, also_listed=("MCP",))
 
 
 def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
@@ -95,8 +96,10 @@ def found(data: Any) -> Iterator[Found]:
     options = options_in(data)
     words = [word for word in options.get("command", ()) if isinstance(word, str)]
     quoted = [f"{PROJECT}/{shlex.quote(word[len(_PROJECT) + 1 :])}" if word.startswith(_PROJECT) else shlex.quote(word) for word in words]
+    tools = options.get("tools")
     for index, event in enumerate(options.get("events", ()) if words else ()):
-        yield Found(event, ("events", index), " ".join(quoted), event)
+        named = tools.get(event) if isinstance(tools, dict) else None
+        yield Found(event, ("events", index), " ".join(quoted), event, "|".join(map(str, named)) if isinstance(named, list) else "")
 
 
 def problems(data: Any) -> list[str]:

@@ -16,7 +16,7 @@ FOLDERS = (".qwen",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("qwen",)
 PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
-TRAITS = Traits(captured=("0.24.4",))
+TRAITS = Traits(captured=("0.24.4",), listed=r"\w+(\|\w+)*", also_listed=("Bash", "Read", "Write", "Edit"))
 found = kit.grouped
 
 _TYPES = ("command", "http", "function", "prompt")
