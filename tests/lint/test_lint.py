@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -82,6 +84,48 @@ def test_each_code_is_found(lint, code):
 def test_every_code_has_a_test():
     elsewhere = {"OH001", "OH301", "OH302", "OH401"}
     assert {*FOUND, *elsewhere} == set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("x = 1 / 0", "raised ZeroDivisionError"),
+        ("raise RuntimeError('no')", "raised RuntimeError: no"),
+        ("import not_there_at_all", "raised ModuleNotFoundError"),
+        ("broken(event)", "raised RuntimeError: inner"),
+    ],
+)
+def test_a_handler_that_always_raises_is_an_error_at_its_line(lint, body, text):
+    top = "def broken(event):\n    raise RuntimeError('inner')\n"
+    finding = only(lint(top + handler('"PreToolUse", tool="Bash"', "event.command", body)))
+    assert (finding.code, finding.level, finding.line) == ("OH402", "error", 4 if "broken" in body else 8)
+    assert text in finding.text and finding.text.endswith("on every event")
+    ignored = top + handler('"PreToolUse", tool="Bash"', "event.command", body)
+    assert not lint(ignored.replace("(event):", "(event):  # onehook: ignore[OH402]")).findings
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if 'sudo' in event.command: raise RuntimeError('meant')", []),
+        ("if 'sudo' in event.command: 1 / 0", ["OH402"]),
+        ("open('a file of the project')", []),
+        ("import subprocess; subprocess.run(['false'], check=True)", []),
+    ],
+)
+def test_an_error_that_may_be_meant_or_due_to_the_folder_is_not_reported(lint, body, found):
+    assert codes(lint(handler('"PreToolUse", tool="Bash"', body))) == found
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "policies.md"
+DOCUMENTED = [block for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL) if "Hooks(" in block]
+
+
+@pytest.mark.parametrize("block", DOCUMENTED, ids=range(len(DOCUMENTED)))
+def test_there_is_nothing_to_say_about_the_documented_policies(tmp_path, block):
+    policy = tmp_path / "policy.py"
+    policy.write_text(block)
+    assert check(str(policy), []).findings == ()
 
 
 def test_a_finding_names_the_hosts_and_the_line(lint):
@@ -299,6 +343,12 @@ def test_a_handler_from_a_library_is_shown_where_the_policy_takes_it_in(lint, tm
     finding = lint("import some_library.rules\nhooks.use(some_library.rules.rules)\n").findings[0]
     assert (finding.code, finding.line) == ("OH202", 4)
     assert finding.file.endswith("policy.py")
+    (tmp_path / "some_library" / "others.py").write_text(
+        "from onehook import Hooks, ask\ndef others():\n    hooks = Hooks()\n    hooks.on('PreToolUse')(lambda event: ask('x'))\n"
+        "    return hooks\n"
+    )
+    body = "from some_library.others import others\nfrom onehook.policies import secrets\nhooks.use(secrets())\nhooks.use(others())\n"
+    assert {finding.line for finding in lint(body).findings} == {6}
 
 
 def test_handlers_that_are_no_plain_functions_are_read_too(lint):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from onehook.lint import answers, loading, places
 from onehook.lint.codes import LEVELS
@@ -14,7 +15,9 @@ from onehook.lint.samples import texts_for, wanted
 from onehook.lint.source import source_of
 from onehook.testing.shots import chosen
 
-_SLIPS = ("KeyError", "AttributeError", "TypeError", "IndexError", "NameError", "UnboundLocalError", "ValueError", "UnicodeError")
+# Errors that are mistakes in a handler, on whatever event; others may be meant, or due to the empty folder that lint runs handlers in.
+_SLIPS = {"LookupError", "AttributeError", "TypeError", "NameError", "ValueError", "ImportError", "ArithmeticError"}
+_SURROUNDINGS = {"OSError", "SubprocessError"}
 
 
 @dataclass(frozen=True)
@@ -119,20 +122,23 @@ def _run_findings(policy: Policy, probed: dict[int, Probed], limits: Limits) -> 
             yield handler.finding("OH302", f"{handler} did not return within {loading.PATIENCE} s", level="error")
         elif row.first_ms > limits.handler_ms:
             yield handler.finding("OH302", f"{handler} took {row.first_ms:.0f} ms on {row.about}; every such event waits that long")
-        by_text: dict[str, list[dict[str, str]]] = {}
+        by_text: dict[str, list[dict[str, Any]]] = {}
         for error in row.errors:
             by_text.setdefault(error["text"], []).append(error)
         for text, errors in by_text.items():
-            yield from _error_finding(handler, text, errors)
+            yield from _error_finding(handler, text, errors, always=len(row.errors) == row.calls)
 
 
-def _error_finding(handler: Handler, text: str, errors: list[dict[str, str]]) -> Iterator[Finding]:
+def _error_finding(handler: Handler, text: str, errors: list[dict[str, Any]], always: bool) -> Iterator[Finding]:
     hosts = tuple(dict.fromkeys(error["host"] for error in errors))
-    raised = errors[0]["raised"]
+    raised, line = set(errors[0]["raised"]), errors[0]["line"] or handler.line
     if not raised:
         yield handler.finding("OH403", text, hosts)
-    elif raised in _SLIPS:
-        yield handler.finding("OH402", f"{text}, on a sample {errors[0]['about']}", hosts)
+    elif always and not raised & _SURROUNDINGS:
+        fix = "fix the error: until then, every such event is decided by fail= alone"
+        yield replace(handler.finding("OH402", f"{text}, on every event", hosts, level="error", fix=fix), line=line)
+    elif raised & _SLIPS:
+        yield replace(handler.finding("OH402", f"{text}, on a sample {errors[0]['about']}", hosts), line=line)
 
 
 def _import_findings(policy: Policy, imports: dict[str, float], limits: Limits) -> Iterator[Finding]:
@@ -153,7 +159,7 @@ def _placed(policy: Policy, path: str, finding: Finding) -> Iterator[Finding]:
         if os.path.dirname(file) == os.path.dirname(policy.path):
             shown = os.path.relpath(file)
         else:
-            file, line = policy.path, source_of(policy.path).line_of_call("use")
+            file, line = policy.path, source_of(policy.path).line_of_use(source_of(file))
     ignored = source_of(file).ignored(line)
     if ignored is not None and finding.code not in ignored:
         yield finding.placed(shown, line)

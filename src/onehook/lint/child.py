@@ -90,26 +90,29 @@ def probed(registration: Registration, rounds: list[list[Any]]) -> dict[str, Any
     from onehook.hosts import wire_of
 
     answers: list[dict[str, Any]] = []
-    errors: list[dict[str, str]] = []
-    first, about = 0.0, ""
+    errors: list[dict[str, Any]] = []
+    calls, first, about = 0, 0.0, ""
+    code = code_of(registration.handler)
     begun = time.monotonic()
     for host, native_event, payload in rounds:
         event = wire_of(host).parse(payload, native_event)
         if not registration.wants(event):
             continue
+        calls += 1
         started = time.perf_counter()
         answer, error = called(registration, event)
         if not about:
             first, about = time.perf_counter() - started, f"{event.native_event} {event.native_tool}".strip()
         if error is not None:
-            raised = type(error.cause).__name__ if error.cause is not None else ""
+            raised = [kind.__name__ for kind in type(error.cause).__mro__] if error.cause is not None else []
+            line = line_in(code.co_filename, error.cause, 0) if code and error.cause is not None else 0
             about_it = f"{event.native_event} {event.native_tool}".strip()
-            errors.append({"host": host, "about": about_it, "text": str(error), "raised": raised})
+            errors.append({"host": host, "about": about_it, "text": str(error), "raised": raised, "line": line})
         if answer is not None and answer not in answers:
             answers.append(answer)
         if time.monotonic() - begun > ENOUGH:
             break
-    return {"answers": answers, "errors": errors, "first_ms": first * 1000, "about": about}
+    return {"answers": answers, "errors": errors, "first_ms": first * 1000, "about": about, "calls": calls}
 
 
 def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | None, HandlerError | None]:
@@ -141,11 +144,11 @@ def main(mode: str, policy: str, result_path: str) -> None:
         probe(hooks, result)
 
 
-def line_in(policy: str, error: BaseException) -> int:
-    """The line of the policy where its loading failed."""
+def line_in(policy: str, error: BaseException, line: int = 1) -> int:
+    """The line of the policy where an error was raised, or the last one on the way there; `line` if there is none."""
     if isinstance(error, SyntaxError):
         return error.lineno or 1
-    line, trace = 1, error.__traceback__
+    trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == os.path.abspath(policy):
             line = trace.tb_lineno

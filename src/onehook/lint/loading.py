@@ -34,11 +34,12 @@ class DoesNotLoad(OnehookError):
 class Probed:
     """The outcome of running one handler."""
 
-    errors: list[dict[str, str]] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
     shapes: set[Shape] = field(default_factory=set)
     first_ms: float = 0.0
     about: str = ""
     hung: bool = False
+    calls: int = 0
 
 
 def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
@@ -69,7 +70,7 @@ def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:
             found[document["begun"]] = Probed(hung=True)
         elif "index" in document:
             shapes = {Shape(row["decision"], frozenset(row["fields"]), frozenset(row["keys"])) for row in document["answers"]}
-            found[document["index"]] = Probed(document["errors"], shapes, document["first_ms"], document["about"])
+            found[document["index"]] = Probed(document["errors"], shapes, document["first_ms"], document["about"], calls=document["calls"])
     return found
 
 

@@ -54,12 +54,23 @@ class Source:
         lines = [node.lineno for node in ast.walk(self.tree) if isinstance(node, ast.Call) and _called(node) == name]
         return min(lines, default=1)
 
+    def line_of_use(self, library: Source) -> int:
+        """The line of the first `use` of something that this library defines; of the first `use` if none can be told."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call) and _called(node) == "use":
+                names = {name.id for argument in node.args for name in ast.walk(argument) if isinstance(name, ast.Name)}
+                names |= {name.attr for argument in node.args for name in ast.walk(argument) if isinstance(name, ast.Attribute)}
+                if names & set(library.functions):
+                    return node.lineno
+        return self.line_of_call("use")
+
     def ignored(self, line: int) -> set[str] | None:
-        """The codes that a comment ignores, on this line or in the function that begins there; None: all."""
-        function = self.function_at(line)
-        last = function.body[0].lineno - 1 if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else line
+        """The codes that a comment ignores, on this line or where a function begins that it is part of; None: all."""
+        functions = [node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        around = [node for node in functions if _first_line(node) <= line <= (node.end_lineno or line)]
+        heads = [number for node in around for number in range(_first_line(node), max(node.body[0].lineno, node.lineno + 1))]
         codes: set[str] = set()
-        for text in self.lines[max(line - 1, 0) : max(last, line)]:
+        for text in (self.lines[number - 1] for number in {line, *heads} if 0 < number <= len(self.lines)):
             comment = _IGNORE.search(text)
             if comment and comment.group(1) is None:
                 return None
