@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from onehook.prove import own_policy
 from onehook.prove.evidence import Evidence
-from onehook.prove.own_policy import difference, files_of, repository_of
+from onehook.prove.own_policy import Tried, difference, files_of, repository_of, try_policy, weak_control
 from onehook.prove.process import Outcome
+from onehook.prove.stage import Agent
 
 
 @pytest.fixture
@@ -70,3 +72,29 @@ def test_what_differs_is_said(tmp_path: Path) -> None:
         "only without the policy: made exists afterwards; only with the policy: kept exists afterwards; "
         "the model was told: denied: no; turns: 2 instead of 3"
     )
+
+
+def test_a_control_that_shows_nothing_is_said(tmp_path: Path, repository: Path) -> None:
+    assert "changed no file either" in weak_control(world(tmp_path / "a", "done"), None, ())
+    assert weak_control(world(tmp_path / "b", "done", "made"), None, ()) == ""
+    assert "did not ask the model" in weak_control(world(tmp_path / "c", "", turns=0), None, ())
+    slow = replace(world(tmp_path / "d", "", "made"), outcome=Outcome(None, "", "", 1.0, True))
+    assert "did not end in time" in weak_control(slow, None, ())
+    (repository / "text").write_text("before")
+    same = world(tmp_path / "e", "done", "text")
+    assert weak_control(same, repository, ("text", ".gitignore")) == ""
+    (same.project / "text").write_text("before")
+    assert "changed no file either" in weak_control(same, repository, ("text", ".gitignore"))
+
+
+def test_an_agent_that_does_nothing_is_reported_with_its_control_and_progress(tmp_path: Path) -> None:
+    binary = tmp_path / "claude"
+    binary.write_text("#!/bin/sh\nexit 0\n")
+    binary.chmod(0o755)
+    policy = tmp_path / "policy.py"
+    policy.write_text("from onehook import Hooks\nhooks = Hooks()\n")
+    seen: list[object] = []
+    (tried,) = try_policy([Agent("claude", binary, "1.0")], policy, "touch x", tmp_path / "kept", seen.append, seen.append)
+    assert seen == ["claude 1.0: running without the policy", "claude 1.0: running with the policy", tried]
+    assert tried == Tried("claude", "1.0", "", str(tmp_path / "kept/claude"), tried.control)
+    assert "did not ask the model" in tried.control and "control" in tried.to_dict()

@@ -72,16 +72,17 @@ def command(
 
 
 def _try(agents: list[Any], policy: str, shell_command: str, keep: Path | None, as_json: bool) -> NoReturn:
-    """Try the user's own policy. Exits with 1 if it made no difference on one of the agents."""
+    """Try the user's own policy. Exits with 1 if it made no difference on one of the agents. Progress goes to stderr."""
     from onehook.prove.own_policy import Tried, try_policy
 
     def show(tried: Tried) -> None:
         if not as_json:
             where = f"\n  kept in {tried.kept}" if tried.kept else ""
-            click.echo(f"{tried.agent} {tried.version}: {tried.difference or 'no difference: the policy had no effect'}{where}")
+            weak = f"\n  the control proves nothing: {tried.control}" if tried.control else ""
+            click.echo(f"{tried.agent} {tried.version}: {tried.difference or 'no difference: the policy had no effect'}{weak}{where}")
 
     try:
-        found = try_policy(agents, existing_policy(policy), shell_command, keep, show)
+        found = try_policy(agents, existing_policy(policy), shell_command, keep, show, lambda text: click.echo(text, err=True))
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:

@@ -36,19 +36,30 @@ _LISTING = re.compile(r"(?:\?\?|[ MADRC]{1,2}) \S|\s*[│├└]")
 
 @dataclass(frozen=True)
 class Tried:
-    """What one agent did. `difference` is "" if the policy changed nothing."""
+    """What one agent did. `difference` is "" if the policy changed nothing; `control`: why the run without the policy proves nothing."""
 
     agent: str
     version: str
     difference: str
     kept: str
+    control: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "kept" or value}
+        return {name: value for name, value in vars(self).items() if name not in ("kept", "control") or value}
 
 
-def try_policy(agents: Sequence[Agent], policy: Path, command: str, keep: Path | None, done: Callable[[Tried], None]) -> list[Tried]:
-    """Try the command on each agent, with the policy and without; `done` is called with each result as it arrives."""
+def try_policy(
+    agents: Sequence[Agent],
+    policy: Path,
+    command: str,
+    keep: Path | None,
+    done: Callable[[Tried], None],
+    begun: Callable[[str], None] = lambda text: None,
+) -> list[Tried]:
+    """Try the command on each agent, with the policy and without.
+
+    `done` is called with each result as it arrives, and `begun` with what is about to run.
+    """
 
     def script(live: Live, mode: str, project: str) -> list[Step | None]:
         return [live.shell(command, mode), {"say": "done"}]
@@ -67,11 +78,26 @@ def try_policy(agents: Sequence[Agent], policy: Path, command: str, keep: Path |
             folder = base / agent.name.replace(" ", "-")
             shutil.rmtree(folder / "without", ignore_errors=True)
             shutil.rmtree(folder / "with", ignore_errors=True)
+            begun(f"{agent.name} {agent.version}: running without the policy")
             without = play(agent, scenario, folder / "without", with_policy=False)
+            begun(f"{agent.name} {agent.version}: running with the policy")
             with_it = play(agent, scenario, folder / "with", with_policy=True)
-            tried.append(Tried(agent.name, agent.version, difference(with_it, without), str(folder) if keep else ""))
+            weak = weak_control(without, root, copied)
+            tried.append(Tried(agent.name, agent.version, difference(with_it, without), str(folder) if keep else "", weak))
             done(tried[-1])
     return tried
+
+
+def weak_control(without: Evidence, root: Path | None, copied: Sequence[str]) -> str:
+    """Why the run without the policy does not show what the command does if nothing stops it; "" if it shows it."""
+    if not without.started:
+        return "without the policy the agent did not end in time"
+    if not without.acted:
+        return "without the policy the agent did not ask the model, so the command was never tried"
+    before = {name: root / name for name in copied if root is not None and not name.startswith(".")}
+    if without.files() != set(before) or any((without.project / name).read_bytes() != path.read_bytes() for name, path in before.items()):
+        return ""
+    return "without the policy the command changed no file either, so it may not have run; try one that creates a file"
 
 
 def repository_of(policy: Path) -> Path | None:
