@@ -87,4 +87,4 @@ def _is_checked_bytecode(path: Path) -> bool:
     """Whether this file is compared with its source before it runs: onehook's cache, or Python's if the flags in its header are 0."""
     if path.suffix != ".pyc" or path.parent.name != "__pycache__":
         return False
-    return path.name.startswith(("modules.", "policy-")) or path.read_bytes()[4:8] == bytes(4)
+    return path.name.startswith(("modules-", "policy-")) or path.read_bytes()[4:8] == bytes(4)
