@@ -127,8 +127,10 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     event.tool_response = payload.get("tool_response")
-    own = (_read_facts, None, _read_keys) if name == "read_file" else ()
-    take_tool(event, TOOLS, name, given, *own)
+    if name == "read_file":
+        take_tool(event, TOOLS, name, given, _read_facts, spell=_read_keys)
+    else:
+        take_tool(event, TOOLS, name, given)
 
 
 def _read_facts(event: Event) -> Facts:
