@@ -120,6 +120,13 @@ def clean_environment(env=None):
     return {**{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}, **(env or {})}
 
 
+def users_environment(env=None):
+    """The environment of somebody who has onehook and pytest, and none of the other plugins that are here: those take longest to load."""
+    others = ("hypothesispytest", "xdist", "xdist.looponfail", "timeout", "pytest_cov")
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    return clean_environment({"PATH": path, "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in others), **(env or {})})
+
+
 def process(argv, payload=b"", env=None, cwd=None):
     done = subprocess.run(
         [str(word) for word in argv],

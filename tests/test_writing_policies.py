@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from harness import users_environment
 
 from tests.host_folders import transcripts, with_folders
 
@@ -42,7 +43,6 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
     home.mkdir()
     for host in with_folders("transcripts"):
         shutil.copytree(transcripts(host), home, dirs_exist_ok=True, copy_function=shutil.copyfile)  # written just now, as it were
-    environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "COLUMNS": "120"}
-    environment.pop("PYTEST_ADDOPTS", None)
+    environment = users_environment({"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "COLUMNS": "120"})
     run = sum(follow(folder, *block, environment) for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")))
     assert run == 15

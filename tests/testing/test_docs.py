@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from harness import users_environment
 
 from onehook.lint.codes import CODES, with_table
 from onehook.testing import Fired
@@ -22,10 +21,9 @@ COMMANDS = [
 
 
 def shell(command, folder):
-    scripts = os.path.dirname(sys.executable)
-    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    environment.pop("PYTEST_ADDOPTS", None)
-    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        command, shell=True, cwd=folder, env=users_environment(), capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 @pytest.fixture

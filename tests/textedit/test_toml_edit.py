@@ -227,7 +227,7 @@ ITEMS = st.fixed_dictionaries(
 
 
 @given(text=toml_texts(), item=ITEMS)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120)
 def test_any_text_comes_back_exactly_after_append_and_remove(text: str, item: dict[str, Any]) -> None:
     try:
         before = parse(text)
