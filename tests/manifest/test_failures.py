@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
-from harness import fire, reason_of, stop_payload, tool_payload
+from harness import ANY, HOSTS, fire, reason_of, stop_payload, tool_payload
 
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
@@ -24,14 +25,29 @@ BAD = {
 @pytest.mark.parametrize("dialect", ["contract", "claude", "codex", "onehook"])
 @pytest.mark.parametrize(("run", "text"), BAD.values(), ids=BAD)
 def test_closed_is_a_denial_and_open_a_warning(tmp_path, dialect, run, text):
-    if (dialect, text) == ("claude", "JSON"):
-        run = 'run = ["echo", "{nonsense}"]'  # with one brace it is plain text to Claude Code, and no error
     hook = f'name = "the guard"\nevents = ["PreToolUse"]\nspeaks = "{dialect}"\n{run}\n'
     closed = fire(manifest_of(tmp_path / "c", hook + 'fail = "closed"'), tool_payload("claude"), "--host", "claude")
     assert "'the guard'" in reason_of(closed, "claude") and text in reason_of(closed, "claude"), closed
     opened = fire(manifest_of(tmp_path / "o", hook + 'fail = "open"'), tool_payload("claude"), "--host", "claude")
     assert (opened.exit_code, opened.stdout) == (0, ""), opened
     assert "[onehook] warning: the hook 'the guard'" in opened.stderr and text in opened.stderr, opened
+
+
+CUT = ['{"decision":"deny","reason":"x"', '{"hookSpecificOutput":{"permissionDecision":"deny"', '{"decision":"deny"} and more']
+
+
+@pytest.mark.parametrize("said", CUT)
+@pytest.mark.parametrize("dialect", [*HOSTS, "onehook"])
+def test_an_answer_that_is_cut_short_is_an_error_in_every_dialect(tmp_path, dialect, said):
+    hook = sh(f"printf %s {shlex.quote(said)}", dialect, more='name = "the guard"\nfail = "closed"')
+    result = fire(manifest_of(tmp_path, hook), tool_payload(ANY), "--host", ANY)
+    assert "JSON" in reason_of(result, ANY), result
+
+
+@pytest.mark.parametrize("said", ["all is well", '{"level": "info"}\n{"level": "debug"}', "[info] ready"])
+def test_plain_text_is_context_where_it_is_for_the_dialects_own_agent(tmp_path, said):
+    event = sample("SessionStart", source="startup")
+    assert load("claude", "reverse").answer(event, said, "", 0).additional_context == said
 
 
 LOST = {

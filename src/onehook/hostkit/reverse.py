@@ -318,6 +318,15 @@ def printed_json(text: str) -> tuple[bool, Any]:
         return False, None
 
 
+def broken_json(text: str) -> bool:
+    """Whether an output begins like JSON and is not. Several agents read that as plain text, which allows: a deny that was cut short."""
+    return text.lstrip("\ufeff").startswith(("{", '"{')) and not printed_json(text)[0]
+
+
+def invalid_json(label: str, name: str) -> HandlerError:
+    return HandlerError(f"{label} hook: invalid JSON on {name}, so the answer is not used")
+
+
 def text_in(body: Mapping[str, Any], *keys: str) -> str | None:
     """The first of the named fields that is a non-empty string; hosts ignore other types."""
     for key in keys:

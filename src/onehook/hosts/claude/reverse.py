@@ -170,7 +170,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     body = reverse.json_object(text) if text.startswith("{") else None
     if body is not None and body.get("async") is True:
         body = {}
-    problem = "invalid JSON" if body is None and _looks_like_json(text) else _problem(name, shape, body or {})
+    problem = "invalid JSON" if body is None and reverse.broken_json(text) and not _is_plain(text) else _problem(name, shape, body or {})
     if exit_code == 2:
         if problem or body is None:
             return _blocked(name, shape, Response(), text, stderr.strip())
@@ -216,12 +216,10 @@ def _beyond(event: Event, name: str, body: dict[str, Any]) -> dict[str, Any]:
     return {**top, "hookSpecificOutput": {"hookEventName": name, **own}} if own else top
 
 
-def _looks_like_json(text: str) -> bool:
-    """Text in braces that is not JSON is an error; several one-line documents with no known field are plain text."""
-    if not (text.startswith("{") and text.endswith("}")):
-        return False
+def _is_plain(text: str) -> bool:
+    """Several one-line documents with no known field are plain text."""
     lines = [reverse.json_object(line) for line in text.splitlines() if line.strip()]
-    return not all(line is not None and not any(key in _TOP for key in line) for line in lines)
+    return all(line is not None and not any(key in _TOP for key in line) for line in lines)
 
 
 def _problem(name: str, shape: str, body: dict[str, Any]) -> str:

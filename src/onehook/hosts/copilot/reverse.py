@@ -178,6 +178,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if event.event != row.event:  # a subagent's turn ends with an event that takes no answer
         return Response()
     shown, text = _progress(stdout)
+    if exit_code == 0 and reverse.broken_json(text):
+        raise reverse.invalid_json(LABEL, name)
     body = reverse.json_object(text) or {}
     if exit_code == 0 or (exit_code == 2 and _denial(row.shape, name, body)):
         heard = _heard(event, name, body)

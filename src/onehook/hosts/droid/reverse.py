@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Event, HandlerError, Response
+from onehook.core import Event, Response
 from onehook.hostkit import reverse
 from onehook.hosts.droid.wire import EVENTS, ID, MCP_JOINT, MODES, TOOLS
 
@@ -102,8 +102,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     body = reverse.json_object(text) if text.startswith("{") else None
     if exit_code not in (0, 2, _ABORTS) and not body:
         raise reverse.exit_problem(LABEL, exit_code, said)
-    if text.startswith("{") and body is None and exit_code == 0 and shape not in ("context", "prompt"):
-        raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
+    if exit_code == 0 and reverse.broken_json(text):
+        raise reverse.invalid_json(LABEL, name)
     heard = _HEARD[shape](event, name, body or {}, said, exit_code)
     if text and not _is_answer(body) and exit_code == 0 and shape in ("context", "prompt"):
         heard.additional_context = text

@@ -137,6 +137,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         if exit_code == 1 or not text:
             raise reverse.exit_problem(LABEL, exit_code, text)
         body = {"decision": "deny", "reason": text}
+    elif reverse.broken_json(text):
+        raise reverse.invalid_json(LABEL, name)
     elif not is_json and text:
         body = {"systemMessage": text}
     heard = _heard(event, name, shape, body)

@@ -134,15 +134,15 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if shape == "nothing" or written:
         return Response()
     text = stderr.strip() if exit_code == 2 else stdout.strip() or stderr.strip()
-    is_json, value = reverse.printed_json(text) if text else (False, None)
+    value = reverse.printed_json(text)[1] if text else None
     if isinstance(value, dict):
         return _heard(event, name, shape, value)
     if exit_code == 2:
         if not text:
             raise HandlerError(f"{LABEL} hook: exit code 2 with nothing on stderr; that blocks nothing there")
         return _heard(event, name, shape, {"decision": "deny", "reason": text})
-    if text.startswith("{") and not is_json:
-        raise HandlerError(f"{LABEL} hook: invalid JSON on {name}, so the answer is not used")
+    if reverse.broken_json(text):
+        raise reverse.invalid_json(LABEL, name)
     if exit_code != 0:
         raise reverse.exit_problem(LABEL, exit_code, text)
     if stdout.strip() and name in _PLAIN_IS_CONTEXT:
