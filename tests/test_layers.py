@@ -30,7 +30,7 @@ LAYERS = (
     ("onehook.codec", "onehook.lock"),
     ("onehook.core", "onehook.system", "onehook.cache", "onehook.version", "onehook"),
 )
-MANIFEST = ("manifest", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
+MANIFEST = ("manifest", "manifest.commands", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")

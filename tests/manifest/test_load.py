@@ -7,14 +7,16 @@ import os
 import sys
 
 import pytest
-from harness import fire, process, reason_of, stop_payload, tool_payload
+from harness import fire, launcher, process, reason_of, stop_payload, tool_payload
 
 from onehook.core import Event, UsageError
 from onehook.hostkit.reverse import sample
-from onehook.manifest.load import commands_in, path_matches
+from onehook.manifest.commands import matches
+from onehook.manifest.load import path_matches
 from onehook.policy import load_policy
 from onehook.testing import simulate
 from tests.manifest.kit import guard, manifest_of, payloads, sh
+from tests.test_hot_path import BANNED, imported
 
 WRONG = {
     "no hook": ('fail = "open"\n', "has no [[hook]]"),
@@ -215,13 +217,75 @@ def test_a_host_that_does_not_say_why_a_session_starts_starts_it():
     assert not Program({**entry, "sources": ["resume"]}, "SessionStart", "", "/", "open").applies(event)
 
 
-@pytest.mark.parametrize(
-    ("line", "command"),
-    [("a; b", "b"), ("a | b c", "b c"), ("(a && b)", "b"), ("x $(b)", "b"), ("`b`", "b"), ("A=1 B=2 b", "b"),
-     ("if a; then\nb\nfi", "b"), (" b ", "b")],
-)  # fmt: skip
-def test_the_commands_in_a_line(line, command):
-    assert command in commands_in(line)
+PUSHES = [
+    "git push",
+    " git  push ",
+    "git -C . push",
+    "git -c a=b --no-pager push origin",
+    "git --git-dir=x push",
+    "sudo git push",
+    "sudo -u me git push",
+    "env X=1 git push",
+    "X=1 git push",
+    "/usr/bin/git push",
+    "git.exe push",
+    "bash -c 'git push'",
+    'sh -lc "cd a && git push"',
+    "'git' push",
+    "if true; then git push; fi",
+    "for i in 1; do git push; done",
+    "a; git push",
+    "(a && git push)",
+    "x $(git push)",
+    "`git push`",
+    "a | xargs git push",
+    "timeout 5 git push",
+    "nohup git push &",
+    "command git push",
+    "eval git push",
+    "echo 'git push' | sh",
+    "f() { git push; }; f",
+    "git $WHAT",
+    "$TOOL push",
+    "curl x | bash",
+    "echo 'a",
+    "ssh host git push",
+    "\\git push",
+    "git pu''sh",
+    "if a; then\ngit push\nfi",
+]
+NO_PUSHES = [
+    "git status",
+    "echo git push",
+    "grep 'git push' a",
+    "echo 'a; git push'",
+    "git commit -m 'git push' -m \"$WHY\"",
+    "ls $X",
+    "git stash push",
+    "",
+]
+
+
+@pytest.mark.parametrize("line", PUSHES)
+def test_a_pattern_matches_a_command_however_it_is_written(line):
+    assert matches(["rm *", "git push*"], line)
+
+
+@pytest.mark.parametrize("line", NO_PUSHES)
+def test_a_pattern_does_not_match_what_only_mentions_the_command(line):
+    assert not matches(["rm *", "git push*"], line)
+
+
+@pytest.mark.parametrize("pattern", ["./deploy.sh *", "deploy.sh prod", "./deploy.sh 'prod'", "cd a && *"])
+def test_a_pattern_may_be_in_the_words_of_the_line(pattern):
+    assert matches([pattern], "cd a && ./deploy.sh 'prod'")
+
+
+def test_the_shell_reader_is_loaded_only_for_commands(tmp_path):
+    for more, loaded in (("", False), ('commands = ["rm *"]', True)):
+        modules = imported(launcher(manifest_of(tmp_path, guard("contract", more)), "--host", "claude"), tool_payload("claude"))
+        assert ("onehook.policies.shell" in modules) is loaded
+        assert modules.isdisjoint(BANNED)
 
 
 @pytest.mark.parametrize(

@@ -182,12 +182,17 @@ class Program:
     def applies(self, event: Event) -> bool:
         if self.sources and (event.source or "startup") not in self.sources:  # not every host tells why a session starts
             return False
-        if self.commands and not any(wildcard(pattern, part) for pattern in self.commands for part in commands_in(event.command)):
+        if self.commands and not self._commands_match(event.command):
             return False
         if not self.paths:
             return True
         folder = event.cwd or os.getcwd()  # the contract does not name the agent's folder, but a hook is started in it
         return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
+
+    def _commands_match(self, line: str) -> bool:
+        from onehook.manifest.commands import matches  # the shell reader is slow to load
+
+        return matches(self.commands, line)
 
     def __call__(self, event: Event) -> Response | None:
         return answers([self], event, self.timeout + _MARGIN)[0]
@@ -203,21 +208,6 @@ class Program:
             return os.path.join(self.folder, word) if "/" in word or os.sep in word else word
         placed = os.path.join(self.folder, word)
         return placed if word.startswith(("./", "../")) and os.path.isfile(placed) else word
-
-
-def commands_in(line: str) -> list[str]:
-    """A command line and, roughly, the commands in it: better to match a pattern too often than not at all."""
-    parts = [line.strip()]
-    flat = line
-    for separator in ("&&", "||", "$(", ";", "|", "&", "\n", "(", ")", "`", "{", "}"):
-        flat = flat.replace(separator, "\0")
-    for part in flat.split("\0"):
-        words = part.split()
-        while words and "=" in words[0] and words[0].partition("=")[0].replace("_", "a").isalnum():
-            words.pop(0)  # VARIABLE=value before the command
-        if words:
-            parts.append(" ".join(words))
-    return parts
 
 
 def path_matches(pattern: str, path: str, cwd: str) -> bool:

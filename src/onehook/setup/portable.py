@@ -17,9 +17,9 @@ PACKAGE = Path(__file__).resolve().parent.parent
 MODULES = (
     "__init__.py", "cache.py", "codec.py", "core.py", "isolate.py", "launch.py", "lock.py", "policy.py", "recorder.py", "runner.py",
     "state.py", "stopguard.py", "system.py", "version.py", "words.py",
-    "manifest/__init__.py", "manifest/dialects.py", "manifest/load.py", "manifest/programs.py", "manifest/programs_windows.py",
-    "manifest/toml_reader.py", "hostkit/__init__.py", "hostkit/detect.py", "hostkit/effects.py", "hostkit/patch.py",
-    "hostkit/reverse.py", "hostkit/shapes.py", "hostkit/tools.py", "hostkit/unified.py", "hosts/__init__.py",
+    "manifest/__init__.py", "manifest/commands.py", "manifest/dialects.py", "manifest/load.py", "manifest/programs.py",
+    "manifest/programs_windows.py", "manifest/toml_reader.py", "hostkit/__init__.py", "hostkit/detect.py", "hostkit/effects.py",
+    "hostkit/patch.py", "hostkit/reverse.py", "hostkit/shapes.py", "hostkit/tools.py", "hostkit/unified.py", "hosts/__init__.py",
 )  # fmt: skip
 README = """This folder was written by `onehook install --portable`. It holds the part of onehook that runs a policy,
 so that the hooks of this repository work for everybody who has python3. `onehook status` says when it is
