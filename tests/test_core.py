@@ -384,8 +384,30 @@ def test_use_adds_the_other_policys_handlers_after_ones_own() -> None:
     assert first.use(second) is first
     first.dispatch(tool_event())
     assert ran == ["first", "second"]
-    assert first.options["fail"] is None, "its options are not taken over"
     assert len(second.registrations) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "joined"),
+    [
+        ({}, {"fail": "closed", "timeout": 5}, {"fail": "closed", "timeout": 5}),
+        ({"fail": "closed", "timeout": 5}, {}, {"fail": "closed", "timeout": 5}),
+        ({"fail": "open", "timeout": 5}, {"fail": "closed", "timeout": 9}, {"fail": "closed", "timeout": 5}),
+        ({"fail": "closed", "timeout": 9}, {"fail": "open", "timeout": 5}, {"fail": "closed", "timeout": 5}),
+        (
+            {"on_unsupported": "warn", "stop_limit": 9},
+            {"on_unsupported": "deny", "stop_limit": 2},
+            {"on_unsupported": "deny", "stop_limit": 2},
+        ),
+        ({"ask_fallback": "allow"}, {"ask_fallback": "ask"}, {"ask_fallback": "ask"}),
+        ({"ask_fallback": "ask"}, {"ask_fallback": "deny"}, {"ask_fallback": "deny"}),
+        ({"ask_fallback": "allow"}, {"ask_fallback": {"codex": "ask"}}, {"ask_fallback": "allow", "codex_ask_fallback": "ask"}),
+        ({"ask_fallback": {"codex": "ask"}}, {"ask_fallback": "deny"}, {"ask_fallback": "deny", "codex_ask_fallback": "deny"}),
+    ],
+)
+def test_use_takes_the_stricter_of_the_two_policies_options(own: dict[str, Any], other: dict[str, Any], joined: dict[str, Any]) -> None:
+    hooks = Hooks(**own).use(Hooks(**other))
+    assert {name: value for name, value in hooks.options.items() if value is not None} == joined
 
 
 def test_define_hook_is_the_same_from_a_mapping() -> None:

@@ -502,6 +502,11 @@ class Options:
         "on_unsupported": ("warn", "deny"),
         "isolation": ("process", "thread"),
     }
+    STRICTEST_FIRST = {  # noqa: RUF012  (of the numbers, the smallest is)
+        "fail": ("closed", "open"),
+        "ask_fallback": ("deny", "ask", "allow"),
+        "on_unsupported": ("deny", "warn"),
+    }
     DEFAULTS = {  # noqa: RUF012
         "fail": "open",
         "timeout": 20.0,
@@ -558,6 +563,19 @@ class Options:
             raise UsageError(f"{name}={value!r}: choose one of {', '.join(choices)}")
         if name in ("timeout", "stop_limit") and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
             raise UsageError(f"{name}={value!r}: a number above 0 is needed")
+
+    @staticmethod
+    def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of two policies that become one: of each option that either sets, the stricter value."""
+        return {name: Options._stricter(name, first, second) for name in (*first, *(name for name in second if name not in first))}
+
+    @staticmethod
+    def _stricter(name: str, *several: Mapping[str, Any]) -> Any:
+        general = BY_HOST[1:] if name.endswith(BY_HOST) else name
+        values = [given.get(general) if given.get(name) is None else given[name] for given in several]
+        known = [value for value in values if value is not None]
+        order = Options.STRICTEST_FIRST.get(general)
+        return min(known, key=order.index if order else None, default=None)
 
     @staticmethod
     def read(name: str, text: str) -> dict[str, Any]:
@@ -652,7 +670,7 @@ class Hooks:
     stop_limit      how often in a row a Stop handler may send the agent back to work (5)
     """
 
-    __slots__ = ("options", "registrations")
+    __slots__ = ("joins", "options", "registrations")
     made: list[Hooks] = []  # noqa: RUF012  (every policy made in this process; the launcher looks here when an import fails half-way)
 
     def __init__(
@@ -679,6 +697,7 @@ class Hooks:
             }
         )
         self.registrations: list[Registration] = []
+        self.joins: list[tuple[dict[str, Any], dict[str, Any]]] = []  # the options before each `use`, and those of the other; for lint
         Hooks.made.append(self)
 
     def on(self, event: str, *, tool: str | Iterable[str] | None = None, host: str | Iterable[str] | None = None) -> Callable[[F], F]:
@@ -696,7 +715,9 @@ class Hooks:
         return register
 
     def use(self, other: Hooks) -> Hooks:
-        """Add the handlers of another policy after this one's."""
+        """Add the handlers of another policy after this one's. Of the options of the two, the stricter count."""
+        self.joins.append((self.options, other.options))
+        self.options = Options.joined(self.options, other.options)
         self.registrations.extend(other.registrations)
         return self
 

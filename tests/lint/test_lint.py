@@ -68,6 +68,7 @@ FOUND = {
     "OH202": (handler('"PreToolUse", tool="Bash"', "return ask('sure?')"), "deny instead of ask"),
     "OH203": (handler('"PostToolUse", tool="Bash"', "return {'user_message': 'x'}"), "user_message is lost"),
     "OH402": (handler('"PreToolUse", tool="Bash"', "return event.tool_input['cmd']"), "raised KeyError: 'cmd'"),
+    "OH404": ("hooks.use(Hooks(timeout=5))\n" + handler("'Stop'", "pass"), "timeout is 20.0 here and 5 in the policy that is used"),
     "OH403": (handler('"PreToolUse", tool="Bash"', "return 3"), "returned int"),
 }
 
@@ -349,6 +350,17 @@ def test_a_handler_from_a_library_is_shown_where_the_policy_takes_it_in(lint, tm
     )
     body = "from some_library.others import others\nfrom onehook.policies import secrets\nhooks.use(secrets())\nhooks.use(others())\n"
     assert {finding.line for finding in lint(body).findings} == {6}
+
+
+def test_options_that_a_used_policy_changes_are_reported_at_the_use(lint):
+    body = "stop = Hooks(fail='closed', timeout=5)\nhooks.use(Hooks())\nhooks.use(stop)\n" + handler("'Stop'", "pass")
+    found = [finding for finding in lint(body, hooks="hooks = Hooks(timeout=9)\n").findings if finding.code == "OH404"]
+    assert [(finding.line, finding.level, finding.text.partition(" ")[0]) for finding in found] == [
+        (5, "note", "fail"),
+        (5, "note", "timeout"),
+    ]
+    assert "'open' here and 'closed' in the policy that is used; 'closed' counts" in found[0].text
+    assert "OH404" not in codes(lint("hooks.use(Hooks())\n" + handler("'Stop'", "pass")))
 
 
 def test_handlers_that_are_no_plain_functions_are_read_too(lint):

@@ -9,7 +9,7 @@ import sys
 import pytest
 from harness import fire, launcher, process, reason_of, stop_payload, tool_payload
 
-from onehook.core import Event, UsageError
+from onehook.core import Event, Hooks, Options, UsageError
 from onehook.hostkit.reverse import sample
 from onehook.manifest.commands import matches
 from onehook.manifest.load import path_matches
@@ -85,12 +85,19 @@ def test_an_event_that_the_dialect_lacks_is_found_at_install(tmp_path, hook, mes
 
 def test_the_whole_event_has_time_for_its_programs(tmp_path):
     def seconds(*times, top=""):
-        return load_policy(str(manifest_of(tmp_path, *[sh("x", more=f"timeout = {time}") for time in times], top=top))).options["timeout"]
+        hooks = load_policy(str(manifest_of(tmp_path, *[sh("x", more=f"timeout = {time}") for time in times], top=top)))
+        return Options(hooks.options).timeout
 
     assert seconds(5) == 20
     assert seconds(60, 5) == 65
     assert seconds(*[60] * 9) == 125
     assert seconds(60, top="timeout = 7\n") == 7
+
+
+def test_a_policy_that_uses_a_manifest_fails_closed_with_it_and_keeps_its_own_timeout(tmp_path):
+    manifest = load_policy(str(manifest_of(tmp_path, sh("x", more='fail = "closed"'))))
+    options = Options(Hooks(timeout=50).use(manifest).options)
+    assert (options.fail, options.timeout) == ("closed", 50)
 
 
 def test_a_manifest_takes_no_handlers(tmp_path):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from onehook.core import BY_HOST, Options
 from onehook.lint import answers, loading, places
 from onehook.lint.codes import LEVELS
 from onehook.lint.loading import DoesNotLoad, Probed
@@ -57,6 +58,7 @@ def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:
         *places.findings(policy, names, same),
         *answers.findings(policy, names),
         *_whole(policy),
+        *_join_findings(policy),
         *_run_findings(policy, probed, limits),
         *_import_findings(policy, imports, limits),
     ]
@@ -109,6 +111,23 @@ def _whole(policy: Policy) -> Iterator[Finding]:
     if guards and not others and policy.options.get("fail") is None:
         line = source_of(policy.path).line_of_call("Hooks")
         yield Finding("OH401", line, 'this policy only denies, and with fail="open" an error or a timeout lets everything through')
+
+
+def _join_findings(policy: Policy) -> Iterator[Finding]:
+    source = source_of(policy.path)
+    lines = source.lines_of_call("use")
+    for number, (own, other) in enumerate(policy.joins):
+        line = lines[number] if len(lines) == len(policy.joins) else source.line_of_call("use")
+        for name, value in Options.joined(own, other).items():
+            before, theirs = (_value_of(name, options) for options in (own, other))
+            if value is not None and (value != before or (other.get(name) is not None and theirs != before)):
+                yield Finding("OH404", line, f"{name} is {before!r} here and {theirs!r} in the policy that is used; {value!r} counts")
+
+
+def _value_of(name: str, options: dict[str, Any]) -> Any:
+    """What an option is for a policy of its own: as set, or the default."""
+    settled = Options(options)
+    return settled.ask_fallback_on(name[: -len(BY_HOST)]) if name.endswith(BY_HOST) else getattr(settled, name)
 
 
 def _denies(shapes: set[Shape]) -> bool:

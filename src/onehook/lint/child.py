@@ -50,7 +50,7 @@ def described(hooks: Hooks) -> dict[str, Any]:
                 "same_as": [hooks.registrations.index(other) for other in hooks.registrations if other.handler is registration.handler],
             }
         )
-    return {"options": hooks.options, "handlers": handlers}
+    return {"options": hooks.options, "joins": hooks.joins, "handlers": handlers}
 
 
 def stood_in_on(registration: Registration) -> list[str]:

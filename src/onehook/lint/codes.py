@@ -45,6 +45,10 @@ CODES = {
         "error", "a handler that returns something that is not an answer",
         "return allow(), deny(reason), ask(reason), a dict with those keys, or nothing",
     ),
+    "OH404": Code(
+        "note", "policies joined by use() differ in an option; the stricter value counts",
+        "set the option to the value that counts in the policy that uses the other",
+    ),
 }  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
         for index, row in enumerate(given["handlers"])
     ]  # fmt: skip
     same = {index: row["same_as"] for index, row in enumerate(given["handlers"])}
-    return Policy(os.path.abspath(path), given["options"], handlers), same
+    return Policy(os.path.abspath(path), given["options"], handlers, given["joins"]), same
 
 
 def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:

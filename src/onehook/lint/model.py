@@ -57,6 +57,7 @@ class Policy:
     path: str
     options: dict[str, Any]
     handlers: list[Handler]
+    joins: list[list[dict[str, Any]]] = field(default_factory=list)  # for each use(): the options before it, and those of the other policy
 
     @property
     def settled(self) -> Options:

@@ -51,8 +51,10 @@ class Source:
 
     def line_of_call(self, name: str) -> int:
         """The line of the first call of a function of this name; 1 if there is none."""
-        lines = [node.lineno for node in ast.walk(self.tree) if isinstance(node, ast.Call) and _called(node) == name]
-        return min(lines, default=1)
+        return next(iter(self.lines_of_call(name)), 1)
+
+    def lines_of_call(self, name: str) -> list[int]:
+        return sorted(node.lineno for node in ast.walk(self.tree) if isinstance(node, ast.Call) and _called(node) == name)
 
     def line_of_use(self, library: Source) -> int:
         """The line of the first `use` of something that this library defines; of the first `use` if none can be told."""

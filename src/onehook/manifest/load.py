@@ -247,7 +247,9 @@ class Manifest(Hooks):
             by_event.setdefault(registration.event, []).append(_program(registration))
         if self.options["timeout"] is None:
             times = [max(program.timeout for program in some) * (1 + (len(some) - 1) // AT_ONCE) for some in by_event.values()]
-            self.options["timeout"] = max(Options().timeout, max(times) + _MARGIN)
+            needed = max(times) + _MARGIN
+            if needed > Options().timeout:  # else none is set: a policy that uses the manifest may give its handlers more
+                self.options["timeout"] = needed
         if any(program.fail == "closed" for some in by_event.values() for program in some):
             self.options["fail"] = "closed"
 
@@ -263,7 +265,7 @@ class Manifest(Hooks):
 
     def dispatch(self, event: Event) -> Response:
         programs = [_program(registration) for registration in self.wanting(event)]
-        total = self.given.get("timeout") or self.options["timeout"]
+        total = self.given.get("timeout") or self.options["timeout"] or Options().timeout
         margin = min(1.0, total / 10)  # so that a late program is ended here, by its own `fail`, and not from outside
         merged = Response()
         for answer in answers(programs, event, self.begun + total - margin - time.monotonic()):
