@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,7 @@ from harness import ANY, LAUNCH, fire, reason_of, tool_payload
 
 from onehook.cli.record import command
 from onehook.policies.rules import SECRETS
+from onehook.policies.secret_places import PLACES
 from onehook.recorder import masked
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
@@ -63,6 +65,46 @@ def test_credentials_are_masked_unless_it_is_switched_off(policy, folder, tmp_pa
 def test_masking_keeps_the_shape_and_everything_else():
     value = {"a": [1, None, True, "plain text here", {"api_key": "9f86d081884c7d659a2feaa0c55ad015"}], "b": "x" * 50}
     assert masked(value) == {"a": [1, None, True, "plain text here", {"api_key": "[password]"}], "b": "x" * 50}
+
+
+@pytest.mark.parametrize("command", ["curl -H 'Authorization: Bearer hT7kQ2zL9w'", "curl -u me:hT7kQ2zL9w x", "DB_PASS=hT7kQ2zL9w ./run"])
+def test_credentials_are_masked_where_people_have_them(policy, folder, command):
+    fire(policy("return deny('no: ' + event.command)"), tool_payload(ANY, command), "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
+    (text,) = [file.read_text() for file in folder.iterdir()]
+    assert "hT7kQ2zL9w" not in text and command[:4] in text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_link_is_not_followed(policy, folder, tmp_path, linked):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    if linked == "folder":
+        folder.symlink_to(elsewhere)
+    else:
+        fire(policy(), tool_payload(ANY), "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
+        (kept,) = folder.iterdir()
+        kept.unlink()
+        kept.symlink_to(elsewhere / "stolen.jsonl")
+    result = fire(policy(), tool_payload(ANY), "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
+    assert list(elsewhere.iterdir()) == []
+    assert "this event was not recorded" in result.stderr and result.exit_code == 0
+
+
+def test_in_a_repository_it_is_ignored_by_git_and_an_own_gitignore_stays(policy, tmp_path):
+    subprocess.run(["git", "init", "-q", str(tmp_path / "repo")], check=True)
+    for name, before in (("new", None), ("own", "*.log\n")):
+        folder = tmp_path / "repo" / name
+        folder.mkdir()
+        if before is not None:
+            (folder / ".gitignore").write_text(before)
+        fire(policy(), tool_payload(ANY), "--host", ANY, env={"ONEHOOK_RECORD": str(folder)})
+        assert list(folder.glob("*.jsonl"))
+    assert (tmp_path / "repo" / "own" / ".gitignore").read_text() == "*.log\n"
+    status = subprocess.run(
+        ["git", "-C", str(tmp_path / "repo"), "status", "--porcelain", "new"], capture_output=True, text=True, check=True
+    )
+    assert status.stdout == ""
 
 
 def test_sessions_have_files_of_their_own_and_a_name_cannot_lead_elsewhere(policy, folder, tmp_path):
@@ -134,4 +176,4 @@ def test_an_agent_that_is_not_there_is_said_so(folder):
 
 
 def test_the_rules_are_listed():
-    assert CliRunner().invoke(command, ["--rules"]).output.split() == list(SECRETS)
+    assert CliRunner().invoke(command, ["--rules"]).output.split() == list(dict.fromkeys([*SECRETS, *PLACES]))

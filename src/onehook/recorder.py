@@ -1,7 +1,7 @@
 """Called by the runner while ONEHOOK_RECORD names a folder: writes each event and its answer as one JSON line, one file per session.
 
-Credentials are masked by the rules of onehook.policies.secret_formats, which docs/replay.md lists. Recording may be slow or fail; it
-never changes an answer.
+Credentials are masked by their format (onehook.policies.secret_formats) and by their place (secret_places). Recording may be slow or fail;
+it never changes an answer.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def masked(value: Any, key: str = "") -> Any:
         return {name: masked(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [masked(inner, key) for inner in value]
-    if not isinstance(value, str) or len(value) < 8:
+    if not isinstance(value, str) or len(value) < 4:
         return value
-    from onehook.policies.secret_formats import find_secrets, mask
+    from onehook.policies.secret_places import find_all, mask_all
 
-    text = mask(value)
-    if text == value and key and "\n" not in value and (found := find_secrets(f'{key}: "{value}"')):
+    text = mask_all(value)
+    if text == value and key and "\n" not in value and (found := find_all(f'{key}: "{value}"')):
         return f"[{found[0].kind}]"
     return text
 
@@ -79,10 +79,43 @@ def _file_name(event: Event | None) -> str:
 
 def _append(folder: str, name: str, entry: dict[str, Any]) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
+    if os.path.islink(folder):
+        raise OSError(f"{folder} is a symbolic link")
+    _ignore_in_git(folder)
     data = dumps(entry).encode("ascii") + b"\n"
     # A single append, so that hooks that run at the same time do not mix their lines.
-    descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    descriptor = _opened(os.path.join(folder, name), os.O_APPEND)
     try:
         os.write(descriptor, data)
     finally:
         os.close(descriptor)
+
+
+def _opened(path: str, flags: int) -> int:
+    """A file to write. A link in its place, which a cloned repository may hold, is not followed; a FIFO does not block."""
+    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | flags | safe, 0o600)
+
+
+def _ignore_in_git(folder: str) -> None:
+    """Recordings hold what people typed, so they must not be committed by accident. A .gitignore that is already there is left as it is."""
+    path = os.path.join(folder, ".gitignore")
+    if os.path.lexists(path) or not _in_repository(os.path.abspath(folder)):
+        return
+    try:
+        descriptor = _opened(path, os.O_EXCL)
+    except FileExistsError:  # another hook was faster
+        return
+    try:
+        os.write(descriptor, b"# Written by onehook record.\n/*.jsonl\n/.gitignore\n")
+    finally:
+        os.close(descriptor)
+
+
+def _in_repository(folder: str) -> bool:
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+    return True

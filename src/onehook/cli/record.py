@@ -36,8 +36,9 @@ def command(agent: tuple[str, ...], output: Path, no_mask: bool, rules: bool) ->
     """
     if rules:
         from onehook.policies.rules import SECRETS
+        from onehook.policies.secret_places import PLACES
 
-        click.echo("\n".join(SECRETS))
+        click.echo("\n".join(dict.fromkeys([*SECRETS, *PLACES])))
         return
     if not agent:
         raise click.UsageError("name the agent to start, for example: onehook record -- claude")
