@@ -18,7 +18,7 @@ LAYERS = (
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.recorder"),
-    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state"),
+    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.sweep"),
     ("onehook.policy",),
     ("onehook.rules",),
     ("onehook.packs",),
@@ -34,7 +34,7 @@ MANIFEST = ("manifest", "manifest.commands", "manifest.load", "manifest.dialects
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
-HOT = (*WAY, "state", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
+HOT = (*WAY, "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
 
 
 def module_name(path):

@@ -16,7 +16,8 @@ import pytest
 from harness import ANY, PACKAGE, assert_blocked, fire, tool_payload
 
 from onehook.hostkit.reverse import sample
-from onehook.state import DAYS, MAX_BYTES, State, StateError
+from onehook.state import MAX_BYTES, State, StateError
+from onehook.sweep import DAYS, sweep
 
 HEAD = f"import os, sys; sys.path.append({str(PACKAGE.parent)!r})\nfrom onehook.state import State\nstate = State('sessions', 'h', 's')\n"
 
@@ -225,16 +226,15 @@ def test_a_lock_that_is_held_is_not_swept(folder, state):
     lock = next((folder / "sessions").glob("*.lock"))
     holder = process("from onehook.lock import Lock\nwith Lock(sys.argv[1]): print(flush=True); sys.stdin.read()", str(lock))
     holder.stdout.readline()
-    from onehook.state import _sweep
 
     state_file = next((folder / "sessions").glob("*.json"))
     state_file.unlink()
     os.utime(lock, (0, 0))
-    _sweep(str(folder / "sessions"), time.time() - 1000)
+    sweep(str(folder / "sessions"), time.time() - 1000)
     assert lock.exists()
     holder.kill()
     holder.communicate()
-    _sweep(str(folder / "sessions"), time.time() - 1000)
+    sweep(str(folder / "sessions"), time.time() - 1000)
     assert not lock.exists()
 
 

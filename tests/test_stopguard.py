@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -136,3 +137,14 @@ def test_a_home_that_is_not_known_makes_no_folder_called_tilde(policy, monkeypat
     monkeypatch.setenv("XDG_STATE_HOME", "~")
     fire(policy(ALWAYS, event="Stop"), stop_payload(ANY), cwd=tmp_path)
     assert not (tmp_path / "~").exists()
+
+
+def test_old_counts_are_swept_by_a_policy_that_keeps_no_state_of_its_own(policy, state):
+    host = next(host for host in HOSTS if not counts_itself(host))
+    old, young = state / "stops" / "old", state / "stops" / "young"
+    old.parent.mkdir(parents=True)
+    for path in (old, young):
+        path.write_text("1")
+    os.utime(old, (0, 0))
+    rounds(policy(ALWAYS, event="Stop"), host, 1)
+    assert young.exists() and not old.exists()

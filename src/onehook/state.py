@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
-from onehook.lock import Lock, try_acquire
+from onehook.lock import Lock
 from onehook.stopguard import state_folder
 
 TYPE_CHECKING = False
@@ -30,8 +29,6 @@ else:
     from _collections_abc import MutableMapping as _Mapping  # loaded by the interpreter itself; collections.abc would bring collections
 
 MAX_BYTES = 256 * 1024
-DAYS = {"sessions": 30, "projects": 365, "stops": 30}  # without a change; "stops" is what stopguard leaves behind
-_SWEEP_EVERY = 24 * 3600
 _MISSING = object()
 
 
@@ -183,7 +180,9 @@ class State(_Mapping):
             os.close(descriptor)
         os.replace(temporary, self._path)
         if first:
-            _sweep_sometimes(os.path.dirname(os.path.dirname(self._path)))
+            from onehook.sweep import sweep_sometimes
+
+            sweep_sometimes(os.path.dirname(os.path.dirname(self._path)))
 
     def _encoded(self, values: dict[str, Any]) -> bytes:
         for key in values:
@@ -213,46 +212,3 @@ def _file_name(names: tuple[str, ...]) -> str:
     except ImportError:
         from hashlib import sha1
     return f"{sha1(chr(0).join(names).encode('utf-8', 'backslashreplace')).hexdigest()}.json"
-
-
-def _sweep_sometimes(folder: str) -> None:
-    """Once a day, when a new session is first written: delete what was not changed for long. Nothing here may fail the policy."""
-    marker = os.path.join(folder, "swept")
-    try:
-        if time.time() - os.stat(marker).st_mtime < _SWEEP_EVERY:
-            return
-    except OSError:
-        pass
-    try:
-        os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-        for kind, days in DAYS.items():
-            _sweep(os.path.join(folder, kind), time.time() - days * 24 * 3600)
-    except OSError:
-        pass
-
-
-def _sweep(folder: str, oldest: float) -> None:
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
-        path = os.path.join(folder, name)
-        try:
-            if os.stat(path).st_mtime < oldest:
-                _remove(path)
-        except OSError:
-            continue  # in use, or gone already
-
-
-def _remove(path: str) -> None:
-    """A lock goes only while nobody holds it and its state is gone; who waits for it sees that and makes a new one."""
-    if not path.endswith(".lock"):
-        os.unlink(path)
-    elif not os.path.exists(path[: -len(".lock")]):
-        descriptor = os.open(path, os.O_RDWR)
-        try:
-            if try_acquire(descriptor):
-                os.unlink(path)
-        finally:
-            os.close(descriptor)

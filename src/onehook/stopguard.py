@@ -47,7 +47,12 @@ def _count(event: Event) -> int:
         temporary = f"{path}.{os.getpid()}"
         with open(temporary, "w", encoding="ascii") as file:
             file.write(str(before + 1))
+        first = not os.path.exists(path)
         os.replace(temporary, path)
+        if first:
+            from onehook.sweep import sweep_sometimes
+
+            sweep_sometimes(state_folder())
         return before
     except OSError:
         # Nowhere to count: one round is safe where the host says whether it is the first.

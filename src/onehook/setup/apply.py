@@ -31,6 +31,7 @@ def apply(plan: Plan, journal: Journal) -> None:
         sweep(set(plan.own_folders))
         _remove_empty(plan.own_folders)
         journal.settle(plan.edits, plan.first_states)
+        journal.sweep()
 
 
 def until_fresh(plan_and_apply: Callable[[], Plan]) -> Plan:

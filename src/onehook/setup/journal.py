@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from onehook.setup.files import FileEdit
 from onehook.stopguard import state_folder
+
+_DAYS = 90  # a record is younger than this, or its folder exists: a drive may be unplugged for a while
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,13 @@ class Journal:
     def forget(self, path: Path) -> None:
         self._file(path).unlink(missing_ok=True)
 
+    def sweep(self) -> None:
+        """Delete old records of files whose folder is gone, such as a deleted project's, and what killed runs left behind."""
+        for record in list(self.folder.glob("*")):
+            with contextlib.suppress(OSError):
+                if time.time() - record.stat().st_mtime > _DAYS * 24 * 3600 and not _is_of_use(record):
+                    record.unlink()
+
     def _keep(self, path: Path, memory: Memory) -> None:
         kept = {
             "path": str(path),
@@ -83,6 +94,13 @@ class Journal:
         }
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_private(self._file(path), json.dumps(kept))
+
+
+def _is_of_use(record: Path) -> bool:
+    try:
+        return record.suffix == ".json" and Path(json.loads(record.read_text(encoding="utf-8"))["path"]).parent.is_dir()
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def _digest(content: bytes) -> str:

@@ -1,0 +1,54 @@
+"""Deletes state that was not changed for long: of sessions, of projects, and of the stop guard."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from onehook.lock import try_acquire
+
+DAYS = {"sessions": 30, "projects": 365, "stops": 30}  # without a change
+EVERY = 24 * 3600
+
+
+def sweep_sometimes(folder: str) -> None:
+    """Once a day, when a new file of state is first written: delete what was not changed for long. Nothing here may fail the policy."""
+    marker = os.path.join(folder, "swept")
+    try:
+        if time.time() - os.stat(marker).st_mtime < EVERY:
+            return
+    except OSError:
+        pass
+    try:
+        os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        for kind, days in DAYS.items():
+            sweep(os.path.join(folder, kind), time.time() - days * 24 * 3600)
+    except OSError:
+        pass
+
+
+def sweep(folder: str, oldest: float) -> None:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            if os.stat(path).st_mtime < oldest:
+                _remove(path)
+        except OSError:
+            continue  # in use, or gone already
+
+
+def _remove(path: str) -> None:
+    """A lock goes only while nobody holds it and its state is gone; who waits for it sees that and makes a new one."""
+    if not path.endswith(".lock"):
+        os.unlink(path)
+    elif not os.path.exists(path[: -len(".lock")]):
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            if try_acquire(descriptor):
+                os.unlink(path)
+        finally:
+            os.close(descriptor)
