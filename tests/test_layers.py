@@ -28,7 +28,7 @@ LAYERS = (
     ("onehook.policies",),
     ("onehook.textedit",),
     ("onehook.codec", "onehook.lock"),
-    ("onehook.core", "onehook.system", "onehook.cache", "onehook.version", "onehook"),
+    ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.version", "onehook"),
 )
 MANIFEST = ("manifest", "manifest.commands", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts")

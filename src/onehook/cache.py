@@ -20,7 +20,7 @@ from marshal import dumps, loads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
     from typing import Any
@@ -178,6 +178,16 @@ def save() -> None:
         _write(f"modules-{_hashed(PACKAGE).hex()}", (MAGIC, entries))  # the same folder may be known under several paths
 
 
+def standard_names() -> Container[str]:
+    """The top-level modules of the standard library, those of other systems too."""
+    try:
+        return sys.stdlib_module_names  # type: ignore[attr-defined,no-any-return,unused-ignore]
+    except AttributeError:  # Python 3.9
+        from onehook.stdlib39 import NAMES
+
+        return NAMES
+
+
 class SiteOnDemand:
     """The last finder: a missing module may be in a place that only site knows (editable installs, .pth files, other folders)."""
 
@@ -185,7 +195,7 @@ class SiteOnDemand:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         sys.meta_path.remove(SiteOnDemand)
         # Not for what belongs to the standard library on other systems: subprocess tries msvcrt, and goes on without.
-        if path is None and name != "onehook" and name not in getattr(sys, "stdlib_module_names", ()):
+        if path is None and name != "onehook" and name not in standard_names():
             import site
 
             site.main()

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 # With our own lines it fits the smallest pipe buffer (16 KB), so that a host that reads stdout to its end first cannot block us.
 MAX_NOISE = 12 * 1024
+MAX_ANSWER = 16 * 1024 * 1024
+_MAX_KEPT = 4 * 1024 * 1024  # bytes of output that a policy may have in memory before all but its end is thrown away
+_TICK = 0.05  # seconds between two looks at that
 _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the answer was given
 
 
@@ -56,6 +59,13 @@ class Question:
         """For the whole event, with these options of the policy."""
         return settled({"options": self.options if options is None else options}, self.given).timeout
 
+    def left(self, options: Mapping[str, Any] | None = None) -> float:
+        """Of those seconds, from now on; never 0, which would mean no limit."""
+        return max(0.001, self.begun + self.seconds(options) - time.monotonic())
+
+
+_HELD: list[int] = []  # standard descriptors that the host had closed; what is written there reaches nobody
+
 
 def hold_standard_descriptors() -> None:
     """A host may start us with stdout or stderr closed; what is opened next would take its number, and be written to."""
@@ -65,20 +75,35 @@ def hold_standard_descriptors() -> None:
             if descriptor > 2:
                 os.close(descriptor)
                 return
+            _HELD.append(descriptor)
     except OSError:
         return  # no /dev/null here: nothing to hold them with
 
 
-def write(output: Output, stdout: int = 1, stderr: int = 2) -> None:
-    for descriptor, text in ((stderr, output.stderr), (stdout, output.stdout)):
-        data = f"{text}\n".encode("utf-8", "backslashreplace") if text else b""
-        while data:
-            try:
-                data = data[os.write(descriptor, data) :]
-            except BlockingIOError:  # some hosts hand their own non-blocking pipe down
-                os.set_blocking(descriptor, True)
-            except OSError:
-                break  # the host has gone or closed this end; the exit code still says it
+def write(output: Output, stdout: int = 1, stderr: int = 2) -> int:
+    """Write an answer; returns the exit code, which has to say it if the rest does not reach the host."""
+    told = _written(stderr, output.stderr)
+    if _written(stdout, output.stdout):
+        # If stderr is where the host looks for the reason, exit 2 without one may be a failed hook to it. stdout has the deny too.
+        return output.exit_code if told or not (output.alone and output.stdout) else 0
+    answer = output.answer
+    if answer is None or (answer.decision not in ("deny", "ask") and answer.modified_input is None):
+        return output.exit_code
+    if not output.stderr:
+        _written(stderr, f"onehook: the answer cannot be written to stdout (blocked): {answer.reason or answer.decision}")
+    return output.exit_code or 2
+
+
+def _written(descriptor: int, text: str) -> bool:
+    data = f"{text}\n".encode("utf-8", "backslashreplace") if text else b""
+    while data:
+        try:
+            data = data[os.write(descriptor, data) :]
+        except BlockingIOError:  # some hosts hand their own non-blocking pipe down
+            os.set_blocking(descriptor, True)
+        except OSError:
+            return False  # the host has gone or closed this end
+    return not text or descriptor not in _HELD
 
 
 def alarm(seconds: float) -> Callable[[], object] | None:
@@ -113,7 +138,7 @@ def here(question: Question, finish: Finish) -> Output:
     disarm: list[Callable[[], object] | None] = []
 
     def tell(options: dict[str, Any]) -> None:
-        disarm.append(alarm(question.seconds(options)))  # should we ourselves hang; programs are ended before
+        disarm.append(alarm(question.left(options)))  # should we ourselves hang; programs are ended before
 
     sys.stderr = heard  # type: ignore[assignment,unused-ignore]
     try:
@@ -132,13 +157,13 @@ def here(question: Question, finish: Finish) -> Output:
 
 def forked(question: Question, finish: Finish) -> Output:
     read_end, write_end = os.pipe()
-    noise = _noise_file()
+    noise = _Noise()
     reader = _Reader(read_end)
-    deadline = _Deadline(reader, question.begun)
+    deadline = _Deadline(reader, noise, question.begun)
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _child(question, write_end, noise)
+        _child(question, write_end, noise.descriptor)
     os.close(write_end)
     message = reader.message
     deadline.arm(question.seconds())
@@ -151,7 +176,7 @@ def forked(question: Question, finish: Finish) -> Output:
         if deadline.passed:
             message["error"] = _too_slow(deadline.seconds)
         _kill(child)
-    return finish(message, _read_noise(noise))
+    return finish(message, noise.text())
 
 
 def _too_slow(seconds: float) -> str:
@@ -159,22 +184,27 @@ def _too_slow(seconds: float) -> str:
 
 
 class _Deadline:
-    """Ends the waiting when time is up or the child is gone.
+    """Ends the waiting when time is up or the child is gone, and keeps what the child prints within bounds until then.
 
     The signal handlers raise nothing, since that could lose what had just been read: they make the pipe non-blocking, so that the read
     that is under way, or the next one, comes back.
     """
 
-    def __init__(self, reader: _Reader, begun: float) -> None:
+    def __init__(self, reader: _Reader, noise: _Noise, begun: float) -> None:
         self.begun = begun
         self.seconds = 0.0
         self.passed = False
         self.reader = reader
+        self.noise = noise
         signal.signal(signal.SIGALRM, self._on_alarm)
         signal.signal(signal.SIGCHLD, self._on_child)
 
     def _on_alarm(self, *_: object) -> None:
+        self.noise.trim()
+        if time.monotonic() < self.begun + self.seconds:
+            return
         self.passed = True
+        self.reader.late = True
         os.set_blocking(self.reader.descriptor, False)
 
     def _on_child(self, *_: object) -> None:
@@ -182,7 +212,8 @@ class _Deadline:
 
     def arm(self, seconds: float) -> None:
         self.seconds = seconds
-        signal.setitimer(signal.ITIMER_REAL, max(0.001, self.begun + seconds - time.monotonic()))
+        left = max(0.001, self.begun + seconds - time.monotonic())
+        signal.setitimer(signal.ITIMER_REAL, min(left, _TICK), _TICK)
 
     def disarm(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -194,21 +225,28 @@ class _Reader:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self.buffer = b""
+        self.rest = b""  # what was read behind the last message
         self.message: dict[str, Any] = {}
         self.garbled = ""
+        self.late = False  # set when the deadline has passed: a long answer must not be read on
 
     def line(self) -> bool:
         """Take the next message into self.message; False when there will be none."""
-        while b"\n" not in self.buffer:
+        chunks = [self.rest]
+        size = len(self.rest)
+        while b"\n" not in chunks[-1]:
             try:
-                chunk = os.read(self.descriptor, 1 << 16)
+                chunk = b"" if self.late else os.read(self.descriptor, 1 << 16)
             except BlockingIOError:
                 return False
             if not chunk:
                 return False
-            self.buffer += chunk
-        line, _, self.buffer = self.buffer.partition(b"\n")
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MAX_ANSWER:
+                self.garbled = f"the policy's answer is larger than {MAX_ANSWER >> 20} MB"
+                return False
+        line, _, self.rest = b"".join(chunks).partition(b"\n")
         try:
             self.message.update(loads(line.decode("utf-8")))
         except (PayloadError, ValueError, TypeError):
@@ -293,6 +331,33 @@ def _flush() -> None:
             continue
 
 
+class _Noise:
+    """What the policy and its children print, of which the end is shown."""
+
+    def __init__(self) -> None:
+        self.descriptor = _noise_file()
+        self.kept = b""  # the end of what was thrown away
+
+    def _end(self) -> bytes:
+        start = max(0, os.fstat(self.descriptor).st_size - MAX_NOISE)
+        if hasattr(os, "pread"):
+            return self.kept + os.pread(self.descriptor, MAX_NOISE, start)  # the position is the writers'
+        os.lseek(self.descriptor, start, 0)
+        return os.read(self.descriptor, MAX_NOISE)
+
+    def trim(self) -> None:
+        """Throw away what will not be shown. The writers go on where they were, and the gap before takes no memory."""
+        try:
+            if os.fstat(self.descriptor).st_blocks * 512 > _MAX_KEPT:
+                self.kept = self._end()[-MAX_NOISE:]
+                os.ftruncate(self.descriptor, 0)
+        except (AttributeError, OSError):  # no such numbers here (Windows)
+            pass
+
+    def text(self) -> str:
+        return self._end()[-MAX_NOISE:].decode("utf-8", "backslashreplace")
+
+
 def _noise_file() -> int:
     """An anonymous file for what the policy and its children print: a child left behind then holds nothing that a host waits for."""
     try:
@@ -308,12 +373,6 @@ def _noise_file() -> int:
         return descriptor
 
 
-def _read_noise(descriptor: int) -> str:
-    size = os.lseek(descriptor, 0, 2)
-    os.lseek(descriptor, max(0, size - MAX_NOISE), 0)
-    return os.read(descriptor, MAX_NOISE).decode("utf-8", "backslashreplace")
-
-
 # --- without fork --------------------------------------------------------------------------------------------------------------
 
 
@@ -322,14 +381,15 @@ def threaded(question: Question, finish: Finish) -> Output:
     import _thread
 
     real = [os.dup(1), os.dup(2)]
+    _HELD.extend([copy for descriptor, copy in zip((1, 2), real) if descriptor in _HELD])
 
     def let_go() -> None:
         while real:
             os.close(real.pop())
 
-    noise = _noise_file()
+    noise = _Noise()
     for descriptor in (1, 2):
-        os.dup2(noise, descriptor)
+        os.dup2(noise.descriptor, descriptor)
     if hasattr(os, "register_at_fork"):  # a forked child that stays behind must not keep a host waiting, nor answer in our place
         os.register_at_fork(after_in_child=let_go)
     _lenient_output()
@@ -340,17 +400,16 @@ def threaded(question: Question, finish: Finish) -> Output:
 
     def conclude(message: Message) -> Output:
         _flush()
-        output = finish(message, _read_noise(noise))
-        if real:
-            write(output, *real)
-        return Output("", output.exit_code)
+        output = finish(message, noise.text())
+        return Output("", write(output, *real) if real else output.exit_code)
 
     def seconds() -> float:
         return question.seconds(loaded.get("options"))
 
     def watch() -> None:
         while time.monotonic() - question.begun < seconds():
-            time.sleep(min(0.05, seconds()))
+            time.sleep(min(_TICK, seconds()))
+            noise.trim()
             if answered.locked():
                 return
         if answered.acquire(False):

@@ -33,12 +33,34 @@ def start(package):  # type: ignore[no-untyped-def]
         onehook.cache.start({})
 
 
-if __name__ == "__main__":
-    _FILE = __file__.replace("\\", "/") if sys.platform == "win32" else __file__  # elsewhere a backslash is part of a name
-    _PACKAGE = _FILE.rpartition("/")[0]
-    if (_PACKAGE.rpartition("/")[0] or "/") not in sys.path:
-        sys.path.append(_PACKAGE.rpartition("/")[0] or "/")
-    start(_PACKAGE)  # type: ignore[no-untyped-call]
-    from onehook.runner import main
+def give_up(error, words):  # type: ignore[no-untyped-def]
+    """onehook cannot be imported: it is being reinstalled, or memory or descriptors have run out. Only the arguments are known."""
+    stoppable = (
+        "", "PreToolUse", "PermissionRequest", "UserPromptSubmit", "UserPromptExpansion", "PostToolBatch", "PreCompact", "TaskCreated",
+        "ConfigChange", "PreModelSwitch", "Elicitation", "ElicitationResult", "SubagentStart", "BeforeModel", "TodoCreated",
+        "TodoCompleted",
+    )  # fmt: skip
+    words = " ".join(words).replace("=", " ").split()
+    given = dict(zip(words, words[1:]))
+    closed = given.get("--fail") == "closed" and given.get("--event", "") in stoppable
+    problem = f"onehook cannot be started: {type(error).__name__}: {error}"
+    line = f"onehook: {problem} (blocked: fail=closed)\n" if closed else f"[onehook] error: {problem}\n"
+    system = sys.modules.get("posix") or sys.modules["nt"]  # either is part of the interpreter, and loaded
+    try:
+        system.write(2, line.encode("utf-8", "backslashreplace"))
+    finally:
+        system._exit(2 if closed else 1)
 
-    main(sys.argv[1:])
+
+if __name__ == "__main__":
+    try:
+        _FILE = __file__.replace("\\", "/") if sys.platform == "win32" else __file__  # elsewhere a backslash is part of a name
+        _PACKAGE = _FILE.rpartition("/")[0]
+        if (_PACKAGE.rpartition("/")[0] or "/") not in sys.path:
+            sys.path.append(_PACKAGE.rpartition("/")[0] or "/")
+        start(_PACKAGE)  # type: ignore[no-untyped-call]
+        from onehook.runner import main
+
+        main(sys.argv[1:])
+    except BaseException as error:
+        give_up(error, sys.argv[1:])  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from onehook.cache import compiled
+from onehook.cache import SiteOnDemand, compiled, standard_names
 from onehook.codec import dumps
 from onehook.core import HandlerError, Hooks, OnehookError, Options, UsageError
 from onehook.hostkit.tools import absolute
@@ -16,6 +16,7 @@ from onehook.system import is_file, os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from importlib.machinery import ModuleSpec
     from typing import Any
 
     from onehook.core import Event, Response
@@ -122,9 +123,42 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
     module = type(sys)("onehook_policy")
     module.__file__, folder = _place(path)
     sys.modules["onehook_policy"] = module
-    sys.path.append(folder)  # never inserted: a json.py beside the policy must not become json
+    if folder not in [getattr(finder, "folder", None) for finder in sys.meta_path]:
+        sys.meta_path.insert(-1 if sys.meta_path[-1] is SiteOnDemand else len(sys.meta_path), Beside(folder))
     exec(compiled(source, module.__file__), module.__dict__)
     return hooks_in(module.__dict__, path)
+
+
+class Beside:
+    """Finds the modules beside a policy, after all others, and none that the standard library may look for.
+
+    The folder is not put into sys.path: subprocess tries msvcrt everywhere, and would run a msvcrt.py that lies there.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if path is not None or name in standard_names() or name in _LOOKED_FOR:
+            return None
+        finder: Any = sys.modules["_frozen_importlib_external"]
+        spec: ModuleSpec | None = finder.PathFinder.find_spec(name, [self.folder])
+        return spec
+
+
+# What modules of the standard library try to import, and is not part of it: site, copy, pickle, platform, logging.handlers.
+_LOOKED_FOR = (
+    "sitecustomize",
+    "usercustomize",
+    "org",
+    "java",
+    "vms_lib",
+    "_winreg",
+    "win32api",
+    "win32con",
+    "win32evtlog",
+    "win32evtlogutil",
+)
 
 
 def _place(path: str) -> tuple[str, str]:

@@ -269,10 +269,10 @@ def respond(request: Request) -> Output:
 def run(hooks: Hooks, host: str | None = None, **options: Any) -> NoReturn:
     """Answer the event on stdin with this policy and exit. Options given here win over those of the Hooks object."""
     output = respond(requested(sys.argv[1:], hooks, options, host or ""))
-    write(output)
+    exit_code = write(output)
     # What the policy printed before run() was called is still in the buffer of sys.stdout, and has been shown on stderr.
     os.dup2(os.open(NOWHERE, os.O_WRONLY), 1)
-    sys.exit(output.exit_code)
+    sys.exit(exit_code)
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -282,5 +282,4 @@ def main(argv: list[str]) -> NoReturn:
     except BaseException as error:  # the last line of defence, and KeyboardInterrupt
         closed = any("closed" in word or source_says_closed(word) for word in argv)
         output = Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
-    write(output)
-    os._exit(output.exit_code)
+    os._exit(write(output))

@@ -126,6 +126,7 @@ def test_what_the_policy_says_about_itself_is_installed(project: Path) -> None:
     assert "SessionEnd" in hooks
     (handler,) = hooks["PreToolUse"][0]["hooks"]  # type: ignore[misc]
     assert handler["timeout"] == 110 and handler["onFailure"] == "block"  # type: ignore[index]
+    assert "--timeout 100" in handler["command"]  # type: ignore[index]
 
 
 def test_install_and_uninstall_leave_no_trace(project: Path, tmp_path: Path) -> None:

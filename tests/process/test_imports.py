@@ -13,6 +13,7 @@ from harness import ANY, ISOLATIONS, PACKAGE, assert_error, fire, launcher, proc
 SHADOWS = (
     "json", "_json", "onehook", "os", "sys", "typing", "time", "re", "enum", "hashlib", "signal", "_signal", "traceback", "site",
     "sitecustomize", "usercustomize", "encodings", "codecs", "io", "subprocess", "collections", "importlib",
+    "msvcrt", "_winapi", "winreg", "nt", "org", "java", "vms_lib",
 )  # fmt: skip
 
 
@@ -28,7 +29,7 @@ def test_modules_in_the_working_directory_and_beside_the_policy_are_not_executed
     marker = tmp_path / "marker"
     cwd = tmp_path / "cwd"
     cwd.mkdir()
-    path = policy(body, top="import json, os, typing, subprocess", options="fail='closed', timeout=0.5")
+    path = policy(body, top="import copy, json, os, pickle, platform, typing, subprocess", options="fail='closed', timeout=0.5")
     for folder in (cwd, path.parent):
         shadow(folder, marker)
     result = fire(path, tool_payload(host), "--host", host, "--isolation", isolation, cwd=cwd)
@@ -70,6 +71,33 @@ def test_variables_of_the_environment_change_nothing(policy, host, tmp_path):
     assert reason_of(loaded, host) == "no \u00e9"
     assert (plain.stdout, plain.stderr) == (loaded.stdout, loaded.stderr)
     assert not marker.exists(), marker.read_text()
+
+
+@pytest.mark.parametrize("name", ["msvcrt", "sitecustomize", "usercustomize", "json", "org"])
+def test_what_the_standard_library_may_look_for_is_never_taken_from_beside_the_policy(policy, isolation, tmp_path, name):
+    """A missing package brings site in, and that looks for sitecustomize; subprocess looks for msvcrt."""
+    marker = tmp_path / "marker"
+    top = f"import subprocess, copy\ntry:\n    import {name}, no_such_package\nexcept ImportError:\n    pass"
+    path = policy("return deny('no')", top=top)
+    (path.parent / f"{name}.py").write_text(f"open({str(marker)!r}, 'w').close()\n")
+    assert reason_of(fire(path, tool_payload(ANY), "--isolation", isolation), ANY) == "no"
+    assert not marker.exists()
+
+
+def test_python_3_9_has_a_list_of_the_standard_library_too():
+    from onehook.stdlib39 import NAMES
+
+    since = {name for name in getattr(sys, "stdlib_module_names", NAMES) if not name.startswith("_")} - NAMES
+    assert {"json", "msvcrt", "os", "subprocess", "winreg", "_winapi"} <= NAMES
+    if sys.version_info[:2] in ((3, 10), (3, 11)):
+        assert since <= {"tomllib"}
+
+
+def test_a_package_beside_the_policy_can_be_imported(policy, isolation):
+    path = policy("return deny(rules.shell.REASON)", top="import rules.shell")
+    (path.parent / "rules").mkdir()
+    (path.parent / "rules" / "shell.py").write_text("REASON = 'from a package'\n")
+    assert reason_of(fire(path, tool_payload(ANY), "--isolation", isolation), ANY) == "from a package"
 
 
 def test_a_helper_module_beside_the_policy_can_be_imported(policy, isolation):

@@ -14,6 +14,8 @@ import time
 import pytest
 from harness import ANY, ISOLATIONS, PATIENCE, fire, launcher, process, reason_of, spread, tool_payload
 
+from onehook.isolate import _Reader
+
 NOISY = {
     "print": "print('NOISE')",
     "print without a newline": "print('NOISE', end='')",
@@ -52,6 +54,48 @@ def test_only_the_end_of_very_much_output_is_shown(policy, isolation):
     result = fire(policy(body), tool_payload(ANY), "--isolation", isolation)
     assert reason_of(result, ANY) == "no"
     assert "END" in result.stderr and len(result.stderr) < 16 * 1024
+
+
+FLOOD = """
+    import os, time
+    block = b"x" * (1 << 20)
+    written = 0
+    while written < 400:
+        written += 1
+        os.write(1, block)
+        if written % 4 == 0:
+            time.sleep(0.06)
+    os.write(1, b"END")
+    size, held = os.fstat(1).st_size, os.fstat(1).st_blocks * 512
+    return deny(f"{size >> 20} MB written, {held >> 20} MB held")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks how much memory a file takes")
+def test_what_a_policy_prints_does_not_fill_the_memory(policy, isolation):
+    """A policy that prints 400 MB, at a pace at which it is looked at now and then whatever else the machine does."""
+    result = fire(policy(FLOOD), tool_payload(ANY), "--isolation", isolation, "--timeout", "50")
+    written, held = (int(word) for word in reason_of(result, ANY).split() if word.isdigit())
+    assert written >= 400 and held < 200
+    assert "END" in result.stderr and len(result.stderr) < 16 * 1024
+
+
+def test_an_answer_that_is_too_large_is_an_error(policy):
+    result = fire(policy("return deny('x' * 20_000_000)", options="fail='closed'"), tool_payload(ANY))
+    assert "the policy's answer is larger than 16 MB" in reason_of(result, ANY)
+
+
+def test_an_answer_is_not_read_on_after_the_deadline():
+    """Where every read succeeds, only the clock can end it."""
+    read_end, write_end = os.pipe()
+    os.write(write_end, b'{"response": {}}\n')
+    reader = _Reader(read_end)
+    reader.late = True
+    try:
+        assert not reader.line() and not reader.message
+    finally:
+        os.close(read_end)
+        os.close(write_end)
 
 
 def test_a_host_that_reads_stdout_to_its_end_first_is_not_kept_waiting(policy, isolation):

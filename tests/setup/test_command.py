@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onehook.hostkit.config import GUARD, GUARD_IN_ANY_SHELL
 from onehook.setup.command import commands, is_ours, names_policy, quote_cmd, quote_powershell, read
 
 PROJECT = Path("/home/dev/my project")
@@ -17,11 +18,18 @@ NAMES = st.text(CHARACTERS, min_size=1).filter(lambda name: name not in (".", ".
 ARGUMENTS = ["--host", "claude", "--host", "cursor", "--event", "PreToolUse", "--fail", "closed"]
 
 
-@given(NAMES, st.booleans(), st.booleans(), st.sampled_from(['"$CLAUDE_PROJECT_DIR"', "", "."]))
-def test_what_is_written_is_read_back(name: str, inside: bool, portable: bool, project_folder: str) -> None:
+@given(
+    NAMES,
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(['"$CLAUDE_PROJECT_DIR"', "", "."]),
+    st.sampled_from(["", GUARD, GUARD_IN_ANY_SHELL]),
+)
+def test_what_is_written_is_read_back(name: str, inside: bool, portable: bool, project_folder: str, guard: str) -> None:
     policy = PROJECT / "hooks" / name
-    line = commands(policy, PROJECT, ARGUMENTS, project_folder=project_folder, inside_project=inside, portable=portable)
+    line = commands(policy, PROJECT, ARGUMENTS, project_folder=project_folder, inside_project=inside, portable=portable, guard=guard)
     written = read(line.posix)
+    assert line.posix.endswith(guard)
     assert written is not None and is_ours(line.posix)
     assert written.policy_path(PROJECT) == policy
     assert written.arguments == tuple(ARGUMENTS)

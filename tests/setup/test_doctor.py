@@ -76,10 +76,11 @@ def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) 
 
 
 @pytest.mark.parametrize("portable", [False, True], ids=["absolute", "portable"])
+@pytest.mark.parametrize("fail_closed", [False, True], ids=["open", "closed"])
 @pytest.mark.parametrize("host", configurable())
-def test_every_host_is_fired(tmp_path: Path, host: str, portable: bool) -> None:
+def test_every_host_is_fired(tmp_path: Path, host: str, portable: bool, fail_closed: bool) -> None:
     place = Place(tmp_path, "a project", variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]})
-    place.install([host], portable=portable)
+    place.install([host], portable=portable, fail_closed=fail_closed)
     assert "denies and allows as it should" in told(place, "ok", host, fire=True)
 
 

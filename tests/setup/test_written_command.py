@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,10 @@ import pytest
 from harness import clean_environment
 
 from onehook.core import Response
+from onehook.hostkit.config import GUARD, Found, Wish
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
+from onehook.setup.command import read, without_guard
 from onehook.setup.entries import ours_in
 from onehook.setup.installed import config_files
 from onehook.setup.plan import config_of, configurable, place_of
@@ -132,3 +135,105 @@ def test_the_command_names_the_interpreter_and_the_launcher_absolutely(tmp_path:
         assert file is not None and (
             file.format == "own" or ours_in(config, next(s for s in config_files(place.machine, [host]) if s.ours).data)
         )
+
+
+# --- the command cannot run, or hangs, under fail closed -------------------------------------------------------------------------
+
+GUARDED = [host for host in HOSTS if config_of(host).TRAITS.guard]
+
+
+def ran(line: str, host: str, project: Path, shell: str = "/bin/sh", path: str = os.defpath) -> subprocess.CompletedProcess[str]:
+    event = sample("PreToolUse", "Bash", command="ls", cwd=str(project))
+    payload = json.dumps(load(host, "reverse").payload(event, config_of(host).EVENTS["PreToolUse"]))
+    variables = {"PATH": path, "HOME": str(project), "CLAUDE_PROJECT_DIR": str(project)}
+    return subprocess.run(
+        [shell, "-c", line], input=payload, capture_output=True, text=True, cwd=project, env=variables, timeout=60, check=False
+    )
+
+
+def unable(tmp_path: Path) -> dict[str, str]:
+    """What may stand where an interpreter was."""
+    killed, silent = tmp_path / "killed", tmp_path / "silent"
+    killed.write_text("#!/bin/sh\nkill -9 $$\n")
+    silent.write_text("#!/bin/sh\nexit 1\n")
+    for program in (killed, silent):
+        program.chmod(0o755)
+    return {"gone": str(tmp_path / "no python"), "not executable": "/etc/hosts", "killed": str(killed), "silent": str(silent)}
+
+
+@pytest.mark.parametrize("shell", [shell for shell in ("/bin/sh", "/bin/bash", "/bin/zsh") if os.path.exists(shell)])
+@pytest.mark.parametrize("host", GUARDED)
+def test_an_interpreter_that_cannot_run_is_a_deny_under_fail_closed(host: str, shell: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install([host], events=["PreToolUse"], fail_closed=True)
+    line = command_of(host, "project", place)
+    assert ran(line, host, place.project, shell).returncode == 0
+    for what, program in unable(tmp_path).items():
+        done = ran(line.replace(os.path.abspath(sys.executable), shlex.quote(program)), host, place.project, shell)
+        assert done.returncode == 2, (what, done)
+        # Agents without a key of their own for this want a reason too.
+        assert done.stderr.strip() or config_of(host).TRAITS.guard != GUARD, (what, done)
+
+
+@pytest.mark.parametrize("host", GUARDED)
+def test_so_is_a_clone_without_python(host: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install([host], events=["PreToolUse"], fail_closed=True, portable=True)
+    line = command_of(host, "project", place)
+    assert ran(line, host, place.project).returncode == 0
+    assert ran(line, host, place.project, path=str(tmp_path)).returncode == 2
+
+
+@pytest.mark.parametrize("host", GUARDED)
+def test_a_deny_is_told_once(host: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.policy.write_text(POLICY.replace('"rm -rf"', '"ls"'), encoding="utf-8")
+    place.install([host], events=["PreToolUse"], fail_closed=True)
+    done = ran(command_of(host, "project", place), host, place.project)
+    assert "blocked by" in done.stdout + done.stderr and "could not run" not in done.stderr
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_an_event_that_cannot_be_stopped_and_fail_open_have_no_guard(host: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install([host], events=["PreToolUse", "PostToolUse", "Stop"])
+    assert not any(" || exit" in found.command or "|| {" in found.command for found in entries(host, place))
+    place.install([host], events=["PreToolUse", "PostToolUse", "Stop"], fail_closed=True)
+    guarded = {found.event for found in entries(host, place) if without_guard(found.command)[1]}
+    assert guarded == ({config_of(host).EVENTS["PreToolUse"]} if host in GUARDED else set())
+
+
+def entries(host: str, place: Place) -> list[Found]:
+    return [found for file in config_files(place.machine, [host]) for found in file.ours]
+
+
+def test_agents_that_run_the_entries_of_another_get_the_same_command(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install(HOSTS, fail_closed=True)
+    for lender in HOSTS:
+        for borrower in (host for host in config_of(lender).HOST_IDS if host != lender and host in HOSTS):
+            both = [{config_of(host).EVENTS[e]: e for e in config_of(host).EVENTS} for host in (lender, borrower)]
+            lent, own = ({names[f.event]: f.command for f in entries(h, place)} for names, h in zip(both, (lender, borrower), strict=True))
+            assert all(own[event] == command for event, command in lent.items() if event in own)
+
+
+HANGS = "import time\ntime.sleep(60)\n"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_policy_that_hangs_while_it_is_loaded_is_denied_before_the_agent_gives_up(host: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.install([host], events=["PreToolUse"], fail_closed=True, timeout=1)
+    place.policy.write_text(HANGS + POLICY, encoding="utf-8")
+    line = command_of(host, "project", place)
+    response = answered(host, line, ["/bin/sh", "-c"], place.project, place.project, place.home, "ls", os.defpath)
+    assert response.decision == "deny" and "longer than 1 s" in str(response.reason or response.user_message)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_command_names_a_deadline_that_ends_before_the_agents_own(host: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    for timeout, written in ((None, "20"), (0.5, "0.5")):
+        place.install([host], fail_closed=True, timeout=timeout)
+        assert {line.option("timeout") for found in entries(host, place) if (line := read(found.command))} == {written}
+        assert Wish(timeout=timeout).host_timeout > float(written)

@@ -66,7 +66,7 @@ def command(
         raise click.UsageError("--portable cannot carry a rules file: its runtime has no rules and packs. Install it without --portable")
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
     wish = _wish(hooks, fail_closed, timeout, matcher)
-    request = Request(path, scope, _events(events, hooks), wish, portable, _run_options(timeout), stand_ins)
+    request = Request(path, scope, _events(events, hooks), wish, portable, stand_ins)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
@@ -82,10 +82,6 @@ def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> 
 def _wish(hooks: Hooks, fail_closed: bool, timeout: float | None, matcher: str) -> Wish:
     options = Options(hooks.options)
     return Wish(fail_closed or options.fail == "closed", timeout or options.timeout, int(options.stop_limit), _matchers(matcher))
-
-
-def _run_options(timeout: float | None) -> tuple[str, ...]:
-    return ("--timeout", f"{timeout:g}") if timeout else ()
 
 
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool, as_json: bool) -> None:

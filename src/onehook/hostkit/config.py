@@ -20,6 +20,10 @@ from onehook.hostkit.imports import grouped_handlers
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
 _STRING_OR_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|(,)\s*[}\]]')
+# What a shell does if a hook could not run, on an event that a deny stops and under fail closed. Agents take 127, a signal or 1 for a
+# failed hook and go on; exit 2 is a deny, but not on every agent if stderr is empty.
+GUARD = " || { [ $? -eq 2 ] || echo 'onehook: the hook could not run (blocked: fail=closed)' >&2; exit 2; }"
+GUARD_IN_ANY_SHELL = " || exit 2"  # fish has neither $? nor, up to 4.0, braces; the shell itself has said on stderr what it could not run
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 
 
@@ -88,9 +92,14 @@ class Wish:
     matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
 
     @property
+    def deadline(self) -> float:
+        """Seconds for one event, as they are written into the command: those of the policy are not known until it is loaded."""
+        return self.timeout or 20.0
+
+    @property
     def host_timeout(self) -> int:
         """Seconds that the host waits: longer than onehook's own deadline, since most hosts fail open when theirs passes."""
-        return int((self.timeout or 20) + 10)
+        return int(self.deadline + 10)
 
     def matcher(self, event: str) -> str:
         return self.matchers.get(event) or self.matchers.get("", "")
@@ -145,6 +154,7 @@ class Traits:
     skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs beside hooks
     escape_slashes: bool = False  # the agent takes "//" inside a string for a comment
     shell: str = "sh"  # what runs a command: sh, or login for the user's own shell as a login shell
+    guard: str = GUARD  # what follows a command that must end in a deny if it cannot run; "" if the agent denies then anyway
     same_command_runs_once: bool = False  # even if it is in several files
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
     # How the agent compares a matcher with the name of a tool: a matcher of these characters is a list of names. Any other is a regular

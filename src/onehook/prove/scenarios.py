@@ -110,6 +110,7 @@ class Scenario:
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
     disabled: bool = False  # hooks are disabled after the install
+    interpreter_gone: bool = False  # it is installed with an interpreter that is removed before the agent starts
     asks_doctor: bool = False  # run `onehook doctor` afterwards
     policy_path: str = ""  # the user's own policy, used in place or in the copy of its repository
     copied_from: Path | None = None  # that repository
@@ -245,6 +246,8 @@ SCENARIOS: tuple[Scenario, ...] = (
              breaking("import time; time.sleep(60)", 'fail="open", timeout=1'), shell_script, _ran, control_is_open=True),
     Scenario("unparsable-closed", "a policy that does not parse, fail closed", "PreToolUse", "Bash", None,
              _policy("", 'fail="closed"'), shell_script, lambda e: e.started and not _ran(e), fail_closed=True, needs=("broken_later",)),
+    Scenario("gone-closed", "the interpreter is gone, fail closed", "PreToolUse", "Bash", None, breaking("return None", 'fail="closed"'),
+             shell_script, lambda e: e.started and not _ran(e), fail_closed=True, interpreter_gone=True),
     Scenario("noise", "a handler that prints an allow on stdout", "PreToolUse", "Bash", NO,
              breaking("import os; print('{\"decision\": \"allow\", \"permission\": \"allow\"}'); os.system('echo {}'); "
                       f"return deny({REASON!r})", ""), shell_script, _blocked_and_told, effect="deny"),

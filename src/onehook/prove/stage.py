@@ -127,7 +127,11 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
     more = ["--fail-closed"] if fail_closed else []
-    _onehook(sandbox, "install", str(policy), "--hosts", agent.host, "--yes", *more)
+    environment = sandbox.home / "venv"
+    python = _interpreter(environment) if scenario.interpreter_gone else sys.executable
+    _onehook(sandbox, "install", str(policy), "--hosts", agent.host, "--yes", *more, python=python)
+    if scenario.interpreter_gone:
+        shutil.rmtree(environment)
     if "broken_later" in scenario.needs:
         policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
 
@@ -139,8 +143,22 @@ def _policy(scenario: Scenario, project: Path) -> Path:
     return project / path.relative_to(scenario.copied_from) if scenario.copied_from else path
 
 
-def _onehook(sandbox: Sandbox, verb: str, *arguments: str) -> None:
-    argv = [sys.executable, "-I", "-m", "onehook", verb, *arguments, "--project", str(sandbox.project)]
+def _interpreter(environment: Path) -> str:
+    """A virtual environment with what this one has."""
+    import venv
+
+    venv.create(environment, symlinks=sys.platform != "win32")
+    binaries = environment / ("Scripts" if sys.platform == "win32" else "bin")
+    python = str(binaries / "python")
+    packages = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], capture_output=True, text=True, check=True
+    )
+    Path(packages.stdout.strip(), "proof.pth").write_text("\n".join(filter(None, sys.path)), encoding="utf-8")
+    return python
+
+
+def _onehook(sandbox: Sandbox, verb: str, *arguments: str, python: str = sys.executable) -> None:
+    argv = [python, "-I", "-m", "onehook", verb, *arguments, "--project", str(sandbox.project)]
     environment = {"HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:

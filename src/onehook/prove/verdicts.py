@@ -86,12 +86,13 @@ class Prover:
         return (MISS, "declared as not supported, but it took effect: the table is out of date") if seen else (DECLARED, why)
 
     def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
-        """Whether the effect is also seen without the policy (or, if hooks are disabled, with hooks enabled)."""
+        """Whether the effect is also seen without the policy (or, if hooks are disabled or cannot run, with hooks that do)."""
         if scenario.control_is_open:
             # Without a policy the agent continues too, so the control is the same policy, installed to fail closed.
             return scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
-        if scenario.disabled:
-            return scenario.seen(play(agent, replace(scenario, disabled=False), where / "control", with_policy=True))
+        if scenario.disabled or scenario.interpreter_gone:
+            working = replace(scenario, disabled=False, interpreter_gone=False)
+            return scenario.seen(play(agent, working, where / "control", with_policy=True))
         return scenario.seen(self._control(agent, scenario))
 
     def _control(self, agent: Agent, scenario: Scenario) -> Evidence:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from onehook.hostkit.config import Commands
+from onehook.hostkit.config import GUARD, GUARD_IN_ANY_SHELL, Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
 MARK = "onehook/launch.py"  # how the path of every launcher ends: the folder has this name however onehook was installed
@@ -28,7 +28,7 @@ _CMD_WORD = re.compile(r'"([^"]*)"|(\S+)')
 _POSIX_START = re.compile(r"(\$\w+|\$\{\w+:-\.\}|\.)/(?s:(.+))")
 _POWERSHELL_START = re.compile(r"(\$env:\w+)/(?s:(.+))")
 # Search upwards for the project, for an agent that does not name it.
-_FIND = f'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/{PORTABLE_LAUNCHER}" ]; do d=${{d%/*}}; done; exec '
+_FIND = f'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/{PORTABLE_LAUNCHER}" ]; do d=${{d%/*}}; done; '
 _FOUND_LAUNCHER = f"$d/{PORTABLE_LAUNCHER}"
 
 
@@ -98,14 +98,15 @@ def commands(
     inside_project: bool,
     portable: bool,
     windows: bool = False,
+    guard: str = "",
 ) -> Commands:
-    """The command for each shell. project_folder: how the agent's shell names the project; "" if it cannot."""
+    """The command for each shell. project_folder: how the agent's shell names the project; "" if it cannot. guard: as in Traits."""
     relative = relative_to(policy, project)
     if portable:
         inside = relative.as_posix() if relative else str(policy)
         words = ("python" if windows else "python3", "-I", "-S", str(project / PORTABLE_LAUNCHER), str(policy), *arguments)
         return Commands(
-            _portable_posix(inside, arguments, project_folder),
+            _portable_posix(inside, arguments, project_folder, guard),
             _portable_powershell(inside, arguments, project_folder),
             " ".join(map(quote_cmd, ["python", "-I", "-S", PORTABLE_LAUNCHER, inside, *arguments])),
             words,
@@ -118,15 +119,17 @@ def commands(
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
     # The paths are those of this machine, so a command for Windows makes sense only on Windows.
-    return Commands(posix, powershell, " ".join(map(quote_cmd, words)) if windows else "", words)
+    return Commands(posix + guard, powershell, " ".join(map(quote_cmd, words)) if windows else "", words)
 
 
-def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str) -> str:
+def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str, guard: str) -> str:
     """python3 from PATH with the runtime in the repository, which is searched for upwards if no variable names the project."""
     folder = project_folder or '"$d"'
     launcher = f"{folder}/{PORTABLE_LAUNCHER}" if project_folder else f'"{_FOUND_LAUNCHER}"'
     words = ["python3", "-I", "-S", launcher, f"{folder}/{shlex.quote(policy)}", *map(shlex.quote, arguments)]
-    return ("" if project_folder else _FIND) + " ".join(words)
+    # A shell that cannot exec ends there, and never comes to the guard.
+    start = "" if project_folder else _FIND if guard else f"{_FIND}exec "
+    return start + " ".join(words) + guard
 
 
 def _portable_powershell(policy: str, arguments: Sequence[str], project_folder: str) -> str:
@@ -170,12 +173,19 @@ def in_project(word: str, project: Path) -> Path:
     return Path(os.path.normpath(project / word[named.end() + 1 :] if named else project / word))
 
 
+def without_guard(command: str) -> tuple[str, str]:
+    """A command, and the guard that follows it."""
+    guard = next((guard for guard in (GUARD, GUARD_IN_ANY_SHELL) if command.endswith(guard)), "")
+    return command.removesuffix(guard), guard
+
+
 def read(command: str) -> Written | None:
     """The parts of a command that install wrote; None for any other.
 
     A command is ours only if its parts, quoted again, are the same text: so it has nothing around them that a shell would run, and
     nothing in them that a shell would replace.
     """
+    command, _ = without_guard(command)
     for shell in _SHELLS:
         start = next((start for start in shell.starts if command.startswith(start)), "")
         words = shell.split(command[len(start) :])
@@ -231,7 +241,7 @@ def _cmd_words(command: str) -> list[str]:
 
 
 _SHELLS = (
-    _Shell(_posix_words, shlex.quote, _posix_path, (_FIND,)),
+    _Shell(_posix_words, shlex.quote, _posix_path, (f"{_FIND}exec ", _FIND)),
     _Shell(_powershell_words, quote_powershell, _powershell_path, ("& ",)),
     _Shell(_cmd_words, quote_cmd, quote_cmd),
 )

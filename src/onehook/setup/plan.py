@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onehook.core import STOPS
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
 from onehook.hosts import having, load, wire_of
 from onehook.setup.command import commands, interpreter, names_policy, orphan_of, read, relative_to, with_interpreter
@@ -42,7 +43,6 @@ class Request:
     events: tuple[str, ...] = DEFAULT_EVENTS
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
-    run_options: tuple[str, ...] = ()  # options like --timeout that are written into the command
     stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> the event that it stands in for
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -199,7 +199,14 @@ def _commands(config: Config, event: str, request: Request, place: Place, machin
         inside_project=place.scope in ("project", "local"),
         portable=request.portable,
         windows=machine.windows,
+        guard=config.TRAITS.guard if request.wish.fail_closed and _stoppable(config, event) else "",
     )
+
+
+def _stoppable(config: Config, event: str) -> bool:
+    """Whether a deny stops this event on every agent that runs the entry, so that all of them are given the same command."""
+    rows = [row for host in config.HOST_IDS for row in wire_of(host).EVENTS.values() if row.event == event]
+    return event not in STOPS and all(row.gates for row in rows)
 
 
 def _arguments(config: Config, event: str, request: Request) -> list[str]:
@@ -207,7 +214,7 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     arguments += ["--event", event]
     if request.wish.fail_closed:
         arguments += ["--fail", "closed"]
-    return [*arguments, *request.run_options]
+    return [*arguments, "--timeout", f"{request.wish.deadline:g}"]
 
 
 def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> bool:
@@ -215,10 +222,9 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
     written, row = read(found.command), wire_of(host).EVENTS.get(found.event)
     if written is None or row is None:
         return False
-    config, timeout = config_of(host), written.option("timeout")
-    wish = Wish(fail_closed=written.option("fail") == "closed")
-    options = ("--timeout", timeout) if timeout else ()
-    request = Request(written.policy_path(machine.project), place.scope, (row.event,), wish, written.portable, options)
+    config = config_of(host)
+    wish = Wish(fail_closed=written.option("fail") == "closed", timeout=float(written.option("timeout") or 0) or None)
+    request = Request(written.policy_path(machine.project), place.scope, (row.event,), wish, written.portable)
     made = _commands(config, row.event, request, place, machine)
     if config.TRAITS.own_content is not None:
         data: Any = config.TRAITS.own_content(place, {row.event: made}, wish, machine).decode()

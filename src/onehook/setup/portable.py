@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 # What the launcher imports on its way to a decision. tests/setup/test_portable.py runs the copy to check that nothing is missing.
 MODULES = (
     "__init__.py", "cache.py", "codec.py", "core.py", "isolate.py", "launch.py", "lock.py", "policy.py", "recorder.py", "runner.py",
-    "state.py", "stopguard.py", "sweep.py", "system.py", "version.py", "words.py",
+    "state.py", "stdlib39.py", "stopguard.py", "sweep.py", "system.py", "version.py", "words.py",
     "manifest/__init__.py", "manifest/commands.py", "manifest/dialects.py", "manifest/load.py", "manifest/programs.py",
     "manifest/programs_windows.py", "manifest/toml_reader.py", "hostkit/__init__.py", "hostkit/detect.py", "hostkit/effects.py",
     "hostkit/patch.py", "hostkit/reverse.py", "hostkit/shapes.py", "hostkit/tools.py", "hostkit/unified.py", "hosts/__init__.py",

@@ -17,7 +17,7 @@ from onehook.hostkit.config import Diagnosis, Found, Machine
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
 from onehook.policy import is_manifest
-from onehook.setup.command import PORTABLE_FOLDER, read
+from onehook.setup.command import PORTABLE_FOLDER, read, without_guard
 from onehook.setup.installed import ConfigFile
 from onehook.setup.plan import is_rewritten
 from onehook.setup.portable import edited_files
@@ -99,9 +99,10 @@ def _last_line(done: subprocess.CompletedProcess[str]) -> str:
 def run_probe(file: ConfigFile, found: Found, machine: Machine, probe: str) -> tuple[subprocess.CompletedProcess[str], Response | None]:
     """What the command printed, and what the agent makes of it; None if the agent treats it as a failure."""
     reverse = load(file.host, "reverse")
+    command, guard = without_guard(found.command)
     event: Event = sample("PreToolUse", "Bash", command="true", session_id="onehook-doctor", cwd=str(machine.project))
     done = subprocess.run(
-        [*_shell(file, machine), f"{found.command} --probe {probe}"],
+        [*_shell(file, machine), f"{command} --probe {probe}{guard}"],
         input=dumps(reverse.payload(event, found.event)),
         capture_output=True,
         text=True,

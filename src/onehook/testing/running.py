@@ -94,13 +94,13 @@ def _variable(name: str, value: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _nothing_stays(policy: str) -> Iterator[None]:
-    """Undo what loading a policy adds to sys.path and sys.modules; the next policy may have other modules of the same name."""
+    """Undo what loading a policy adds to sys.meta_path and sys.modules; the next policy may have other modules of the same name."""
     folder = os.path.dirname(os.path.abspath(policy))
-    path, modules, made = list(sys.path), set(sys.modules), len(Hooks.made)
+    path, modules, made = list(sys.meta_path), set(sys.modules), len(Hooks.made)
     try:
         yield
     finally:
-        sys.path[:] = path
+        sys.meta_path[:] = path
         del Hooks.made[made:]
         for name in set(sys.modules) - modules:
             where = getattr(sys.modules[name], "__file__", None) or ""

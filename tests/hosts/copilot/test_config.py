@@ -40,15 +40,15 @@ def test_installing_writes_camel_case_events_with_a_form_for_each_shell(machine:
     hooks = install(machine, Journal(tmp_path / "journal"))
     assert list(hooks) == ["sessionStart", "preToolUse", "postToolUse", "userPromptSubmitted", "agentStop"]
     entry = hooks["preToolUse"][0]
-    assert str(entry["bash"]).endswith('"${CLAUDE_PROJECT_DIR:-.}"/policy.py --host copilot --event PreToolUse || true')
-    assert str(entry["powershell"]).endswith("--event PreToolUse; exit 0")
+    assert str(entry["bash"]).endswith('"${CLAUDE_PROJECT_DIR:-.}"/policy.py --host copilot --event PreToolUse --timeout 20 || true')
+    assert str(entry["powershell"]).endswith("--event PreToolUse --timeout 20; exit 0")
     assert entry["timeoutSec"] == 30
 
 
 def test_under_fail_closed_every_exit_code_counts(machine: Machine, tmp_path: Path) -> None:
     entry = install(machine, Journal(tmp_path / "journal"), fail_closed=True)["preToolUse"][0]
-    assert str(entry["bash"]).endswith("--event PreToolUse --fail closed")
-    assert str(entry["powershell"]).endswith("--event PreToolUse --fail closed")
+    assert str(entry["bash"]).endswith("--event PreToolUse --fail closed --timeout 20")
+    assert str(entry["powershell"]).endswith("--event PreToolUse --fail closed --timeout 20")
 
 
 def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(machine: Machine, tmp_path: Path) -> None:

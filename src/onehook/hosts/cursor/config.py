@@ -30,6 +30,7 @@ TRAITS = Traits(
     skeleton={"version": 1},
     escape_slashes=True,
     shell="login",
+    guard=kit.GUARD_IN_ANY_SHELL,
     unguarded={"WriteShellStdin": "Cursor reports how many characters are typed into a running command, and not which"},
 )
 

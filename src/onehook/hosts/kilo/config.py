@@ -31,7 +31,7 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
     return filled("kilo", EVENTS, place, lines, wish, machine)
 
 
-TRAITS = Traits(own_content=own_content, listed=LISTED, also_listed=("MCP",))
+TRAITS = Traits(own_content=own_content, guard="", listed=LISTED, also_listed=("MCP",))
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:

@@ -41,7 +41,8 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
     return filled("opencode", EVENTS, place, lines, wish, machine)
 
 
-TRAITS = Traits(own_content=own_content, listed=LISTED, also_listed=("MCP",))
+# The plugin denies if it cannot start the command.
+TRAITS = Traits(own_content=own_content, guard="", listed=LISTED, also_listed=("MCP",))
 
 
 def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
