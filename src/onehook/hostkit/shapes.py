@@ -43,14 +43,19 @@ def shape_of(name: str, tool_input: Mapping[str, Any]) -> tuple[Tool, Callable[[
     argv = words if isinstance(words, list) and words and all(isinstance(word, str) for word in words) else []
     patch = next((key for key, value in tool_input.items() if isinstance(value, str) and value.lstrip().startswith(_PATCH)), "")
     tools = ([Tool("Edit|Write", patch=patch)] if patch else []) + [Tool(unified, **keys) for unified in _unified(name, keys, tool_input)]
-    names = dict.fromkeys([*(["Bash"] if argv else []), *(unified for tool in tools for unified in tool.names)])
+    every: list[str] = ["Bash"] if argv else []
+    for each in tools:
+        every += each.names
+    names = list(dict.fromkeys(every))
     if not names:
         return Tool(name), None
 
     def facts(event: Event) -> Facts:
         found = [fold(event, tool) for tool in tools]
-        given = event.tool_input.get("command")
-        command = " ".join(map(_quoted, given)) if argv and isinstance(given, list) else "".join(each.command for each in found)
+        command = "".join(each.command for each in found)
+        if argv:
+            given = event.tool_input["command"]  # a handler may have rewritten it as a string
+            command = given if isinstance(given, str) else " ".join(map(_quoted, given))
         return Facts(
             command=command,
             paths=list(dict.fromkeys(path for each in found for path in each.paths)),
