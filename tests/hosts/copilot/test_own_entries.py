@@ -92,7 +92,6 @@ def changed(place: Place, **changes: object) -> None:
         {"entry": {"type": "prompt"}},
         {"hooks": []},
     ],
-    ids=str,
 )
 def test_in_doubt_both_answer(place: Place, change: dict[str, object]) -> None:
     place.install(["claude", "copilot"])
