@@ -13,7 +13,7 @@ from onehook.hostkit.config import Found, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts import having, load, wire_of
 from onehook.setup.command import is_ours
-from onehook.setup.entries import first_state, remove_entry
+from onehook.setup.entries import first_state, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
@@ -76,8 +76,9 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             document = Document(place.path, place.format, config.TRAITS.escape_slashes)
             found.documents[place.path] = document
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
+            ours = [entry.path for entry in ours_in(config, document.data())]
             for hook in load(host, "imports").handlers(document.data(), place):
-                if not is_ours(hook.shown):
+                if hook.path not in ours and not is_ours(hook.shown):
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
         if before == len(found.carried) + len(found.refused):
             found.notes.append(f"{config.TITLE} has no hooks in its {scope} scope")
