@@ -7,7 +7,6 @@ call that has a command, whatever the tool is called. Loaded only for such a cal
 from __future__ import annotations
 
 from onehook.core import TOOLS, Facts, Mcp
-from onehook.hostkit.tools import Tool, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Event
+    from onehook.hostkit.tools import Tool
 
 # How agents spell the keys of the unified tools.
 SPELLINGS = {
@@ -30,25 +30,30 @@ _PATCH = "*** Begin Patch"
 _DELETING = ("delete", "remove", "unlink")
 
 
-def shape_of(name: str, tool_input: Mapping[str, Any]) -> tuple[Tool, Callable[[Event], Facts] | None]:
-    """An entry for the tool, and what reads the facts of its calls. An input of several shapes is read as all of them."""
-    if name in TOOLS and (not (main := Tool(name).main) or main in tool_input):
-        return Tool(name), None  # it is called and spelled as policies do
+def shape_of(
+    name: str, tool_input: Mapping[str, Any], row: type[Tool], fold: Callable[[Event, Tool], Facts]
+) -> tuple[Tool, Callable[[Event], Facts] | None]:
+    """An entry for the tool, and what reads the facts of its calls. An input of several shapes is read as all of them.
+
+    `row` and `fold` are those of tools.py, which loads this module and so cannot be imported here.
+    """
+    if name in TOOLS and (not (main := row(name).main) or main in tool_input):
+        return row(name), None  # it is called and spelled as policies do
     called = tool_input.get("tool_name")
     if isinstance(called, str) and isinstance(tool_input.get("tool_input"), dict) and len(tool_input) == 2:
         server, _, tool = called.rpartition("__")
-        return Tool("MCP"), lambda _: Facts(mcp=Mcp(server, tool))  # a call of an MCP server's tool, with a wrapper around its input
+        return row("MCP"), lambda _: Facts(mcp=Mcp(server, tool))  # a call of an MCP server's tool, with a wrapper around its input
     keys = {unified: key for unified, spelled in SPELLINGS.items() if (key := _held(tool_input, spelled))}
     words = tool_input.get("command")
     argv = words if isinstance(words, list) and words and all(isinstance(word, str) for word in words) else []
     patch = next((key for key, value in tool_input.items() if isinstance(value, str) and value.lstrip().startswith(_PATCH)), "")
-    tools = ([Tool("Edit|Write", patch=patch)] if patch else []) + [Tool(unified, **keys) for unified in _unified(name, keys, tool_input)]
+    tools = ([row("Edit|Write", patch=patch)] if patch else []) + [row(unified, **keys) for unified in _unified(name, keys, tool_input)]
     every: list[str] = ["Bash"] if argv else []
     for each in tools:
         every += each.names
     names = list(dict.fromkeys(every))
     if not names:
-        return Tool(name), None
+        return row(name), None
 
     def facts(event: Event) -> Facts:
         found = [fold(event, tool) for tool in tools]
@@ -63,7 +68,7 @@ def shape_of(name: str, tool_input: Mapping[str, Any]) -> tuple[Tool, Callable[[
             url="".join(each.url for each in found),
         )
 
-    return Tool("|".join(names), patch, **keys), facts
+    return row("|".join(names), patch, **keys), facts
 
 
 def _held(tool_input: Mapping[str, Any], spelled: tuple[str, ...]) -> str:

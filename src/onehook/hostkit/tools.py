@@ -178,7 +178,7 @@ def take_tool(
     if tool is None:
         from onehook.hostkit.shapes import shape_of
 
-        tool, facts = shape_of(name, tool_input)
+        tool, facts = shape_of(name, tool_input, Tool, fold)
         event._tool = tool
     known = tool
     read = facts or (lambda now: fold(now, known))
