@@ -47,11 +47,11 @@ TOOL_FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "Grep": {"pattern": texts, "path": paths},
     "Glob": {"pattern": texts, "path": paths},
     "List": {"path": paths},
-    "WebFetch": {"url": texts},
+    "WebFetch": {"url": words.map("https://example.com/{}".format)},
     "WebSearch": {"query": texts},
     "Agent": {"prompt": texts},
     "MCP": {"server": names, "tool": names, "argument": texts},
-    "SomethingElse": {"url": texts, "more": st.integers()},
+    "SomethingElse": {"url": words.map("https://example.com/{}".format), "more": st.integers()},
 }
 EVENT_FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "SessionStart": {"source": st.sampled_from(["startup", "resume", "clear", "compact", "fork"])},
