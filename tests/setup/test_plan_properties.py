@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from onehook.hostkit.config import Machine
 from onehook.hostkit.config import Place as ConfigPlace
-from onehook.setup.command import is_ours
+from onehook.setup.command import resembles_ours
 from onehook.setup.plan import config_of, configurable
 from onehook.textedit.document import ConfigError, Document
 from tests.host_folders import facts
@@ -71,7 +71,7 @@ def without_ours(host: str, data: Any) -> Any:
     rest = copy.deepcopy(data)
     around = rest if facts(host).HOOKS_ARE_BARE else rest.get("hooks", {})
     for event, entries in list(hooks_in(host, rest).items()):
-        around[event] = [entry for entry in entries if not is_ours(json.dumps(entry))]
+        around[event] = [entry for entry in entries if not resembles_ours(json.dumps(entry))]
         if not around[event]:
             del around[event]
     if not around:
@@ -80,7 +80,7 @@ def without_ours(host: str, data: Any) -> Any:
 
 
 def order_of_foreign(host: str, data: Any) -> dict[str, list[Any]]:
-    return {event: [e for e in entries if not is_ours(json.dumps(e))] for event, entries in hooks_in(host, data).items() if entries}
+    return {event: [e for e in entries if not resembles_ours(json.dumps(e))] for event, entries in hooks_in(host, data).items() if entries}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -148,4 +148,4 @@ def test_after_edits_of_the_user_only_our_entries_go(host: str, data: st.DataObj
         assert {event: entries for event, entries in order_of_foreign(host, left).items() if entries} == {
             event: entries for event, entries in order.items() if entries
         }
-        assert not is_ours(spot.path.read_text(encoding="utf-8").replace("\\/", "/"))
+        assert not resembles_ours(spot.path.read_text(encoding="utf-8").replace("\\/", "/"))

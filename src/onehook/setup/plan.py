@@ -214,7 +214,8 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     arguments += ["--event", event]
     if request.wish.fail_closed:
         arguments += ["--fail", "closed"]
-    return [*arguments, "--timeout", f"{request.wish.deadline:g}"]
+    seconds = f"{request.wish.deadline:.3f}".rstrip("0").rstrip(".")  # never 1e+06, which is not read back as a plain word
+    return [*arguments, "--timeout", seconds]
 
 
 def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> bool:
