@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from onehook.hostkit.live import Sandbox
+from onehook.prove import stage
 from onehook.prove.agents import cache_folder, pinned_agents
 from onehook.prove.scenarios import by_id
 from onehook.prove.verdicts import MISS, PROVEN, Prover
@@ -13,6 +17,7 @@ from onehook.prove.verdicts import MISS, PROVEN, Prover
 AGENTS = {agent.name: agent for agent in pinned_agents(["codex", "claude"], cache_folder())}
 needs_agents = pytest.mark.skipif(not AGENTS, reason="no pinned agent is installed: onehook prove --install")
 (DENY,) = by_id(["deny"])
+WithRuntime = Callable[[Callable[[Path], None]], None]
 
 
 def runtime(project: Path, name: str) -> Path:
@@ -25,6 +30,21 @@ def replace_in(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.fixture
+def with_runtime(monkeypatch: pytest.MonkeyPatch) -> WithRuntime:
+    """Makes the prover install the runtime into the project, where a change to it reaches no other run."""
+    install = stage._onehook
+
+    def changed_by(change: Callable[[Path], None]) -> None:
+        def portable(sandbox: Sandbox, verb: str, *arguments: str, python: str = sys.executable) -> None:
+            install(sandbox, verb, *arguments, "--portable", python=python)
+            change(sandbox.project)
+
+        monkeypatch.setattr(stage, "_onehook", portable)
+
+    return changed_by
+
+
 def documented_deny(project: Path) -> None:
     """The documents' deny: JSON on stdout, exit 2, nothing on stderr."""
     replace_in(
@@ -33,24 +53,27 @@ def documented_deny(project: Path) -> None:
 
 
 @needs_agents
-def test_the_documented_deny_without_stderr_is_caught_on_codex(tmp_path: Path) -> None:
-    verdict = Prover(tmp_path, documented_deny).prove(AGENTS["codex tools"], DENY)
+def test_the_documented_deny_without_stderr_is_caught_on_codex(tmp_path: Path, with_runtime: WithRuntime) -> None:
+    with_runtime(documented_deny)
+    verdict = Prover(tmp_path).prove(AGENTS["codex tools"], DENY)
     assert verdict.verdict == MISS
     assert (Path(verdict.kept) / "policy" / "first" / "project" / "ran.txt").exists()  # the command ran
 
 
 @needs_agents
-def test_the_same_runtime_unbroken_is_proven(tmp_path: Path) -> None:
-    assert Prover(tmp_path, lambda project: None).prove(AGENTS["codex tools"], DENY).verdict == PROVEN
+def test_the_same_runtime_unbroken_is_proven(tmp_path: Path, with_runtime: WithRuntime) -> None:
+    with_runtime(lambda project: None)
+    assert Prover(tmp_path).prove(AGENTS["codex tools"], DENY).verdict == PROVEN
 
 
 @needs_agents
-def test_an_answer_that_the_agent_does_not_know_is_caught_on_claude(tmp_path: Path) -> None:
+def test_an_answer_that_the_agent_does_not_know_is_caught_on_claude(tmp_path: Path, with_runtime: WithRuntime) -> None:
     def misspelt(project: Path) -> None:
         replace_in(runtime(project, "hosts/claude/wire.py"), '"permissionDecision"', '"permissionDecisions"')
         replace_in(runtime(project, "hosts/claude/wire.py"), "exit_code = 2 if", "exit_code = 0 if")
 
-    assert Prover(tmp_path, misspelt).prove(AGENTS["claude"], DENY).verdict == MISS
+    with_runtime(misspelt)
+    assert Prover(tmp_path).prove(AGENTS["claude"], DENY).verdict == MISS
 
 
 @needs_agents
