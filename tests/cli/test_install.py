@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from onehook.cli import main
+from onehook.cli.choices import machine_of
 
 POLICY = 'from onehook import Hooks, deny\nhooks = Hooks({options})\n\n@hooks.on("{event}")\ndef guard(event):\n    return None\n'
 
@@ -146,6 +147,64 @@ def test_uninstall_of_one_policy_leaves_the_other(project: Path) -> None:
     assert "other2.py is not installed there." in onehook("uninstall", "other2.py").output
     onehook("uninstall", "other.py", "--scope", "project", "--hosts", "claude")
     assert len(hooks_of(project)["Stop"]) == 1
+
+
+def test_uninstall_in_a_project_leaves_the_users_policy_and_says_so(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    onehook("install", "policy.py")
+    assert "`onehook uninstall --scope user` removes it again" in onehook("install", "policy.py", "--scope", "user").output
+    settings = tmp_path / "home" / ".claude" / "settings.json"
+    kept = f"left     {project / 'policy.py'} in {settings} (user); to remove it: onehook uninstall --scope user"
+    assert kept in onehook("uninstall", "--dry-run").output
+    assert json.loads(onehook("uninstall", "--dry-run", "--json").stdout)["left"] == [
+        {"file": str(settings), "scope": "user", "policy": str(project / "policy.py")}
+    ]
+    assert kept in onehook("uninstall").output
+    assert settings.exists() and not (project / ".claude" / "settings.json").exists()
+    assert "left" not in onehook("uninstall", "other.py").output
+    onehook("install", "policy.py")
+    assert "left" not in onehook("uninstall", "--scope", "user").output
+    assert not settings.exists() and (project / ".claude" / "settings.json").exists()
+    onehook("install", "policy.py", "--scope", "user")
+    monkeypatch.chdir(tmp_path / "home")
+    assert "left" not in onehook("uninstall").output
+    assert not settings.exists()
+
+
+def test_every_verb_works_from_a_subfolder(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = project / "src" / "deep"
+    below.mkdir(parents=True)
+    (project / "onehook.toml").write_text('packs = ["git"]\n')
+    monkeypatch.chdir(below)
+    onehook("install", "../../policy.py")
+    assert hooks_of(project) and not (below / ".claude").exists()
+    assert json.loads(onehook("status", "--json").stdout)["installed"][0]["file"] == str(project / ".claude" / "settings.json")
+    onehook("doctor", "--hosts", "claude", "--no-fire")
+    onehook("lint", "../../policy.py", "--fail-on", "never")
+    assert "deny" in onehook("explain", "git push --force").output
+    assert json.loads(onehook("rules", "--json").stdout)
+    onehook("test")
+    assert "wrote ../../.hooks/policy.py" in onehook("init", "--no-install").output
+    onehook("record", "--", "sh", "-c", 'mkdir "$ONEHOOK_RECORD"')
+    assert (project / "onehook-record").is_dir()
+    onehook("uninstall")
+    assert not (project / ".claude" / "settings.json").exists()
+    (project / ".claude" / "settings.json").write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./done"}]}]}}')
+    onehook("import", "--from", "claude", "--output", "imported.toml")
+    assert (project / "imported.toml").exists()
+
+
+@pytest.mark.parametrize("mark", [".git", "onehook.toml", ".onehook", ".cursor"])
+def test_the_root_of_a_project_is_found_upwards_but_the_home_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+    below = tmp_path / "home" / "code" / "shop" / "src"
+    below.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(below)
+    (tmp_path / "home" / mark).mkdir()
+    assert machine_of().project == below
+    (tmp_path / "home" / "code" / "shop" / mark).mkdir()
+    assert machine_of().project == tmp_path / "home" / "code" / "shop"
+    monkeypatch.chdir(tmp_path / "home")
+    assert machine_of().project == tmp_path / "home"
 
 
 def test_uninstall_can_be_looked_at_first(project: Path) -> None:

@@ -11,11 +11,14 @@ import click
 from onehook.core import OnehookError, UsageError
 from onehook.hostkit.config import SCOPES, Machine
 
+RULES_FILE = "onehook.toml"
 SCOPE_CHOICE = click.Choice(SCOPES)
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-project_option = click.option("--project", metavar="DIRECTORY", help="The project's folder. [default: the current folder]")
+project_option = click.option(
+    "--project", metavar="DIRECTORY", help="The project's folder. [default: found from the current folder upwards]"
+)
 
 
 class Verb(click.Command):
@@ -71,10 +74,32 @@ def configured_hosts(names: Sequence[str], machine: Machine) -> list[str]:
     return found
 
 
-def machine_of(project: str | None) -> Machine:
+def machine_of(project: str | None = None) -> Machine:
     if project is not None and not Path(project).is_dir():
         raise click.BadParameter(f"{project} is not a folder", param_hint="--project")
-    return Machine.here(Path(project) if project else None)
+    return Machine.here(Path(project) if project else nearest(_project_marks()) or Path.cwd())
+
+
+def nearest(marks: Sequence[str]) -> Path | None:
+    """The current folder, or the nearest one above it, that has one of these files or folders.
+
+    The home folder and what is above it count only if they are the current folder: ~/.claude does not make all of it a project.
+    """
+    here, home = Path.cwd(), Path.home().resolve()
+    for folder in (here, *here.parents):
+        if folder != here and home.is_relative_to(folder):
+            return None
+        if any((folder / mark).exists() for mark in marks):
+            return folder
+    return None
+
+
+def _project_marks() -> list[str]:
+    """What the root of a project has: a repository, a rules file, a portable runtime, or the folder of an agent."""
+    from onehook.setup.command import PORTABLE_FOLDER
+    from onehook.setup.plan import config_of, configurable
+
+    return [".git", RULES_FILE, PORTABLE_FOLDER, *(name for host in configurable() for name in config_of(host).FOLDERS)]
 
 
 def existing_policy(text: str) -> Path:
@@ -88,11 +113,10 @@ def rules_file(given: str | None) -> str:
     """The rules file that was named, or the onehook.toml of this folder or the nearest one above it."""
     if given is not None:
         return str(existing_policy(given))
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "onehook.toml").is_file():
-            return str(folder / "onehook.toml")
-    raise UsageError(f"no onehook.toml in {here} or above it; name the rules file with --rules FILE")
+    folder = nearest([RULES_FILE])
+    if folder is None:
+        raise UsageError(f"no {RULES_FILE} in {Path.cwd()} or above it; name the rules file with --rules FILE")
+    return str(folder / RULES_FILE)
 
 
 def rules_option(function: F) -> F:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
-from onehook.cli.choices import Verb, project_option
+from onehook.cli.choices import Verb, machine_of, project_option
 
 POLICY = '''"""What the coding agents in this repository may do. One policy, every agent; see `onehook install --help`."""
 
@@ -64,8 +63,7 @@ def test_other_files_are_left_to_the_agent(fire):
 @project_option
 def command(directory: str, install: bool | None, project: str | None) -> None:
     """Write a small, commented policy and its test into DIRECTORY (default: .hooks), and offer to install it."""
-    base = Path(project) if project else Path.cwd()
-    folder = base / directory
+    folder = machine_of(project).project / directory
     files = {folder / "policy.py": POLICY, folder / "test_policy.py": TEST}
     there = [path for path in files if path.exists()]
     if there:
@@ -78,7 +76,7 @@ def command(directory: str, install: bool | None, project: str | None) -> None:
         install = click.confirm("Install it into the agents found here?", default=True)
     policy = str(folder / "policy.py")
     if not install:
-        click.echo(f"\nNext: edit it, run `pytest {directory}`, then `onehook install {Path(directory) / 'policy.py'}`.")
+        click.echo(f"\nNext: edit it, run `pytest {os.path.relpath(folder)}`, then `onehook install {os.path.relpath(policy)}`.")
         return
     from onehook.cli.install import command as install_command
 

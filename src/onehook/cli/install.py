@@ -174,7 +174,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
     elif _temporary(str(LAUNCHER)):
         click.echo(f"note: the installed entries start this onehook, which is in a temporary cache ({LAUNCHER});", err=True)
         click.echo("      install onehook permanently (uv tool install onehook, or pipx install onehook), then run this again", err=True)
-    click.echo("\n`onehook doctor` checks that a deny takes effect; `onehook uninstall` removes it again.")
+    scope = "" if request.scope in ("project", "local") else f" --scope {request.scope}"
+    click.echo(f"\n`onehook doctor` checks that a deny takes effect; `onehook uninstall{scope}` removes it again.")
 
 
 def _temporary(launcher: str) -> bool:

@@ -8,21 +8,19 @@ from pathlib import Path
 
 import click
 
-from onehook.cli.choices import Verb
+from onehook.cli.choices import Verb, machine_of
 
 
 @click.command("record", cls=Verb, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--output",
-    default="onehook-record",
-    show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder to write to.",
+    help="The folder to write to. [default: onehook-record in the project]",
 )
 @click.option("--no-mask", is_flag=True, help="Keep credentials. By default, each is replaced by the name of the rule that found it.")
 @click.option("--rules", is_flag=True, help="List the rules that detect credentials, and exit.")
-def command(agent: tuple[str, ...], output: Path, no_mask: bool, rules: bool) -> None:
+def command(agent: tuple[str, ...], output: Path | None, no_mask: bool, rules: bool) -> None:
     """Start an agent and record each event that its hooks see: the payload and the answer, as one JSON line, in one file per session.
 
     A policy must be installed (`onehook install`), and applies as usual. To record an agent that you do not start from a terminal, set
@@ -42,7 +40,7 @@ def command(agent: tuple[str, ...], output: Path, no_mask: bool, rules: bool) ->
         return
     if not agent:
         raise click.UsageError("name the agent to start, for example: onehook record -- claude")
-    folder = output.absolute()
+    folder = output.absolute() if output else machine_of().project / "onehook-record"
     before = _lines(folder)
     variables = {**os.environ, "ONEHOOK_RECORD": str(folder), "ONEHOOK_RECORD_MASK": "off" if no_mask else "on"}
     try:

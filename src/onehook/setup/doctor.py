@@ -153,7 +153,9 @@ def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
 def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine) -> Iterator[Diagnosis]:
     policy, again = written.policy_path(machine.project), _install(file, found, machine)
     if not policy.is_file():
-        yield Diagnosis("fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))}")
+        yield Diagnosis(
+            "fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))} --scope {file.place.scope}"
+        )
     yield from committed(file, written, machine)
     if written.portable:
         yield from _portable(written, machine, again)

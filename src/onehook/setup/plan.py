@@ -257,7 +257,7 @@ def _refuse_foreign(config: Config, before: bytes | None, place: Place, request:
     if not ours:
         raise ConfigError(f"{place.path} exists and was not written by onehook; move it away first. Nothing was changed")
     if not any(names_policy(found.command, request.policy, machine.project) for found in ours):
-        fix = f"join them with hooks.use(other), or run onehook uninstall --hosts {config.HOST_IDS[0]} first"
+        fix = f"join them with hooks.use(other), or run onehook uninstall --hosts {config.HOST_IDS[0]} --scope {place.scope} first"
         raise ConfigError(f"{config.TITLE} can run only one policy, and another one is installed: {fix}. Nothing was changed")
 
 

@@ -170,7 +170,8 @@ def _hidden(place: Place, ours: list[Found]) -> list[Diagnosis]:
     if not hidden:
         return []
     text = f"{read} has hooks for {', '.join(hidden)} too, and Droid runs those instead of the ones in {place.path}"
-    return [Diagnosis("fail", text, "onehook uninstall --hosts droid && onehook install POLICY --hosts droid")]
+    where = f"--hosts droid --scope {place.scope}"
+    return [Diagnosis("fail", text, f"onehook uninstall {where} && onehook install POLICY {where}")]
 
 
 def _trusted(machine: Machine) -> bool:
