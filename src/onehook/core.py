@@ -332,10 +332,12 @@ CONTRACT_FIELDS = ("message", "lint_command")
 class Response:
     """A handler's answer. Every field is optional; if none is set, the agent decides.
 
-    Handlers do not set `native`: it holds, by host, what a program of a manifest answered and the other fields cannot express.
+    Handlers do not set the last two. `native` holds, by host, what a program of a manifest answered and the other fields cannot express.
+    `withheld` holds what was decided and has no effect: a record for each, with who decided it (`by`) and what ("decision", "reason",
+    other fields of an answer, or "error").
     """
 
-    __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native")
+    __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native", "withheld")
 
     def __init__(
         self,
@@ -347,6 +349,7 @@ class Response:
         message: str | None = None,
         lint_command: str | None = None,
         native: dict[str, Any] | None = None,
+        withheld: list[dict[str, Any]] | None = None,
     ) -> None:
         self.decision = decision
         self.reason = reason
@@ -356,6 +359,7 @@ class Response:
         self.message = message
         self.lint_command = lint_command
         self.native = native
+        self.withheld = withheld
 
     def given(self) -> list[str]:
         """The names of the fields that are set."""
@@ -420,7 +424,7 @@ def as_response(value: object) -> Response | None:
         raise HandlerError(f"unknown decision {value.decision!r}; a decision is one of {', '.join(DECISIONS)}")
     for name in value.given():
         field = getattr(value, name)
-        wanted: type = dict if name in ("modified_input", "native") else str
+        wanted: type = {"modified_input": dict, "native": dict, "withheld": list}.get(name, str)
         if not isinstance(field, wanted):
             raise HandlerError(f"{name} must be a {wanted.__name__}, not {type(field).__name__}")
     return value
@@ -495,8 +499,9 @@ BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on that agent
 class Options:
     """The settings of a policy. Those of the command line and of run() win over those of Hooks()."""
 
-    __slots__ = ("ask_fallback", "ask_fallback_by_host", "fail", "isolation", "on_unsupported", "stop_limit", "timeout")
+    __slots__ = ("ask_fallback", "ask_fallback_by_host", "fail", "isolation", "mode", "on_unsupported", "stop_limit", "timeout")
     CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
+        "mode": ("observe", "enforce"),
         "fail": ("open", "closed"),
         "ask_fallback": DECISIONS,
         "on_unsupported": ("warn", "deny"),
@@ -508,6 +513,7 @@ class Options:
         "on_unsupported": ("deny", "warn"),
     }
     DEFAULTS = {  # noqa: RUF012
+        "mode": "enforce",
         "fail": "open",
         "timeout": 20.0,
         "ask_fallback": "deny",
@@ -518,6 +524,7 @@ class Options:
     hosts: tuple[str, ...] = ()  # the known agents; filled in by the registry, which is always loaded before a policy runs
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        self.mode: str
         self.fail: str
         self.timeout: float
         self.ask_fallback: str
@@ -596,19 +603,23 @@ class Options:
 
 
 class Registration:
-    """One handler and what it wants to see."""
+    """One handler and what it wants to see. With `observed`, its answers are recorded and have no effect."""
 
-    __slots__ = ("event", "handler", "hosts", "tools")
+    __slots__ = ("event", "handler", "hosts", "observed", "tools")
 
-    def __init__(self, event: str, handler: Handler, tools: tuple[str, ...], hosts: tuple[str, ...]) -> None:
+    def __init__(self, event: str, handler: Handler, tools: tuple[str, ...], hosts: tuple[str, ...], observed: bool = False) -> None:
         self.event = event
         self.handler = handler
         self.tools = tools
         self.hosts = hosts
+        self.observed = observed
 
     @property
     def name(self) -> str:
         return getattr(self.handler, "__name__", None) or type(self.handler).__name__
+
+    def as_observed(self) -> Registration:
+        return type(self)(self.event, self.handler, self.tools, self.hosts, observed=True)
 
     def wants(self, event: Event) -> bool:
         if self.event != event.event or (self.hosts and event.host not in self.hosts):
@@ -662,6 +673,7 @@ def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
 class Hooks:
     """A policy: handlers for events, and how it behaves when something goes wrong.
 
+    mode            "enforce" (default) or "observe": nothing takes effect, and what would have is written to stderr as "would deny"
     fail            "open" (default) or "closed": what an error, a timeout or an unreadable payload means on events that can be stopped
     timeout         seconds for the whole event, loading the policy included (20)
     ask_fallback    what ask becomes on agents that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless; a dict gives
@@ -676,6 +688,7 @@ class Hooks:
     def __init__(
         self,
         *,
+        mode: str | None = None,
         fail: str | None = None,
         timeout: float | None = None,
         ask_fallback: str | dict[str, str] | None = None,
@@ -685,9 +698,12 @@ class Hooks:
     ) -> None:
         unknown = [name for name in by_host if not name.endswith(BY_HOST)]
         if unknown:
-            raise UsageError(f"unknown option {unknown[0]!r}; the options are fail, timeout, ask_fallback, on_unsupported, stop_limit")
+            raise UsageError(
+                f"unknown option {unknown[0]!r}; the options are mode, fail, timeout, ask_fallback, on_unsupported, stop_limit"
+            )
         self.options = Options.checked(
             {
+                "mode": mode,
                 "fail": fail,
                 "timeout": timeout,
                 "ask_fallback": ask_fallback,
@@ -715,10 +731,14 @@ class Hooks:
         return register
 
     def use(self, other: Hooks) -> Hooks:
-        """Add the handlers of another policy after this one's. Of the options of the two, the stricter count."""
+        """Add the handlers of another policy after this one's. Of the options of the two, the stricter count.
+
+        The mode is not joined: what the other policy only observes stays observed, and the rest has the mode of this policy.
+        """
         self.joins.append((self.options, other.options))
-        self.options = Options.joined(self.options, other.options)
-        self.registrations.extend(other.registrations)
+        self.options = {**Options.joined(self.options, other.options), "mode": self.options.get("mode")}
+        observed = other.options.get("mode") == "observe"
+        self.registrations.extend(one.as_observed() if observed else one for one in other.registrations)
         return self
 
     def wanting(self, event: Event) -> Iterator[Registration]:
@@ -731,7 +751,7 @@ class Hooks:
         """
         merged = Response()
         for registration in self.wanting(event):
-            answer = call(registration, event)
+            answer = observed(registration, event) if registration.observed else call(registration, event)
             if answer is None:
                 continue
             merged = merge(merged, answer)
@@ -764,6 +784,22 @@ def call(registration: Registration, event: Event) -> Response | None:
         raise HandlerError(f"handler {registration.name!r} raised {_describe(error)}", registration.name, error) from error
 
 
+def observed(registration: Registration, event: Event) -> Response | None:
+    """What a handler would have answered, or its error, as a record."""
+    try:
+        answer = call(registration, event)
+    except HandlerError as error:
+        return Response(withheld=[{"by": registration.name, "error": str(error)}])
+    return None if answer is None else withheld(answer, registration.name)
+
+
+def withheld(answer: Response, by: str = "") -> Response:
+    """An answer without effect: what it says is in its records."""
+    said = {name: value for name, value in answer.to_dict().items() if name != "withheld"}
+    records = [*(answer.withheld or []), *([{"by": by, **said}] if said else [])]
+    return Response(withheld=records or None)
+
+
 async def _awaited(result: Any) -> object:
     return await result
 
@@ -788,6 +824,7 @@ def merge(first: Response, second: Response) -> Response:
         message=_joined(first.message, second.message),
         lint_command=first.lint_command if second.lint_command is None else second.lint_command,
         native=overlaid(first.native, second.native),
+        withheld=[*(first.withheld or []), *(second.withheld or [])] or None,
     )
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 MAX_PAYLOAD = 64 * 1024 * 1024
 USAGE = (
-    "onehook run POLICY [--host ID] [--event NAME] [--fail open|closed] [--timeout S] [--ask-fallback [ID=]D] [--on-unsupported warn|deny]"
+    "onehook run POLICY [--host ID] [--event NAME] [--mode observe|enforce] [--fail open|closed] [--timeout S] [--ask-fallback [ID=]D]"
+    " [--on-unsupported warn|deny]"
 )
 
 

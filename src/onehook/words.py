@@ -7,7 +7,7 @@ code on which the host goes on (fail open).
 from __future__ import annotations
 
 from onehook.codec import dumps, loads
-from onehook.core import STOPS, Event, HandlerError, Options, Output, Response, overlaid
+from onehook.core import STOPS, Event, HandlerError, Options, Output, Response, overlaid, withheld
 from onehook.hostkit.effects import compile_response, gates
 from onehook.hosts import HOSTS, wire_of
 from onehook.policy import told
@@ -30,6 +30,8 @@ def concluded(wire: Wire, event: Event, message: Message, options: Options, nois
     """The answer to an event. `noise`: what the policy printed; `probe`: what doctor wants to hear instead of any answer but an error."""
     problem = message.get("error")
     response = message.get("response")
+    if probe:
+        options.mode = "enforce"  # the question is whether a deny would take effect
     if problem is None and isinstance(response, dict):
         try:
             return words_of(wire, event, _PROBES[probe] if probe else Response(**response), options, noise)
@@ -41,6 +43,10 @@ def concluded(wire: Wire, event: Event, message: Message, options: Options, nois
 def words_of(wire: Wire, event: Event, response: Response, options: Options, noise: str = "") -> Output:
     """The host's words for the policy's answer."""
     drops: list[Drop] = []
+    if options.mode == "observe":
+        response = withheld(response)
+    if response.withheld:
+        noise = _lines(*map(recorded, response.withheld), noise)
     if event.event in STOPS:
         from onehook.stopguard import guarded
 
@@ -72,6 +78,27 @@ def with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
     return output
 
 
+_WOULD = {
+    "modified_input": "change the input",
+    "additional_context": "add context for the model",
+    "user_message": "show a message to the user",
+    "message": "show a message to the user",
+    "lint_command": "run a command",
+}
+
+
+def recorded(record: dict[str, Any]) -> str:
+    """A record of what had no effect, for a person."""
+    by = f" ({record['by']})" if record["by"] else ""
+    if "error" in record:
+        return f"[onehook] observed error: {record['error']}"
+    decision = record.get("decision")
+    acts = [decision] if decision else []
+    acts += [what for field, what in _WOULD.items() if field in record]
+    would = decision if decision == "log" else f"would {' and '.join(dict.fromkeys(acts)) or 'answer'}"
+    return f"[onehook] {would}: {record['reason']}{by}" if record.get("reason") else f"[onehook] {would}{by}"
+
+
 def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
@@ -82,7 +109,10 @@ def _lines(*parts: str) -> str:
 def failed(wire: Wire, event: Event, problem: str, options: Options, noise: str = "") -> Output:
     """The answer to an error that came up after the event was known."""
     if options.fail == "closed" and gates(wire, event):
-        output = _denial(wire, event, problem, noise)
+        if options.mode == "observe":
+            output = words_of(wire, event, Response("deny", _reason(problem)), options, noise)
+        else:
+            output = _denial(wire, event, problem, noise)
     else:
         output = Output("", wire.ERROR_EXIT, _complaint(problem, noise))
     output.error, output.event = problem, event
@@ -95,7 +125,7 @@ def failed_blindly(wire: Wire | None, names: Container[str], problem: str, optio
     `wire`: the host, if that much is known. `names`: what may name the event, from the command line and the payload. `unreadable`: the
     payload is at fault.
     """
-    output = _blind_denial(wire, names, problem) if options.fail == "closed" else None
+    output = _blind_denial(wire, names, problem) if options.fail == "closed" and options.mode != "observe" else None
     if output is None:
         stdout, exit_code = ("", 1) if wire is None else wire.UNREADABLE if unreadable else ("", wire.ERROR_EXIT)
         output = Output(stdout, exit_code, _complaint(problem))

@@ -35,6 +35,7 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 )
 @click.option("--events", default="", help="Unified events, comma-separated. [default: the five core events, and those the policy handles]")
 @click.option("--matcher", default="", help='Unified tools to match: "Bash|Write", or per event: "PreToolUse:Bash,PostToolUse:Write|Edit".')
+@click.option("--observe", is_flag=True, help='Block nothing: every decision is computed, and written to stderr as "would deny".')
 @click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
 @click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event; the agent waits 10 s longer.")
 @click.option("--portable", is_flag=True, help="Put the runtime into the repository (.onehook/), so that a clone needs only python3.")
@@ -43,7 +44,7 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
-    policy: str, hosts: list[str], scope: str, events: str, matcher: str, fail_closed: bool, timeout: float | None,
+    policy: str, hosts: list[str], scope: str, events: str, matcher: str, observe: bool, fail_closed: bool, timeout: float | None,
     portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
@@ -55,17 +56,20 @@ def command(
     Examples:
       onehook install policy.py                         every agent found here, for this project
       onehook install policy.py --hosts all --dry-run   show the changes first
+      onehook install onehook.toml --observe            see what would be denied; install again without it to enforce
       onehook install policy.py --scope user --fail-closed
     """
     machine = machine_of(project)
     path = existing_policy(policy)
     chosen = configured_hosts(hosts, machine)
     _check_scope(path, scope, portable, machine)
+    if observe and fail_closed:
+        raise click.UsageError("--observe blocks nothing, not even an error; leave out --fail-closed")
     hooks = loaded(path)
     if portable and isinstance(hooks, Rules):
         raise click.UsageError("--portable cannot carry a rules file: its runtime has no rules and packs. Install it without --portable")
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
-    wish = _wish(hooks, fail_closed, timeout, matcher)
+    wish = _wish(hooks, observe, fail_closed, timeout, matcher)
     request = Request(path, scope, _events(events, hooks), wish, portable, stand_ins)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
@@ -79,9 +83,10 @@ def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> 
         raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; copy {policy} there")
 
 
-def _wish(hooks: Hooks, fail_closed: bool, timeout: float | None, matcher: str) -> Wish:
+def _wish(hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matcher: str) -> Wish:
     options = Options(hooks.options)
-    return Wish(fail_closed or options.fail == "closed", timeout or options.timeout, int(options.stop_limit), _matchers(matcher))
+    closed = fail_closed or (options.fail == "closed" and options.mode != "observe" and not observe)
+    return Wish(closed, timeout or options.timeout, int(options.stop_limit), _matchers(matcher), observe)
 
 
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -174,6 +179,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
     elif _temporary(str(LAUNCHER)):
         click.echo(f"note: the installed entries start this onehook, which is in a temporary cache ({LAUNCHER});", err=True)
         click.echo("      install onehook permanently (uv tool install onehook, or pipx install onehook), then run this again", err=True)
+    if request.wish.observe:
+        click.echo("\nNothing is blocked yet; install again without --observe to enforce.")
     scope = "" if request.scope in ("project", "local") else f" --scope {request.scope}"
     click.echo(f"\n`onehook doctor` checks that a deny takes effect; `onehook uninstall{scope}` removes it again.")
 

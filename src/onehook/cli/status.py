@@ -45,12 +45,14 @@ def _show(found: list[Row], machine: Machine) -> None:
     from rich.text import Text
 
     table = Table()
-    for heading in ("agent", "scope", "policy and config file", "events", "fail"):
+    for heading in ("agent", "scope", "policy and config file", "events", "mode", "fail"):
         table.add_column(heading, overflow="fold")
     for row in found:
         policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
-        table.add_row(row.host, row.scope, Text(f"{policy}\n{_short(row.file, machine)}".lstrip()), Text(events), row.fail)
+        rules = "".join(f"\n{count} {severity}" for severity, count in row.rules.items())
+        place = Text(f"{policy}\n{_short(row.file, machine)}".lstrip())
+        table.add_row(row.host, row.scope, place, Text(events), Text(row.mode + (f"\nrules:{rules}" if rules else "")), row.fail)
     Console().print(table)
     for row in found:
         if row.note:

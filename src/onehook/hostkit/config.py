@@ -90,6 +90,7 @@ class Wish:
     timeout: float | None = None
     stop_limit: int = 5
     matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
+    observe: bool = False
 
     @property
     def deadline(self) -> float:

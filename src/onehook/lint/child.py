@@ -124,7 +124,8 @@ def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | N
         return None, error
     if answer is None:
         return None, None
-    return {"decision": answer.decision, "fields": answer.given(), "keys": sorted(map(str, answer.modified_input or {}))}, None
+    fields = [name for name in answer.given() if name != "withheld"]  # what has no effect cannot be lost
+    return {"decision": answer.decision, "fields": fields, "keys": sorted(map(str, answer.modified_input or {}))}, None
 
 
 def main(mode: str, policy: str, result_path: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, Options, Registration, Response, UsageError, merge, wildcard
+from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, Options, Registration, Response, UsageError, merge, wildcard, withheld
 from onehook.hosts import HOSTS, wire_of
 from onehook.manifest.dialects import OWN_DIALECT, answers
 from onehook.manifest.programs import AT_ONCE
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whole event
 _MARGIN = 5.0  # seconds that the whole event has in addition to its programs
 _LISTS = ("events", "tools", "hosts", "commands", "paths", "sources")
-_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name")
+_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode")
 
 
 def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
@@ -101,6 +101,8 @@ def _checked(path: str, number: int, entry: dict[str, Any]) -> dict[str, Any]:
         raise wrong("timeout must be a positive number of seconds")
     if entry.get("fail", "open") not in ("open", "closed"):
         raise wrong('fail must be "open" or "closed"')
+    if entry.get("mode", "enforce") not in Options.CHOICES["mode"]:
+        raise wrong('mode must be "observe" or "enforce"')
     if not isinstance(entry.get("name", ""), str):
         raise wrong("name must be a string")
     if entry.get("speaks") not in (*HOSTS, OWN_DIALECT):
@@ -235,7 +237,7 @@ class Manifest(Hooks):
             if implied and "tools" in entry:
                 raise UsageError(f"{name} is only about {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
             program = Program(entry, event, native, folder, fail)
-            self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ()))))
+            self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ())), entry.get("mode") == "observe"))
 
     def use(self, other: Hooks) -> Hooks:
         raise UsageError("a manifest can only hold programs; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
@@ -250,7 +252,7 @@ class Manifest(Hooks):
             needed = max(times) + _MARGIN
             if needed > Options().timeout:  # else none is set: a policy that uses the manifest may give its handlers more
                 self.options["timeout"] = needed
-        if any(program.fail == "closed" for some in by_event.values() for program in some):
+        if any(_program(one).fail == "closed" for one in self.registrations if not one.observed):
             self.options["fail"] = "closed"
 
     def check(self) -> None:
@@ -264,13 +266,14 @@ class Manifest(Hooks):
                 raise UsageError(f"the hook {program.__name__!r} speaks {program.dialect}, which has no {registration.event}")
 
     def dispatch(self, event: Event) -> Response:
-        programs = [_program(registration) for registration in self.wanting(event)]
+        wanting = list(self.wanting(event))
         total = self.given.get("timeout") or self.options["timeout"] or Options().timeout
         margin = min(1.0, total / 10)  # so that a late program is ended here, by its own `fail`, and not from outside
         merged = Response()
-        for answer in answers(programs, event, self.begun + total - margin - time.monotonic()):
+        left = self.begun + total - margin - time.monotonic()
+        for one, answer in zip(wanting, answers([_program(one) for one in wanting], event, left)):
             if answer is not None:
-                merged = merge(merged, answer)
+                merged = merge(merged, withheld(answer, one.name) if one.observed else answer)
             if merged.decision == "deny":
                 break
         return merged

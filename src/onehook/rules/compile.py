@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The programs whose arguments are addresses; a rule about addresses is asked with them.
 NETWORK = ("curl", "wget", "http", "https", "xh", "aria2c", "ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping", "git")
-OPTIONS = [key for key in TOP if key in Options.DEFAULTS]
+OPTIONS = [key for key in TOP if key in Options.DEFAULTS and key != "mode"]  # each layer has a mode of its own
 _SCRIPT_CHECKS = ("fork-bomb", "too-complex")
 
 
@@ -386,11 +386,20 @@ class Compiler:
             sources.append((pack_path(name), status.st_mtime_ns, 0, status.st_size))
         entries = [entry for chunk in self.chunks.values() for entry in chunk["permissions"]]
         header = {
-            "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies, "options": self._options(files),
+            "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies,
+            "options": {**self._options(files), **({"mode": "observe"} if self._only_observes() else {})},
             "allows": any(entry["says"]["level"] == "allow" for entry in entries), "judges": bool(self.chunks), "watch": self._watch(),
-            "hooks": [(file.path, number, hook) for file in files for number, hook in enumerate(file.data.get("hook", []))],
+            "hooks": [
+                (file.path, number, {"mode": stack.mode, **hook})
+                for stack in self.stacks for file in stack.files for number, hook in enumerate(file.data.get("hook", []))
+            ],
         }  # fmt: skip
         return header, raw
+
+    def _only_observes(self) -> bool:
+        """Whether nothing in any layer may stop anything, an error neither."""
+        entries = [entry for stack in self.stacks for file in stack.files for name in ("rule", "hook") for _, entry in file.tables(name)]
+        return all(stack.mode == "observe" for stack in self.stacks) and all(entry.get("mode") != "enforce" for entry in entries)
 
     def _options(self, files: list[File]) -> dict[str, Any]:
         """The strongest layer that says something wins; closed wins wherever it stands."""

@@ -9,7 +9,7 @@ In mode "observe" no level does more than log; what it would have done is record
 
 from __future__ import annotations
 
-from onehook.core import Response, wildcard
+from onehook.core import Options, Response, wildcard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onehook.core import Event
 
 LEVELS = ("off", "log", "warn", "ask", "deny")
-MODES = ("observe", "enforce")
+MODES = Options.CHOICES["mode"]
 SEVERITIES = ("low", "medium", "high", "critical")
 LAYERS = ("managed", "user", "project")  # from the strongest down
 
@@ -49,6 +49,10 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Finding.__slots__} | {"record": self.record}
+
+    def withheld(self) -> dict[str, Any]:
+        """As a record of an answer without effect (see core.Response)."""
+        return {"by": f"rule {self.rule}", "decision": self.level, "reason": self.reason, "severity": self.severity, "part": self.part}
 
     def __repr__(self) -> str:
         return f"<Finding {self.rule} {self.record} {self.part!r}>"
@@ -87,16 +91,17 @@ def expired(exception: dict[str, Any], today: str = "") -> bool:
 def answered(findings: Sequence[Finding]) -> Response | None:
     """The answer that the findings come to."""
     effective = [finding for finding in findings if finding.effect not in ("off", "log")]
+    records = [finding.withheld() for finding in findings if finding.effect == "log"] or None
     if not effective:
-        return None
+        return Response(withheld=records) if records else None
     strongest = max(effective, key=lambda finding: rank(finding.effect))
     if strongest.effect == "allow":
-        return Response("allow", strongest.reason)
+        return Response("allow", strongest.reason, withheld=records)
     warnings = [f"onehook: {finding.told}" for finding in effective if finding.effect == "warn"]
     context = "\n".join(dict.fromkeys(warnings)) or None
     if strongest.effect == "warn":
-        return Response(additional_context=context)
-    return Response(strongest.effect, strongest.told, additional_context=context)
+        return Response(additional_context=context, withheld=records)
+    return Response(strongest.effect, strongest.told, additional_context=context, withheld=records)
 
 
 def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], note: Callable[[Finding], None]) -> Callable[[Event], Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import sys
 
 from onehook.core import Hooks, Registration, UsageError, merge
 from onehook.rules import BLOCK, MAGIC
@@ -56,6 +55,10 @@ class Table:
 
     def rules(self) -> list[dict[str, Any]]:
         return [self.rule(number) for number in range(self.header["rules"])]
+
+    def permissions(self) -> list[dict[str, Any]]:
+        """What each entry of [permissions] says: its level, its mode and its place."""
+        return [entry["says"] for name in self._index if name[:1] != "#" for entry in self.chunk(name)["permissions"]]
 
     def __getitem__(self, name: str) -> list[str]:
         """The names of a list, for <near:NAME>."""
@@ -116,14 +119,8 @@ class Rules(Hooks):
         from onehook.rules.levels import answered
 
         found = findings(self.table, event)
-        for finding in found:
-            self.note(finding)
+        self.noted += found
         return answered(found)
-
-    def note(self, finding: Finding) -> None:
-        self.noted.append(finding)
-        if finding.effect == "log":  # nothing in the answer shows it
-            print(f"[onehook] {finding.record}: {finding.told}", file=sys.stderr)
 
     def _take_policy(self, name: str, positional: Sequence[Any], named: Mapping[str, Any], says: dict[str, Any]) -> None:
         from onehook import policies
@@ -131,8 +128,8 @@ class Rules(Hooks):
 
         made: Hooks = getattr(policies, name)(*positional, **named)
         for one in made.registrations:
-            handler = leveled(one.handler, f"policies.{name}", says, self.note)
-            self.registrations.append(Registration(one.event, handler, one.tools, one.hosts))
+            handler = leveled(one.handler, f"policies.{name}", says, self.noted.append)
+            self.registrations.append(Registration(one.event, handler, one.tools, one.hosts, says["mode"] == "observe"))
 
 
 def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:

@@ -17,7 +17,7 @@ MARK = "onehook/launch.py"  # how the path of every launcher ends: the folder ha
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/runtime/onehook/launch.py"
 
-OPTIONS = ("--host", "--event", "--fail", "--timeout")  # what install writes after the policy, each with a value
+OPTIONS = ("--host", "--event", "--mode", "--fail", "--timeout")  # what install writes after the policy, each with a value
 
 _PLAIN = re.compile(r"[\w.-]+")
 _VARIABLE = re.compile(r"\$\{?(?:env:)?(\w+)(?::-[^}]*)?\}?(?=[/\\])")

@@ -11,10 +11,11 @@ from pathlib import Path
 from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Diagnosis, Found, Machine
 from onehook.hosts import optional, readers_of, wire_of
 from onehook.lint.loading import DoesNotLoad, describe
+from onehook.policy import source_says_closed
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read, resembles_ours
 from onehook.setup.coverage import never_denies, unreached
 from onehook.setup.elsewhere import committed, missing_imports
-from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown
+from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown, standing
 from onehook.setup.plan import config_of, present
 from onehook.setup.portable import edited_files, installed_version
 from onehook.setup.probe import may_run, probe_entries
@@ -156,6 +157,8 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         yield Diagnosis(
             "fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))} --scope {file.place.scope}"
         )
+    else:
+        yield from _observing(policy, written, again)
     yield from committed(file, written, machine)
     if written.portable:
         yield from _portable(written, machine, again)
@@ -170,6 +173,19 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         yield Diagnosis("fail", f"the launcher {launcher} does not exist", again)
     elif launcher != LAUNCHER:
         yield Diagnosis("note", f"the entries run another installation of onehook: {launcher}", again)
+
+
+def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis]:
+    mode, _, _ = standing(str(policy))
+    if written.option("mode") == "observe":
+        yield Diagnosis("warn", "installed with --observe: nothing is blocked", again)
+    elif mode == "observe":
+        yield Diagnosis("warn", f'{policy} is in mode "observe": nothing is blocked', f'set mode = "enforce" in {policy}, then {again}')
+    elif mode == "mixed":
+        yield Diagnosis("note", f'a part of {policy} is in mode "observe", and does not block anything')
+    elif source_says_closed(str(policy)) and written.option("fail") != "closed":
+        text = f"{policy} fails closed, but was installed before it did: if Python cannot start, nothing is blocked"
+        yield Diagnosis("warn", text, again)
 
 
 def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagnosis]:

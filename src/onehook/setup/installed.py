@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onehook.core import OnehookError
 from onehook.hostkit.config import Found, Machine, Place
+from onehook.policy import holds_rules, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.plan import config_of, configurable, present
@@ -88,6 +92,8 @@ class Row:
     portable: bool
     note: str = ""
     matchers: Mapping[str, str] = field(default_factory=dict)  # of the events that are not for every tool
+    mode: str = ""  # "enforce", "observe", or "mixed" for rules of which some are only observed
+    rules: Mapping[str, int] = field(default_factory=dict)  # of a rules file: how many rules are on, by severity
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -111,7 +117,53 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         events = tuple(dict.fromkeys(entry.event for entry in entries))
         fail = "closed" if closed else "open"
         matchers = {entry.event: entry.matcher for entry in entries if entry.matcher not in ("", "*")}
-        yield Row(file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note, matchers)
+        mode, severities, problem = ("", {}, "") if note else standing(policy)
+        if any(line.option("mode") == "observe" for line in written):
+            mode = "observe"
+        yield Row(
+            file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note or problem, matchers, mode, severities
+        )
+
+
+def standing(policy: str) -> tuple[str, Mapping[str, int], str]:
+    """The mode of a policy file, its rules by severity, and why it cannot be read. Nothing of the policy is run."""
+    try:
+        return _standing(policy, Path(policy).read_bytes())
+    except OSError as error:
+        return "", {}, f"the policy cannot be read: {error.strerror}"
+
+
+@functools.cache  # a policy is installed on several agents
+def _standing(policy: str, source: bytes) -> tuple[str, Mapping[str, int], str]:
+    if not is_manifest(policy):
+        return static_mode(source), {}, ""
+    from onehook.rules.levels import SEVERITIES
+    from onehook.rules.load import layers_beside, table_of
+
+    if not holds_rules(source):
+        return "enforce", {}, ""
+    try:
+        table = table_of([*layers_beside(policy), ("project", policy)], cache="")
+    except OnehookError as error:
+        return "", {}, str(error)
+    rules = table.rules()
+    severities = {severity: sum(rule["severity"] == severity for rule in rules) for severity in reversed(SEVERITIES)}
+    modes = {says["mode"] for rule in rules for says in rule["says"]} | {says["mode"] for *_, says in table.header["policies"]}
+    modes |= {says["mode"] for says in table.permissions()} | {hook["mode"] for *_, hook in table.header["hooks"]}
+    mode = "mixed" if len(modes) > 1 else next(iter(modes), "enforce")
+    return mode, {severity: count for severity, count in severities.items() if count}, ""
+
+
+def static_mode(source: bytes) -> str:
+    """The mode that a Python policy sets, by its source; "" if it cannot be parsed."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Hooks", "define_hook"))]
+    given = [word.value.value for call in calls for word in call.keywords if word.arg == "mode" and isinstance(word.value, ast.Constant)]
+    modes = {str(mode) for mode in given} | ({"enforce"} if len(given) < max(1, len(calls)) else set())
+    return modes.pop() if len(modes) == 1 else "mixed"
 
 
 def absent_hosts(machine: Machine, found: list[Row]) -> list[str]:

@@ -212,6 +212,8 @@ def _stoppable(config: Config, event: str) -> bool:
 def _arguments(config: Config, event: str, request: Request) -> list[str]:
     arguments = [word for host in config.HOST_IDS for word in ("--host", host)]
     arguments += ["--event", event]
+    if request.wish.observe:
+        arguments += ["--mode", "observe"]
     if request.wish.fail_closed:
         arguments += ["--fail", "closed"]
     seconds = f"{request.wish.deadline:.3f}".rstrip("0").rstrip(".")  # never 1e+06, which is not read back as a plain word
@@ -224,7 +226,11 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
     if written is None or row is None:
         return False
     config = config_of(host)
-    wish = Wish(fail_closed=written.option("fail") == "closed", timeout=float(written.option("timeout") or 0) or None)
+    wish = Wish(
+        fail_closed=written.option("fail") == "closed",
+        timeout=float(written.option("timeout") or 0) or None,
+        observe=written.option("mode") == "observe",
+    )
     request = Request(written.policy_path(machine.project), place.scope, (row.event,), wish, written.portable)
     made = _commands(config, row.event, request, place, machine)
     if config.TRAITS.own_content is not None:
