@@ -128,7 +128,7 @@ FAILED = [
     "prove",  # there is no agent to run
     "replay log.jsonl broken.py",
     "record -- no-such-agent",
-    "init .",  # policy.py exists
+    "init . --python",  # policy.py exists
 ]
 FINE = [
     "install policy.py --hosts claude --dry-run",

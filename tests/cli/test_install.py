@@ -183,7 +183,7 @@ def test_every_verb_works_from_a_subfolder(project: Path, tmp_path: Path, monkey
     assert "deny" in onehook("explain", "git push --force").output
     assert json.loads(onehook("rules", "--json").stdout)
     onehook("test")
-    assert "wrote ../../.hooks/policy.py" in onehook("init", "--no-install").output
+    assert "wrote ../../.hooks/policy.py" in onehook("init", "--python", "--no-install").output
     onehook("record", "--", "sh", "-c", 'mkdir "$ONEHOOK_RECORD"')
     assert (project / "onehook-record").is_dir()
     onehook("uninstall")
@@ -334,7 +334,7 @@ def test_doctor_without_anything_installed_ends_with_1(project: Path) -> None:
 
 
 def test_init_writes_a_policy_whose_test_passes_and_overwrites_nothing(project: Path) -> None:
-    output = onehook("init", "guard", "--no-install").output
+    output = onehook("init", "guard", "--python", "--no-install").output
     assert "onehook install guard/policy.py" in output
     tested = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "guard"], cwd=project, capture_output=True, text=True, check=False
@@ -342,22 +342,43 @@ def test_init_writes_a_policy_whose_test_passes_and_overwrites_nothing(project: 
     assert tested.returncode == 0, tested.stdout
     assert " passed" in tested.stdout and "failed" not in tested.stdout
     (project / "guard" / "policy.py").write_text("mine")
-    assert "already exists; nothing was changed" in onehook("init", "guard", code=1).output
+    assert "already exists; nothing was changed" in onehook("init", "guard", "--python", code=1).output
     assert (project / "guard" / "policy.py").read_text() == "mine"
 
 
 def test_init_refuses_when_only_the_test_is_there(project: Path) -> None:
     (project / "guard").mkdir()
     (project / "guard" / "test_policy.py").write_text("mine")
-    onehook("init", "guard", "--no-install", code=1)
+    onehook("init", "guard", "--python", "--no-install", code=1)
     assert not (project / "guard" / "policy.py").exists()
 
 
-def test_init_can_install_at_once(project: Path) -> None:
-    output = onehook("init", "--install").output
+@pytest.mark.parametrize("kind, policy", [([], "onehook.toml"), (["--python"], ".hooks/policy.py")])
+def test_init_can_install_at_once_and_offers_the_rules_file_first(project: Path, kind: list[str], policy: str) -> None:
+    output = onehook("init", *kind, "--install").output
     assert "Claude Code    installed in" in output
     onehook("doctor", "--hosts", "claude")
-    assert ".hooks/policy.py" in json.dumps(hooks_of(project))
+    assert f"/{policy}" in json.dumps(hooks_of(project))
+
+
+def test_the_rules_file_of_init_is_valid_and_protects(project: Path) -> None:
+    output = onehook("init", "--no-install").output
+    assert "wrote onehook.toml" in output and "onehook install onehook.toml" in output
+    lines = (project / "onehook.toml").read_text().splitlines()
+    schema = json.loads((project / lines[0].removeprefix("#:schema ")).read_text())
+    assert schema["properties"]["packs"]
+    for command, decision in (("rm -rf ~", "deny"), ("git push", "ask"), ("Read(.env.local)", "deny"), ("npm test", None)):
+        assert json.loads(onehook("explain", command, "--json").stdout)["decision"] == decision
+    onehook("test")
+    # What is commented out is valid too: taking away the comment signs is how people go on.
+    examples = "\n".join(
+        line[2:] for line in lines if line.startswith(("# [", '# "', "# id", "# command", "# reason", "# matches", "# passes"))
+    )
+    (project / "onehook.toml").write_text("\n".join(line for line in lines if not line.startswith("# ")) + "\n" + examples)
+    assert json.loads(onehook("explain", "psql --host=prod-2", "--json").stdout)["decision"] == "deny"
+    assert json.loads(onehook("explain", "git reset --hard", "--json").stdout)["decision"] == "ask"
+    onehook("test")
+    assert "already exists; nothing was changed" in onehook("init", code=1).output
 
 
 def test_every_verb_explains_itself(project: Path) -> None:

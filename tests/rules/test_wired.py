@@ -100,6 +100,8 @@ def test_explain_names_the_rule_its_file_and_how_the_command_was_read(rules: Pat
     assert code == 0 and output.startswith("deny: sudo psql")
     assert "read as: psql --host prod-2 (through sudo)" in output and f"set in {rules}:7 (project)" in output
     assert '"prod-database" = "log"' in output
+    permission = run("explain", "npm publish")[1]
+    assert f"edit [permissions] in {rules}, line 5" in permission and "[levels]" not in permission
     assert "no rule of" in run("explain", "ls")[1]
     assert json.loads(run("explain", "npm publish", "--json")[1])["decision"] == "deny"
 

@@ -12,7 +12,7 @@ VERBS = {
     "uninstall": "Remove it again, leaving no trace.",
     "status": "Show which policies are installed, and where.",
     "doctor": "Check, agent by agent, that a deny would take effect.",
-    "init": "Write a small policy and its test to start from.",
+    "init": "Write a policy to start from: a rules file, or Python.",
     "fire": "Send an event to a policy and show what each agent would do.",
     "lint": "Report what will not work, and on which agents.",
     "explain": "Show which rule decides about a command, and why.",

@@ -41,5 +41,8 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
         click.echo(f"    set in {finding.file}:{finding.line} ({finding.layer})")
     if not explanation.findings:
         click.echo(f"  no rule of {path} matches; `onehook rules` lists those that are on")
+    elif explanation.deciding is not None and explanation.deciding.permission:
+        deciding = explanation.deciding
+        click.echo(f"\nTo change it, edit [permissions] in {deciding.file}, line {deciding.line}.")
     elif explanation.deciding is not None:
         click.echo(f'\nTo change it, add to {path}:\n  [levels]\n  "{explanation.deciding.rule}" = "log"    # off, log, warn, ask or deny')

@@ -342,7 +342,7 @@ class Compiler:
         except UsageError as error:
             raise file.wrong("permissions", 0, level, str(error)) from None
         place = {"file": file.path, "line": _entry_line(file, level, text), "layer": stack.layer}
-        entry["says"] = {"level": level, "mode": stack.mode, "reason": "", "exceptions": [], **place}
+        entry["says"] = {"level": level, "mode": stack.mode, "reason": "", "exceptions": [], "permission": True, **place}
         entry["folder"] = file.folder
         if level == "allow" and stack.mode == "observe":
             return  # nothing is changed in this mode, for the better either

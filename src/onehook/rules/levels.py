@@ -27,7 +27,7 @@ LAYERS = ("managed", "user", "project")  # from the strongest down
 class Finding:
     """A rule that holds for an event. `level` is what it says, `effect` what comes of it."""
 
-    __slots__ = ("effect", "file", "layer", "level", "line", "mode", "part", "reason", "rule", "severity")
+    __slots__ = ("effect", "file", "layer", "level", "line", "mode", "part", "permission", "reason", "rule", "severity")
 
     def __init__(self, rule: str, reason: str, severity: str, says: dict[str, Any], part: str) -> None:
         self.rule, self.reason, self.severity, self.part = rule, reason, severity, part
@@ -37,6 +37,7 @@ class Finding:
         self.file: str = says["file"]
         self.line: int = says["line"]
         self.layer: str = says["layer"]
+        self.permission = "permission" in says  # an entry of [permissions], named by its text
 
     @property
     def told(self) -> str:
