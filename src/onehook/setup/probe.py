@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -146,7 +147,7 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Diagnosis]:
     written = read(found.command)
     if written is None or not os.access(written.interpreter, os.X_OK):
         return
-    without_site = _best([written.interpreter, "-I", "-S", "-c", "pass"])
+    without_site = _start_of(written.interpreter, "-I", "-S")
     if took > SLOW_RATIO * without_site + 0.1:
         policy = str(written.policy_path(machine.project))
         text = f"an event takes {took * 1000:.0f} ms, {took / without_site:.1f} times a bare interpreter"
@@ -155,7 +156,7 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Diagnosis]:
         else:
             fix = f"{written.interpreter} -X importtime {shlex.quote(policy)}"
             yield Diagnosis("note", f"{text}: caused by the imports of the policy, or by the login shell", fix)
-    ratio = _best([written.interpreter, "-I", "-c", "pass"]) / without_site
+    ratio = _start_of(written.interpreter, "-I") / without_site
     if ratio > SLOW_SITE_RATIO:
         listed = subprocess.run([written.interpreter, "-I", "-c", _PTH_FILES], capture_output=True, text=True, check=False).stdout.split(
             "\n"
@@ -165,7 +166,10 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Diagnosis]:
         yield Diagnosis("note", text, f"{sys.executable} -m venv DIR, then install onehook and the packages of the policy there")
 
 
-def _best(argv: list[str]) -> float:
+@functools.cache  # agents mostly share an interpreter
+def _start_of(interpreter: str, *options: str) -> float:
+    """The shortest of some starts, in seconds."""
+    argv = [interpreter, *options, "-c", "pass"]
     times: list[float] = []
     for _ in range(_BARE_RUNS):
         begun = time.perf_counter()
