@@ -158,7 +158,7 @@ def test_no_more_than_so_many_policies_are_cached(package, tmp_path, monkeypatch
     import onehook.cache
 
     (package / "__pycache__").mkdir()
-    monkeypatch.setattr(onehook.cache, "PACKAGE", str(package))
+    monkeypatch.setattr(onehook.cache, "FOLDER", str(package / "__pycache__"))
     monkeypatch.setattr(onehook.cache, "_SLOTS", 4)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     for number in range(40):

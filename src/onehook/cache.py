@@ -3,7 +3,7 @@
 Finding a module takes longer than running it, and compiling is most of what a small policy costs. The cache is in onehook's own
 __pycache__ folder, and can be trusted as far as the .pyc files there, which the interpreter trusts already: whoever can write to that
 folder can replace onehook. It is not next to the policy, where a forged file would go unnoticed. If the folder is read-only, there is no
-cache.
+cache. A package may also be in an archive (setup/runtime.py); its cache is beside the archive.
 
 A cached policy is used only for exactly the same source at the same path; a cached module only while its source has the same size and
 modification time. If anything is wrong with a file, the code is found and compiled without it.
@@ -45,10 +45,39 @@ def _with_slashes(path: str) -> str:
 
 
 PACKAGE = _with_slashes(__file__).rpartition("/")[0]
+ARCHIVE = PACKAGE[: -len("/onehook")] if PACKAGE.endswith("/runtime.tar.gz/onehook") else ""  # what it is in, if it is not a folder
+LAUNCHER = ARCHIVE[: -len("runtime.tar.gz")] + "launch" if ARCHIVE else f"{PACKAGE}/launch.py"
+FOLDER = f"{LAUNCHER.rpartition('/')[0]}/__pycache__"
 
 
 def _path(name: str) -> str:
-    return f"{PACKAGE}/__pycache__/{name}.{sys.implementation.cache_tag}.pyc"
+    return f"{FOLDER}/{name}.{sys.implementation.cache_tag}.pyc"
+
+
+def content_of(path: str) -> bytes:
+    """The content of a file of the package."""
+    if ARCHIVE:
+        return archived()[path[len(ARCHIVE) + 1 :]]
+    with open(path, "rb") as file:
+        return file.read()
+
+
+_archived: dict[str, bytes] = {}
+
+
+def archived() -> Mapping[str, bytes]:
+    """The files of the archive, read once by a process that needs one: path below the archive -> content."""
+    if not _archived:
+        from zlib import decompress
+
+        with open(ARCHIVE, "rb") as file:
+            data = decompress(file.read(), 31)
+        at = 0
+        while name := data[at : at + 100].rstrip(b"\0").decode():  # tar: a header of 512 bytes, and the content in blocks of as many
+            size = int(data[at + 124 : at + 135], 8)
+            _archived[name] = data[at + 512 : at + 512 + size]
+            at += 512 + (size + 511) // 512 * 512
+    return _archived
 
 
 def _hashed(path: str) -> bytes:
@@ -62,6 +91,8 @@ def _write(name: str, content: Any) -> None:
     path = _path(name)
     temporary = f"{path}.{os.getpid()}"
     try:
+        if ARCHIVE and not _exists(FOLDER):  # elsewhere the interpreter makes it
+            os.mkdir(FOLDER)
         # O_EXCL does not follow a link that someone has put there.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
         with open(descriptor, "wb") as file:
@@ -106,6 +137,8 @@ class CachedModules:
         entry = self.entries.get(name)
         if entry is None or not _is_fresh(entry):
             self.missed = self.missed or name.startswith("onehook.")
+            entry = self.from_archive(name) if ARCHIVE and f"{name}.".startswith("onehook.") else None
+        if entry is None:
             return None
         spec = ModuleSpec(name, self, origin=entry[0], is_package=entry[3])  # type: ignore[arg-type]
         spec.has_location = True
@@ -119,19 +152,34 @@ class CachedModules:
     def exec_module(self, module: ModuleType) -> None:
         exec(loads(self.entries[module.__name__][-1]), module.__dict__)
 
+    def from_archive(self, name: str) -> Entry | None:
+        path = name.replace(".", "/")
+        found = next((file for file in (f"{path}.py", f"{path}/__init__.py") if file in archived()), None)
+        if found is None:
+            return None
+        self.entries = {**self.entries, name: self.entry_of(name, f"{ARCHIVE}/{found}")}
+        return self.entries[name]
+
     def entry_of(self, name: str, path: str) -> Entry:
         entry = self.entries.get(name)
         if entry is not None and _is_fresh(entry):
             return entry
-        state = os.stat(path)
-        with open(path, "rb") as file:
-            code = _code_of(file.read(), path)
+        state = os.stat(ARCHIVE or path)
+        code = _code_of(content_of(path), path)
         return (path, state.st_mtime_ns, state.st_size, path.endswith("/__init__.py"), dumps(code))
+
+
+def _exists(path: str) -> bool:
+    try:
+        os.stat(path)
+    except OSError:
+        return False
+    return True
 
 
 def _is_fresh(entry: Entry) -> bool:
     try:
-        state = os.stat(entry[0])
+        state = os.stat(ARCHIVE or entry[0])
     except OSError:
         return False
     return (state.st_mtime_ns, state.st_size) == entry[1:3]
@@ -172,7 +220,7 @@ def save() -> None:
         try:
             if path.startswith(f"{PACKAGE}/"):
                 entries[name] = finder.entry_of(name, path)
-        except (OSError, SyntaxError, ValueError):
+        except (OSError, SyntaxError, ValueError, LookupError):
             continue  # it was removed, or is just being written
     if entries:
         _write(f"modules-{_hashed(PACKAGE).hex()}", (MAGIC, entries))  # the same folder may be known under several paths

@@ -13,6 +13,7 @@ from onehook.prove import stage
 from onehook.prove.agents import cache_folder, pinned_agents
 from onehook.prove.scenarios import by_id
 from onehook.prove.verdicts import MISS, PROVEN, Prover
+from tests.setup.installing import change_runtime
 
 AGENTS = {agent.name: agent for agent in pinned_agents(["codex", "claude"], cache_folder())}
 needs_agents = pytest.mark.skipif(not AGENTS, reason="no pinned agent is installed: onehook prove --install")
@@ -20,14 +21,12 @@ needs_agents = pytest.mark.skipif(not AGENTS, reason="no pinned agent is install
 WithRuntime = Callable[[Callable[[Path], None]], None]
 
 
-def runtime(project: Path, name: str) -> Path:
-    return project / ".onehook" / "runtime" / "onehook" / name
+def replace_in(project: Path, name: str, old: str, new: str) -> None:
+    def replaced(source: bytes) -> bytes:
+        assert old.encode() in source
+        return source.replace(old.encode(), new.encode())
 
-
-def replace_in(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    change_runtime(project, f"onehook/{name}", replaced)
 
 
 @pytest.fixture
@@ -47,9 +46,7 @@ def with_runtime(monkeypatch: pytest.MonkeyPatch) -> WithRuntime:
 
 def documented_deny(project: Path) -> None:
     """The documents' deny: JSON on stdout, exit 2, nothing on stderr."""
-    replace_in(
-        runtime(project, "hosts/codex/wire.py"), 'dumps(body), 2, response.reason or "", alone=True', 'dumps(body), 2, "", alone=True'
-    )
+    replace_in(project, "hosts/codex/wire.py", 'dumps(body), 2, response.reason or "", alone=True', 'dumps(body), 2, "", alone=True')
 
 
 @needs_agents
@@ -69,8 +66,8 @@ def test_the_same_runtime_unbroken_is_proven(tmp_path: Path, with_runtime: WithR
 @needs_agents
 def test_an_answer_that_the_agent_does_not_know_is_caught_on_claude(tmp_path: Path, with_runtime: WithRuntime) -> None:
     def misspelt(project: Path) -> None:
-        replace_in(runtime(project, "hosts/claude/wire.py"), '"permissionDecision"', '"permissionDecisions"')
-        replace_in(runtime(project, "hosts/claude/wire.py"), "exit_code = 2 if", "exit_code = 0 if")
+        replace_in(project, "hosts/claude/wire.py", '"permissionDecision"', '"permissionDecisions"')
+        replace_in(project, "hosts/claude/wire.py", "exit_code = 2 if", "exit_code = 0 if")
 
     with_runtime(misspelt)
     assert Prover(tmp_path).prove(AGENTS["claude"], DENY).verdict == MISS

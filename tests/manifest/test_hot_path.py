@@ -7,7 +7,7 @@ import itertools
 import pytest
 from harness import ANY, HOSTS, launcher, process, reason_of, spread, tool_payload
 
-from onehook.setup.portable import runtime_files
+from onehook.setup.runtime import runtime_files
 from tests.manifest.kit import NATIVE, guard, manifest_of
 from tests.test_hot_path import BANNED, INTERPRETERS, imported
 
@@ -42,10 +42,10 @@ def test_every_interpreter_runs_programs(tmp_path, python, dialect):
 
 
 def test_the_runtime_that_is_put_into_a_repository_runs_a_manifest(tmp_path):
+    (tmp_path / ".onehook").mkdir()
     for name, content in runtime_files().items():
-        (tmp_path / ".onehook" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / ".onehook" / name).write_bytes(content)
-    launch = str(tmp_path / ".onehook" / "runtime" / "onehook" / "launch.py")
+    launch = str(tmp_path / ".onehook" / "launch")
     for dialect, host in zip(itertools.cycle(NATIVE), HOSTS):
         path = manifest_of(tmp_path / "hooks", guard(dialect))
         result = process(launcher(path, "--host", host, launch=launch), tool_payload(host, "rm -rf x"))

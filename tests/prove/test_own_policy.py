@@ -21,7 +21,7 @@ def repository(tmp_path: Path) -> Path:
     texts = {
         "src/a.py": "", ".claude/hooks/guard.sh": "#!/bin/sh", ".claude/settings.json": "{}", ".claude/settings.local.json": "{}",
         ".cursor/hooks.json": "{}", ".cursor/mcp.json": "{}", ".mcp.json": "{}", ".github/hooks/onehook.json": "{}",
-        ".github/workflows/ci.yml": "", ".onehook/runtime/x.py": "", ".gitignore": "build/\n", "build/out": "",
+        ".github/workflows/ci.yml": "", ".onehook/launch": "", ".gitignore": "build/\n", "build/out": "",
         "onehook.toml": "", "ünï.txt": "",
     }  # fmt: skip
     for name, text in texts.items():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import tarfile
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +26,23 @@ def no_destruction(event):
     if "rm -rf" in event.command:
         return deny("rm -rf is blocked")
 """
+
+
+def change_runtime(project: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+    """Change one file in the archive of a project's runtime."""
+    path = project / ".onehook" / "runtime.tar.gz"
+    made = io.BytesIO()
+    with tarfile.open(path) as before, tarfile.open(fileobj=made, mode="w") as after:
+        for member in before:
+            file = before.extractfile(member)
+            content = file.read() if file else b""
+            content = change(content) if member.name == name else content
+            member.size = len(content)
+            after.addfile(member, io.BytesIO(content))
+    packed = zlib.compressobj(1, zlib.DEFLATED, 31)
+    path.write_bytes(packed.compress(made.getvalue()) + packed.flush())
+
+
 ALL_SCOPES = ("project", "local", "user", "enterprise")
 
 

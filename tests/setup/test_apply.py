@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from onehook.setup import portable
 from onehook.setup.apply import apply, until_fresh
 from onehook.setup.files import TEMP_PREFIX
 from onehook.setup.plan import Plan, configurable, plan_install, plan_uninstall
@@ -50,14 +49,6 @@ def uninstall(place: Place) -> None:
     apply(plan_uninstall(HOSTS, ALL_SCOPES, None, place.machine, place.journal), place.journal)
 
 
-@pytest.fixture
-def _small_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few files of the runtime: each is written alike, and an install is repeated for every write of every one."""
-    few = dict(list(portable.runtime_files().items())[:4])
-    monkeypatch.setattr(portable, "runtime_files", lambda: few)
-
-
-@pytest.mark.usefixtures("_small_runtime")
 @pytest.mark.parametrize("options", [{}, {"portable": True, "events": ["Stop"]}], ids=["plain", "portable"])
 def test_an_install_killed_at_every_write(tmp_path: Path, options: dict[str, Any]) -> None:
     reference = fresh(tmp_path / "whole")

@@ -74,7 +74,7 @@ def test_a_command_for_cmd_is_only_made_where_it_could_work() -> None:
         for windows in (False, True)
     }
     assert made[False, False] == "" and made[False, True].endswith('launch.py" "/home/dev/my project/p.py"')
-    assert made[True, False] == made[True, True] == 'python -I -S ".onehook/runtime/onehook/launch.py" p.py'
+    assert made[True, False] == made[True, True] == 'python -I -S ".onehook/launch" p.py'
 
 
 @pytest.mark.parametrize("command", ["", "npx lint", "python3 -m onehook", "onehook/launch.py", "'", "& '", "a b c onehook/launch.py"])
@@ -91,12 +91,13 @@ def test_every_form_is_ours_and_nothing_that_only_resembles_it(shell: str, porta
     )
     line = getattr(made, shell)
     assert is_ours(line)
-    launcher = line.split("onehook/launch.py")[0] + "onehook/launch.py"
+    name = "onehook/launch" if portable else "onehook/launch.py"
+    launcher = line.split(name)[0] + name
     around = ("touch x; {}", "touch x && {}", "X=1 {}", "{}; touch x", "{} | tee x", "{} > x", "{} # x", "{}\ntouch x", " {}", "{} ")
     options = ("{} --probe allow", "{} --fail", "{} $(touch x)", "{} `touch x`")
     inside = (
         (" -I", "  -I"), (" -I -S", " -I"), ("-I -S", "-I -c"), ("closed", "$(touch x)"), ("closed", "%X%"),
-        ("onehook/launch.py", "onehook/launch.py.sh"), ("onehook/launch.py", "sonehook/launch.py"),
+        (name, f"{name}.sh"), (name, f"s{name}"),
     )  # fmt: skip
     others = [text.format(line) for text in (*around, *options)] + [line.replace(*change) for change in inside]
     for other in [*others, launcher]:

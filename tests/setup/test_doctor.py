@@ -18,8 +18,8 @@ from onehook.setup.command import LAUNCHER
 from onehook.setup.doctor import examine
 from onehook.setup.installed import config_files, rows
 from onehook.setup.plan import config_of, configurable
-from onehook.version import VERSION
-from tests.setup.installing import POLICY, Place
+from onehook.setup.runtime import runtime_files
+from tests.setup.installing import POLICY, Place, change_runtime
 
 HOSTS = ["claude", "cursor", "codex"]
 FILES = {"claude": ".claude/settings.json", "cursor": ".cursor/hooks.json", "codex": ".codex/hooks.json"}
@@ -226,7 +226,7 @@ def test_a_matcher_that_a_handler_for_every_tool_does_not_need_is_noted(place: P
         "{evil} -I -S {launcher} {policy} --host claude --host cursor --event PreToolUse",
         "{python} -I -S {evil_launcher} {policy} --host claude --host cursor --event PreToolUse",
         "{python} -I -S {launcher} {policy} --host claude --host cursor --event $(touch${{IFS}}{made})",
-        'python3 -I -S "$CLAUDE_PROJECT_DIR"/.onehook/runtime/onehook/launch.py "$CLAUDE_PROJECT_DIR"/policy.py '
+        'python3 -I -S "$CLAUDE_PROJECT_DIR"/.onehook/launch "$CLAUDE_PROJECT_DIR"/policy.py '
         "--host claude --host cursor --event PreToolUse",
     ],
     ids=["prefix", "comment", "interpreter", "launcher", "argument", "runtime"],
@@ -236,11 +236,10 @@ def test_a_command_that_install_would_not_write_is_never_run(tmp_path: Path, com
     evil = place.project / "python"
     evil.write_text(f"#!/bin/sh\ntouch {made}\n")
     evil.chmod(0o755)
-    runtime = place.project / ".onehook/runtime/onehook"
-    for folder in (runtime, place.project / "onehook"):
-        folder.mkdir(parents=True)
-        (folder / "launch.py").write_text(f"open({str(made)!r}, 'w')\n")
-    (runtime / "version.py").write_text(f'VERSION = "{VERSION}"\n')
+    for launcher in (place.project / ".onehook" / "launch", place.project / "onehook" / "launch.py"):
+        launcher.parent.mkdir()
+        launcher.write_text(f"open({str(made)!r}, 'w')\n")
+    (place.project / ".onehook" / "runtime.tar.gz").write_bytes(runtime_files()["runtime.tar.gz"])
     text = command.format(
         made=made, evil=evil, python=os.path.abspath(sys.executable), launcher=LAUNCHER, policy=place.policy,
         evil_launcher=place.project / "onehook/launch.py",
@@ -270,14 +269,17 @@ def test_a_changed_runtime_is_not_run(place: Place) -> None:
     place.variables["PATH"] = os.environ["PATH"]
     place.install(["claude"], portable=True)
     assert told(place, "fail", "claude", fire=True) == ""
-    core = place.project / ".onehook/runtime/onehook/core.py"
-    core.write_text(core.read_text() + "# mine\n")
-    text = told(place, "fail", "claude", fire=True)
-    assert "was changed after it was installed: runtime/onehook/core.py -> onehook install" in text
-    assert "which is not this onehook's, so it was not run" in text
-    place.install(["claude"], portable=True)
-    (core.parent / "json.py").write_text("")
-    assert "was changed after it was installed: runtime/onehook/json.py" in told(place, "fail", "claude")
+    changes: dict[str, Callable[[], object]] = {
+        "launch": lambda: (place.project / ".onehook" / "launch").write_text("print('{}')\n"),
+        "runtime.tar.gz": lambda: change_runtime(place.project, "onehook/core.py", lambda source: source + b"# mine\n"),
+    }
+    for name, change in changes.items():
+        change()
+        text = told(place, "fail", "claude", fire=True)
+        assert f"was changed after it was installed: {name} -> onehook install" in text
+        assert "which is not this onehook's, so it was not run" in text
+        place.install(["claude"], portable=True)
+        assert told(place, "fail", "claude", fire=True) == ""
 
 
 def test_imports_that_the_interpreter_lacks_are_reported(place: Place) -> None:
@@ -496,10 +498,9 @@ def test_hooks_of_others_on_the_same_events_are_noted(place: Place) -> None:
 def test_the_portable_runtime_is_checked(place: Place) -> None:
     place.install(["claude"], portable=True)
     assert told(place, "warn", "claude") == told(place, "fail", "claude") == ""
-    version = place.project / ".onehook/runtime/onehook/version.py"
-    version.write_text('VERSION = "0.0.1"\n')
+    change_runtime(place.project, "onehook/version.py", lambda _: b'VERSION = "0.0.1"\n')
     assert "is 0.0.1, the installed onehook is" in told(place, "warn", "claude") and "--portable" in told(place, "warn", "claude")
-    (place.project / ".onehook/runtime/onehook/launch.py").unlink()
+    (place.project / ".onehook/launch").unlink()
     assert "the runtime in .onehook/ is missing" in told(place, "fail", "claude")
     place.variables["PATH"] = "/nowhere"
     assert "python3 is not on PATH" in told(place, "fail", "claude")

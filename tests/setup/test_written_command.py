@@ -112,7 +112,8 @@ def test_a_clone_with_a_bare_python_runs_the_portable_form(host: str, tmp_path: 
     denied = answered(host, line, shell, folder, clone, place.home, "rm -rf /", str(binaries))
     assert denied.decision == "deny"
     package = str(denied.reason or denied.user_message).partition("blocked by ")[2]
-    assert os.path.samefile(package, clone / ".onehook" / "runtime" / "onehook" / "__init__.py")
+    archive, inside = package.removesuffix("/onehook/__init__.py"), package.endswith("/onehook/__init__.py")
+    assert inside and os.path.samefile(archive, clone / ".onehook" / "runtime.tar.gz")
 
 
 def bare_python() -> str:

@@ -67,7 +67,7 @@ def command(
         raise click.UsageError("--observe blocks nothing, not even an error; leave out --fail-closed")
     hooks = loaded(path)
     if portable and isinstance(hooks, Rules):
-        raise click.UsageError("--portable cannot carry a rules file: its runtime has no rules and packs. Install it without --portable")
+        click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
     wish = _wish(hooks, observe, fail_closed, timeout, matcher)
     request = Request(path, scope, _events(events, hooks), wish, portable, stand_ins)
@@ -137,13 +137,10 @@ def plan_json(plan: Plan, dry_run: bool) -> dict[str, object]:
 
 
 def show_diff(plan: Plan) -> None:
-    """The diff of each file. On a terminal the runtime's files, which are many and onehook's own, are only counted."""
+    """The diff of each file."""
     from onehook.setup.preview import unified_diff
 
-    runtime = [edit for edit in plan.edits if edit.kind == "runtime"] if sys.stdout.isatty() else []
-    click.echo(unified_diff([edit for edit in plan.edits if edit not in runtime], colour=_colour()), nl=False)
-    if runtime:
-        click.echo(f"and {len(runtime)} runtime files in {PORTABLE_FOLDER}/ (shown in full when piped)")
+    click.echo(unified_diff(plan.edits, colour=_colour()), nl=False)
     click.echo(f"{_count(plan)} would change; nothing was written." if plan.edits else "Nothing would change.", err=True)
 
 

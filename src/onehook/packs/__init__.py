@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import os
 
+from onehook.cache import ARCHIVE, PACKAGE, archived, content_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-PACKS = tuple(sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".toml")))
+FOLDER = f"{PACKAGE}/packs"
+
+
+_FILES = [name.rpartition("/")[2] for name in (archived() if ARCHIVE else os.listdir(FOLDER)) if name.endswith(".toml")]
+PACKS = tuple(sorted(name[:-5] for name in _FILES))
 
 
 def pack_path(name: str) -> str:
-    return os.path.join(FOLDER, f"{name}.toml")
+    return f"{FOLDER}/{name}.toml"
+
+
+def pack_files() -> list[str]:
+    """The files that hold the packs."""
+    return [ARCHIVE] if ARCHIVE else [pack_path(name) for name in PACKS]
+
+
+def read_pack(name: str) -> dict[str, Any]:
+    return read_toml(pack_path(name), content_of(pack_path(name)))
 
 
 def read_toml(path: str, source: bytes) -> dict[str, Any]:
@@ -22,8 +36,11 @@ def read_toml(path: str, source: bytes) -> dict[str, Any]:
 
     try:
         library = __import__("tomllib")
-    except ImportError:  # Python 3.10
-        library = __import__("tomlkit")
+    except ImportError:  # Python 3.10, and 3.9 with a copied runtime
+        try:
+            library = __import__("tomlkit")
+        except ImportError:
+            raise UsageError(f"{path} cannot be read: a rules file needs Python 3.11 or newer, or the package tomlkit") from None
     try:
         data = library.loads(source.decode("utf-8-sig"))
     except Exception as error:  # each library has its own

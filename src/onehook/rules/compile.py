@@ -7,7 +7,7 @@ import os
 import re
 
 from onehook.core import TOOLS, Options, UsageError
-from onehook.packs import PACKS, pack_path, read_toml
+from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC
 from onehook.rules.keys import EXCEPTION, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
@@ -150,12 +150,6 @@ def _check_policies(file: File) -> None:
                 raise file.wrong(
                     "policies." + name, 0, key, f"unknown option {key!r}{suggestion(key, known)}; the options are {', '.join(known)}"
                 )
-
-
-def read_pack(name: str) -> dict[str, Any]:
-    path = pack_path(name)
-    with open(path, "rb") as file:
-        return read_toml(path, file.read())
 
 
 def known_tools() -> list[str]:
@@ -381,9 +375,9 @@ class Compiler:
         for file in files:
             sources.append((file.path, 0, len(raw), len(file.source)))
             raw += file.source
-        for name in PACKS:
-            status = os.stat(pack_path(name))
-            sources.append((pack_path(name), status.st_mtime_ns, 0, status.st_size))
+        for path in pack_files():
+            status = os.stat(path)
+            sources.append((path, status.st_mtime_ns, 0, status.st_size))
         entries = [entry for chunk in self.chunks.values() for entry in chunk["permissions"]]
         header = {
             "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies,

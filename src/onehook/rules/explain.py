@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from onehook.core import TOOLS, Change, Event, Facts, Mcp
-from onehook.packs import PACKS
-from onehook.rules.compile import compile_layers, read_pack
+from onehook.packs import PACKS, read_pack
+from onehook.rules.compile import compile_layers
 from onehook.rules.held import command_text
 from onehook.rules.judge import Line, findings, index_names
 from onehook.rules.levels import Finding, answered

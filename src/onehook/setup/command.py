@@ -13,9 +13,9 @@ from pathlib import Path, PurePath
 from onehook.hostkit.config import GUARD, GUARD_IN_ANY_SHELL, Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
-MARK = "onehook/launch.py"  # how the path of every launcher ends: the folder has this name however onehook was installed
+MARK = "onehook/launch"  # in the path of every launcher: the folder has this name however onehook was installed
 PORTABLE_FOLDER = ".onehook"
-PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/runtime/onehook/launch.py"
+PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/launch"
 
 OPTIONS = ("--host", "--event", "--mode", "--fail", "--timeout")  # what install writes after the policy, each with a value
 
@@ -200,7 +200,7 @@ def _has_parts(words: Sequence[str]) -> bool:
     if len(words) < 5 or words[1:3] != ["-I", "-S"] or not options:
         return False
     launcher = words[3].replace("\\", "/")
-    absolute = bool(_ABSOLUTE.match(launcher)) and launcher.endswith(f"/{MARK}")
+    absolute = bool(_ABSOLUTE.match(launcher)) and launcher.endswith((f"/{MARK}.py", f"/{MARK}"))
     portable = launcher == PORTABLE_LAUNCHER or launcher.endswith(f"/{PORTABLE_LAUNCHER}")
     return portable if words[0] in ("python", "python3") else absolute and bool(_ABSOLUTE.match(words[0]))
 

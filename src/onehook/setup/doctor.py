@@ -17,8 +17,8 @@ from onehook.setup.coverage import never_denies, unreached
 from onehook.setup.elsewhere import committed, missing_imports
 from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown, standing
 from onehook.setup.plan import config_of, present
-from onehook.setup.portable import edited_files, installed_version
 from onehook.setup.probe import may_run, probe_entries
+from onehook.setup.runtime import edited_files, installed_version
 from onehook.version import VERSION
 
 NOT_HERE = Diagnosis("note", "not found on this machine")
@@ -189,13 +189,13 @@ def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis
 
 
 def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagnosis]:
-    version = installed_version(machine.project)
+    version = installed_version(machine.project / PORTABLE_FOLDER)
     if not written.launcher_path(machine.project).is_file():
         yield Diagnosis("fail", f"the runtime in {PORTABLE_FOLDER}/ is missing", again)
     elif version != VERSION:
         what = f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of unknown version'}, the installed onehook is {VERSION}"
         yield Diagnosis("warn", what, again)
-    elif edited := edited_files(machine.project):
+    elif edited := edited_files(machine.project / PORTABLE_FOLDER):
         more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
         yield Diagnosis("fail", f"the runtime in {PORTABLE_FOLDER}/ was changed after it was installed: {edited[0]}{more}", again)
     python = machine.which(written.interpreter)

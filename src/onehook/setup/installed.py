@@ -16,7 +16,7 @@ from onehook.policy import holds_rules, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.plan import config_of, configurable, present
-from onehook.setup.portable import installed_version
+from onehook.setup.runtime import installed_version
 from onehook.textedit.document import ConfigError, Document
 from onehook.version import VERSION
 
@@ -111,9 +111,10 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         closed = any(line.option("fail") == "closed" for line in written)
         portable = any(line.portable for line in written)
         note = "" if Path(policy).is_file() else "the policy file is missing"
-        if portable and installed_version(machine.project) != VERSION:
-            version = installed_version(machine.project) or "missing"
-            note = f"the runtime in {PORTABLE_FOLDER}/ is {version}, the installed onehook is {VERSION}: install again with --portable"
+        version = installed_version(machine.project / PORTABLE_FOLDER) if portable else VERSION
+        if version != VERSION:
+            is_now = f"is {version or 'missing'}, the installed onehook is {VERSION}"
+            note = f"the runtime in {PORTABLE_FOLDER}/ {is_now}: install again with --portable"
         events = tuple(dict.fromkeys(entry.event for entry in entries))
         fail = "closed" if closed else "open"
         matchers = {entry.event: entry.matcher for entry in entries if entry.matcher not in ("", "*")}

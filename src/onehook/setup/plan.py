@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from onehook.core import STOPS
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
 from onehook.hosts import having, load, wire_of
-from onehook.setup.command import commands, interpreter, names_policy, orphan_of, read, relative_to, with_interpreter
+from onehook.setup.command import (
+    PORTABLE_FOLDER,
+    PORTABLE_LAUNCHER,
+    commands,
+    interpreter,
+    names_policy,
+    orphan_of,
+    read,
+    relative_to,
+    with_interpreter,
+)
 from onehook.setup.entries import content_without, first_state, mentions_ours, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
@@ -93,9 +103,9 @@ def _holds_ours(host: str, place: Place) -> bool:
 def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journal: Journal) -> Plan:
     plan = Plan()
     if request.portable:
-        from onehook.setup.portable import plan_runtime
+        from onehook.setup.runtime import plan_runtime
 
-        plan_runtime(plan, machine.project)
+        plan_runtime(plan, machine.project / PORTABLE_FOLDER, machine.project, texts=True)
     for host in hosts:
         place = place_of(host, request.scope, machine)
         if place is None:
@@ -325,14 +335,14 @@ def _add_removal(plan: Plan, edit: FileEdit, place: Place) -> None:
 
 def _plan_runtime_removal(plan: Plan, machine: Machine) -> None:
     """Remove the portable runtime if no entry that stays in this project uses it."""
-    from onehook.setup.portable import plan_runtime_removal
+    from onehook.setup.runtime import plan_runtime_removal
 
     removed = {edit.path: edit.after for edit in plan.edits}
     for place in (place for host in configurable() for place in config_of(host).places(machine)):
         content = removed[place.path] if place.path in removed else (place.path.read_bytes() if place.path.is_file() else None)
-        if content and place.scope in ("project", "local") and b".onehook/runtime" in content.replace(b"\\/", b"/"):
+        if content and place.scope in ("project", "local") and PORTABLE_LAUNCHER.encode() in content.replace(b"\\/", b"/"):
             return
-    plan_runtime_removal(plan, machine.project)
+    plan_runtime_removal(plan, machine.project / PORTABLE_FOLDER, machine.project)
 
 
 def policy_in_scope(policy: Path, scope: str, machine: Machine) -> bool:

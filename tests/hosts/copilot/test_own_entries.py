@@ -28,7 +28,7 @@ def by_claudes_entry(place: Place, *options: str, variables: dict[str, str] | No
     event = sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(place.project))
     payload = load("copilot", "reverse").payload(event, "PreToolUse")
     env = {own.PROJECT: str(place.project)} if variables is None else variables
-    portable = place.project / ".onehook/runtime/onehook/launch.py"
+    portable = place.project / ".onehook/launch"
     program = [sys.executable, "-I", "-S", str(portable if portable.exists() else LAUNCHER), str(place.policy)]
     return process([*program, "--host", "claude", "--host", "cursor", "--event", "PreToolUse", *options], payload, env)
 
@@ -127,7 +127,6 @@ def test_an_entry_that_fails_closed_is_not_silenced_by_one_that_fails_open(place
 
 def test_the_portable_runtime_knows_it_too(place: Place) -> None:
     place.install(["claude", "copilot"], portable=True)
-    assert (place.project / ".onehook/runtime/onehook/hosts/copilot/own_entries.py").is_file()
     assert not answered(place)
 
 
@@ -135,5 +134,5 @@ def test_another_launcher_answers_for_nobody(place: Place) -> None:
     """A repository may have a runtime of its own that allows everything."""
     place.install(["claude"])
     place.install(["copilot"], portable=True)
-    (place.project / ".onehook/runtime/onehook/launch.py").rename(place.project / "gone.py")
+    (place.project / ".onehook/launch").rename(place.project / "gone.py")
     assert answered(place)

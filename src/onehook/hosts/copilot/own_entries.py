@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
+from onehook.cache import LAUNCHER
 from onehook.codec import loads
 from onehook.core import OnehookError
 from onehook.hosts.copilot.wire import CAMEL_OF
@@ -26,7 +27,7 @@ FOLDER = '"${CLAUDE_PROJECT_DIR:-.}"'  # the project, in an entry: Copilot sets 
 # Every exit code but 0 denies, that of a shell which finds no interpreter too. Under fail open the answer on stdout alone decides.
 GOES_ON = " || true"
 
-_PORTABLE = ".onehook/runtime/onehook/launch.py"
+_PORTABLE = ".onehook/launch"
 _KEYS = {"type", "bash", "powershell", "timeoutSec"}  # of an entry for every tool; with any other key it may not run, or differently
 _OPTIONS = ("--fail", "--timeout")  # of the command, after its host and event
 _LEAST_SECONDS = 10
@@ -46,18 +47,12 @@ def answers(
     policy = os.path.abspath(policy)
     if not project or not policy.startswith(folder):
         return False
-    launcher = launcher or _launcher()
+    launcher = launcher or LAUNCHER
     program = f"{_quoted(os.path.abspath(interpreter or sys.executable))} -I -S {_quoted(launcher)}"
     if launcher == os.path.join(project, _PORTABLE):
         program = f"python3 -I -S {FOLDER}/{_PORTABLE}"
     begin = f"{program} {FOLDER}/{_quoted(policy[len(folder) :])} --host copilot --event {event}"
     return any(_same(entry, begin, closed) for entry in _entries(os.path.join(project, FILE), event))
-
-
-def _launcher() -> str:
-    """The launcher of the onehook that this module is part of."""
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return os.path.join(package, "launch.py")
 
 
 def _quoted(word: str) -> str:

@@ -1,6 +1,10 @@
 // Written by `onehook install`, removed by `onehook uninstall`. OpenCode has no command hooks: this plugin hands its events to the
 // policy, one process for an event that the policy handles, and does what the answer says. It imports nothing but node's own modules
 // (OpenCode would wait for an install of anything else) and has one export (a second one that is no function would void the file).
+/* eslint-disable */
+// biome-ignore-all lint: generated
+// biome-ignore-all format: generated
+// @ts-nocheck
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"

@@ -1,0 +1,141 @@
+"""The runtime that install copies: the part of onehook that runs a policy, without dependencies, for any Python since 3.9.
+
+It is two files: `launch`, which a hook starts, and an archive, whose modules are cached when they are first used (cache.py). Python can
+also run a zip file, but takes twice as long to start. Neither file has a name that linters, formatters and type checkers look for.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import tarfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onehook.hosts import HOSTS
+from onehook.setup.files import FileEdit
+
+if TYPE_CHECKING:
+    from onehook.setup.plan import Plan
+
+PACKAGE = Path(__file__).resolve().parent.parent
+LAUNCH, ARCHIVE = "launch", "runtime.tar.gz"
+README = b"""This folder was written by `onehook install`. It holds the part of onehook that runs a policy, so that the hooks
+of this repository work for everybody who has python3. `onehook doctor` compares it with the installed onehook,
+`onehook status` says when it is old, and `onehook uninstall` removes it. `tar tzf runtime.tar.gz` lists what is in it.
+"""
+# What a repository needs beside it. The names have no ending, so that nothing checks their style.
+TEXTS = {"README": README, ".gitignore": b"__pycache__/\n", ".gitattributes": b"* -text linguist-generated\n"}
+_PARTS = ("wire.py", "reverse.py", "own_entries.py", "confirm.py")  # of a host, loaded by their name
+
+
+@functools.cache
+def runtime_files() -> dict[str, bytes]:
+    """The runtime: file name -> content."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        first = PACKAGE / "cache.py"  # where the launcher expects it
+        for path in (first, *sorted(closure() - {first}), *sorted((PACKAGE / "packs").glob("*.toml"))):
+            entry = tarfile.TarInfo(path.relative_to(PACKAGE.parent).as_posix())
+            content = path.read_bytes()
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    packed = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return {LAUNCH: (PACKAGE / "launch.py").read_bytes(), ARCHIVE: packed.compress(made.getvalue()) + packed.flush()}
+
+
+def closure() -> set[Path]:
+    """Everything that an event may import: from the launcher on, and what is loaded by its name."""
+    by_name = [PACKAGE / "hosts" / host / part for host in HOSTS for part in _PARTS]
+    waiting = [PACKAGE / "launch.py", *(path for path in by_name if path.is_file()), *(PACKAGE / "policies").glob("*.py")]
+    seen: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += [folder / "__init__.py" for folder in path.parents if folder == PACKAGE or PACKAGE in folder.parents]
+            waiting += [file for module in _imports(path) if (file := _file_of(module))]
+    return seen
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """The modules of onehook that a file imports, wherever in it, except for type checkers. Some of the names may be of no module."""
+    waiting: list[ast.AST] = [ast.parse(path.read_bytes())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        waiting += ast.iter_child_nodes(node)
+
+
+def _file_of(module: str) -> Path | None:
+    if module.partition(".")[0] != PACKAGE.name:
+        return None
+    path = PACKAGE.parent.joinpath(*module.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+# ---- a copy of it
+
+
+def plan_runtime(plan: Plan, folder: Path, root: Path, texts: bool = False) -> None:
+    """Plan to write the runtime into a folder. root: nothing outside of it is written; texts: with what a repository needs."""
+    for name, content in {**runtime_files(), **(TEXTS if texts else {})}.items():
+        before = _read(folder / name)
+        if not _same(name, before, content):
+            plan.edits.append(FileEdit(folder / name, before, content, kind="runtime"))
+            plan.roots[folder / name] = root
+
+
+def plan_runtime_removal(plan: Plan, folder: Path, root: Path) -> None:
+    """Plan to remove what any version of install has written into a folder, and the cache beside it."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    there = any((folder / name).exists() for name in (LAUNCH, ARCHIVE))
+    texts = [folder / name for name, content in TEXTS.items() if there or _read(folder / name) == content]
+    cache = folder / "__pycache__"
+    for path in sorted([folder / LAUNCH, folder / ARCHIVE, *texts, *cache.glob("modules-*.pyc"), *cache.glob("policy-*.pyc")]):
+        if path.is_file():
+            plan.edits.append(FileEdit(path, path.read_bytes(), None, kind="runtime"))
+            plan.roots[path] = root
+    plan.own_folders += [folder, cache]
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def installed_version(folder: Path) -> str:
+    """The version of the runtime in a folder; "" if there is none."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(_unpacked(_read(folder / ARCHIVE)))) as archive:
+            file = archive.extractfile("onehook/version.py")
+            return file.read().decode().partition('VERSION = "')[2].partition('"')[0] if file else ""
+    except (tarfile.TarError, KeyError, ValueError):
+        return ""
+
+
+def edited_files(folder: Path) -> list[str]:
+    """The files of a runtime that are not this onehook's, byte for byte. Other versions of zlib may pack the same archive differently."""
+    return [name for name, content in runtime_files().items() if not _same(name, _read(folder / name), content)]
+
+
+def _same(name: str, there: bytes | None, ours: bytes) -> bool:
+    return there == ours or (name == ARCHIVE and _unpacked(there) == _unpacked(ours))
+
+
+def _unpacked(packed: bytes | None) -> bytes:
+    """What the launcher reads from an archive; b"" if that is nothing."""
+    try:
+        return zlib.decompress(packed or b"", 31)
+    except zlib.error:
+        return b""
