@@ -1,7 +1,7 @@
 # make check  lint, types and the fast tests: about a minute, for every change
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
-# make prove  every effect on the real agents, at pinned versions (npm, 1.7 GB in the cache folder)
+# make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm, 3.4 GB in the cache folder)
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -45,6 +45,7 @@ demo: $(READY)
 
 prove: $(READY)
 	$(BIN)/onehook prove --install
+	$(BIN)/onehook prove --versions old --only core
 	$(BIN)/pytest -q tests/live
 
 bench: $(READY) .bench/ready

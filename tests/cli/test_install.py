@@ -294,7 +294,9 @@ def test_status_as_a_table_and_as_json(project: Path) -> None:
     table = onehook("status").output
     for text in ("claude", ".claude/settings.json", "cursor", "preToolUse", "codex", "user", "~/.codex/hooks.json", "closed", "policy.py"):
         assert text in table
-    installed = json.loads(onehook("status", "--json").output)["installed"]
+    document = json.loads(onehook("status", "--json").output)
+    assert document["agents"] == []  # no program of an agent is on PATH
+    installed = document["installed"]
     assert [(row["host"], row["scope"], row["events"], row["fail"]) for row in installed] == [
         ("claude", "project", ["PreToolUse"], "closed"),
         ("cursor", "project", ["preToolUse"], "closed"),

@@ -10,7 +10,7 @@ import pytest
 from onehook.docgen import host_pages, matrix
 from onehook.docgen.picture import picture
 from onehook.hosts import HOSTS
-from onehook.prove.agents import pins
+from onehook.prove.agents import by_default, pins
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
 from onehook.prove.results import differences, read
 from onehook.prove.scenarios import SCENARIOS, by_id
@@ -30,10 +30,10 @@ def test_the_tables_agree_with_what_was_measured(row: dict[str, str]) -> None:
 
 
 def test_every_host_that_can_be_run_was_measured_at_its_pinned_version() -> None:
-    assert RESULTS["agents"] == {host: pin.version for host, pin in pins().items()}
+    assert RESULTS["agents"] == {host: pins()[host].version for host in by_default()}
 
 
-@pytest.mark.parametrize("host", pins())
+@pytest.mark.parametrize("host", by_default())
 def test_every_scenario_was_measured(host: str) -> None:
     assert {row["scenario"] for row in RESULTS["results"] if row["host"] == host} == {scenario.id for scenario in SCENARIOS}
 
@@ -59,8 +59,8 @@ def test_the_table_in_the_readme_is_the_one_that_the_results_give() -> None:
 
 
 def test_a_changed_cell_and_a_new_version_are_differences() -> None:
-    before = {"agents": {"x": "1"}, "results": [{"host": "x", "scenario": "deny", "verdict": PROVEN}]}
-    after = {"agents": {"x": "2"}, "results": [{"host": "x", "scenario": "deny", "verdict": MISS, "detail": "it ran"}]}
+    before = {"agents": {"x": "1"}, "results": [{"host": "x", "version": "1", "scenario": "deny", "verdict": PROVEN}]}
+    after = {"agents": {"x": "2"}, "results": [{"host": "x", "version": "2", "scenario": "deny", "verdict": MISS, "detail": "it ran"}]}
     assert differences(before, after) == ["x: 1 -> 2", "x deny: proven -> MISS. it ran"]
     assert differences(before, before) == []
 

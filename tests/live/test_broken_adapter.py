@@ -76,4 +76,4 @@ def test_an_answer_that_the_agent_does_not_know_is_caught_on_claude(tmp_path: Pa
 @needs_agents
 def test_a_folder_that_holds_an_earlier_proof_is_used_again(tmp_path: Path) -> None:
     assert [Prover(tmp_path, keep=True).prove(AGENTS["codex tools"], DENY).verdict for _ in range(2)] == [PROVEN, PROVEN]
-    assert (tmp_path / "codex-tools" / "deny" / "policy" / "first" / "stdout.txt").is_file()
+    assert (tmp_path / f"codex-tools-{AGENTS['codex tools'].version}" / "deny" / "policy" / "first" / "stdout.txt").is_file()

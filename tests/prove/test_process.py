@@ -65,6 +65,17 @@ def test_a_run_over_its_time_is_ended_with_its_children(tmp_path: Path) -> None:
     assert dies(int(outcome.stdout))
 
 
+def test_the_time_for_the_work_begins_with_its_first_sign(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    code = "import time; time.sleep(2); open('begun', 'w'); time.sleep(60)"
+    outcome = run_agent(launch(tmp_path, code), 1, 60, (tmp_path / "begun").exists)
+    assert outcome.timed_out and (tmp_path / "begun").exists()  # it was not ended after the one second that its work may take
+
+
+def test_a_start_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    assert run_agent(launch(tmp_path, "import time; time.sleep(60)"), 60, 1, lambda: False).timed_out
+
+
 def test_children_that_outlive_the_agent_are_ended(tmp_path: Path) -> None:
     code = "import subprocess, sys;print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid)"
     outcome = run_agent(launch(tmp_path, code), 20)

@@ -26,11 +26,13 @@ def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None)
     Exits with 1 if anything would keep a deny from taking effect.
     """
     from onehook.setup.doctor import NOT_HERE, examine
+    from onehook.setup.versions import agents_here
 
     machine = machine_of(project)
     reports: list[Report] = []
     absent: list[str] = []
-    for report in examine(machine, configured_hosts(hosts, machine), fire=not no_fire):
+    chosen = configured_hosts(hosts, machine)
+    for report in examine(machine, chosen, fire=not no_fire):
         if report.diagnosis is NOT_HERE:
             absent.append(report.host)
         elif not as_json:
@@ -39,7 +41,8 @@ def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None)
     failed = any(report.diagnosis.level == "fail" for report in reports)
     if as_json:
         shown = [{"host": report.host, "file": report.where, **asdict(report.diagnosis)} for report in reports]
-        print_json({"ok": not failed, "findings": shown})
+        agents = [here.to_dict() for here in agents_here(machine, chosen, ask=not no_fire)]
+        print_json({"ok": not failed, "agents": agents, "findings": shown})
     else:
         if absent:
             click.secho(f"Not found: {', '.join(absent)}", dim=True)

@@ -13,11 +13,17 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 
 @click.command("prove", cls=Verb)
 @hosts_option("Agents to run: 'all' or names", "all")
-@click.option("--only", metavar="SCENARIOS", default="", help="Run only these scenarios, comma-separated (see --list).")
+@click.option("--only", metavar="SCENARIOS", default="", help="Run only these scenarios, comma-separated (see --list), or 'core'.")
 @click.option(
     "--install", "fetch", is_flag=True, help="Install the pinned agents from the npm registry into the cache folder first, and use them."
 )
 @click.option("--pinned", is_flag=True, help="Use the pinned agents from the cache folder instead of those on PATH.")
+@click.option(
+    "--versions",
+    metavar="RELEASES",
+    default="",
+    help="Install these releases from the npm registry and compare them: 'old', 'pinned', 'newest' or versions, comma-separated.",
+)
 @json_option
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results as JSON to this file.")
 @click.option("--diff", is_flag=True, help="Show what differs from the committed results.")
@@ -32,8 +38,8 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 )
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents, and exit.")
 def command(
-    hosts: list[str], only: str, fetch: bool, pinned: bool, as_json: bool, output: Path | None, diff: bool, keep: Path | None,
-    policy: str | None, shell_command: str | None, list_only: bool,
+    hosts: list[str], only: str, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None, diff: bool,
+    keep: Path | None, policy: str | None, shell_command: str | None, list_only: bool,
 ) -> None:  # fmt: skip
     """Run the real agents against a scripted model on loopback, and check the outcome: whether the file was created, what the
     model was told, whether the turn ended. Needs no API key and no network, and reads none of your own configuration.
@@ -43,15 +49,20 @@ def command(
       onehook prove                          the agents on this machine, whatever their version
       onehook prove --install                the pinned versions, from the npm registry (1.7 GB, downloaded once)
       onehook prove --hosts claude --only deny,rewrite
+      onehook prove --versions old,pinned,newest --only core
+      onehook prove --hosts copilot --versions 1.0.75,1.0.80
       onehook prove --policy .hooks/policy.py --command 'touch forbidden.txt'
       onehook prove --diff                   what the agents here do differently from the committed results
 
     Exits with 1 if an effect that onehook declares did not take place.
     """
+    from onehook.prove.results import compared
     from onehook.prove.scenarios import SCENARIOS, by_id
 
-    scenarios = by_id([name.strip() for name in only.split(",") if name.strip()]) if only else list(SCENARIOS)
-    agents = _agents(hosts, fetch, pinned)
+    scenarios = by_id(_words(only)) if only else list(SCENARIOS)
+    if versions and diff:
+        raise click.UsageError("--diff compares one release with the committed results; --versions compares releases with each other")
+    agents = _releases(hosts, _words(versions)) if versions else _agents(hosts, fetch, pinned)
     if list_only and as_json:
         known = {"scenarios": {scenario.id: scenario.title for scenario in scenarios}}
         print_json({**known, "agents": [{"name": agent.name, "version": agent.version, "binary": str(agent.binary)} for agent in agents]})
@@ -67,6 +78,8 @@ def command(
             raise click.UsageError("--policy and --command must be used together")
         _try(agents, policy, shell_command, keep, as_json)
     document = _run(agents, scenarios, keep, quiet=as_json)
+    if versions:
+        document = compared(document)
     _show(document, as_json, output, _drift(document, agents) if diff else None)
     raise SystemExit(1 if any(row["verdict"] == "MISS" for row in document["results"]) else 0)
 
@@ -90,30 +103,50 @@ def _try(agents: list[Any], policy: str, shell_command: str, keep: Path | None, 
     raise SystemExit(0 if all(tried.difference for tried in found) else 1)
 
 
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _chosen(hosts: list[str]) -> list[str]:
+    from onehook.prove.agents import by_default, pins
+
+    return by_default() if hosts == ["all"] else pick(hosts, list(pins()))
+
+
 def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:
     from onehook.hostkit.config import Machine
     from onehook.prove.agents import AgentError, agents_on_path, cache_folder, pinned_agents, pins
 
-    wanted = pick(hosts, list(pins()))
+    wanted = _chosen(hosts)
     cache = cache_folder()
     if fetch:
-        _fetch(wanted, cache)
+        _fetch([pins()[host] for host in wanted], cache)
     found = pinned_agents(wanted, cache) if fetch or pinned else agents_on_path(wanted, Machine.here()) or pinned_agents(wanted, cache)
     if not found:
         raise AgentError("no agent to run: none is on PATH or in the cache folder; `onehook prove --install` installs the pinned ones")
     return found
 
 
-def _fetch(hosts: list[str], cache: Path) -> None:
+def _releases(hosts: list[str], versions: list[str]) -> list[Any]:
+    from onehook.prove.agents import agents_of, cache_folder, releases
+
+    wanted = releases(_chosen(hosts), versions)
+    _fetch(wanted, cache_folder())
+    return agents_of(wanted, cache_folder())
+
+
+def _fetch(wanted: list[Any], cache: Path) -> None:
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from onehook.prove.agents import install, missing
+    from onehook.prove.agents import install
 
-    needed = missing(hosts, cache)
+    needed = [pin for pin in wanted if not pin.ready(cache)]
     if not needed:
         return
     click.echo(f"{sum(pin.disk_mb for pin in needed)} MB to install into {cache} (kept for later runs)", err=True)
-    with Progress(SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as progress:
+    columns = (SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("", total=len(needed))
         for pin in needed:
             install(pin, cache, lambda text: progress.update(task, description=text))
@@ -135,7 +168,7 @@ def _run(agents: list[Any], scenarios: list[Any], keep: Path | None, quiet: bool
         task = progress.add_task("starting the agents", total=len(agents) * len(scenarios))
 
         def done(verdict: Verdict) -> None:
-            name = f"{verdict.host} {verdict.mode}".strip()
+            name = f"{verdict.host} {verdict.mode}".strip() + f" {verdict.version}"
             progress.update(task, advance=1, description=f"{name} {verdict.scenario}: {verdict.verdict}")
             if verdict.verdict == MISS or not sys.stderr.isatty():
                 style = STYLES[verdict.verdict]
@@ -163,9 +196,11 @@ def _show(document: dict[str, Any], as_json: bool, output: Path | None, drift: l
         return
     from rich.console import Console
 
-    from onehook.prove.report import print_table, summary
+    from onehook.prove.report import print_table, release_lines, summary
 
     print_table(document, Console(width=None if sys.stdout.isatty() else 160))
     if drift is not None:
         click.echo("\n".join(drift) or "No differences from the committed results.")
+    if "releases" in document:
+        click.echo("\n".join(release_lines(document)))
     click.echo(summary(document["results"]))

@@ -23,18 +23,24 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
 
     from onehook.setup.installed import absent_hosts, rows
     from onehook.setup.plan import config_of
+    from onehook.setup.versions import agents_here
 
     machine = machine_of(project)
     chosen = configured_hosts(hosts, machine)
     found = [row for row in rows(machine) if row.host in chosen]
     absent = [host for host in absent_hosts(machine, found) if host in chosen]
+    agents = agents_here(machine, chosen)
     if as_json:
-        print_json({"installed": [asdict(row) for row in found], "not_installed": absent})
+        print_json({"installed": [asdict(row) for row in found], "not_installed": absent, "agents": [here.to_dict() for here in agents]})
         return
     if found:
         _show(found, machine)
     else:
         click.echo("No policy is installed here. Install one with `onehook install POLICY`.")
+    for here in agents:
+        if here.version and not here.proven:
+            text = f"{here.host} {here.version} is not one of the releases that onehook is proven on ({here.oldest} to {here.newest})"
+            click.secho(text, fg="yellow")
     if absent:
         click.echo(f"Agents found without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
 

@@ -12,6 +12,10 @@ from onehook.hostkit.effects import NO_CHANNEL, Cap
 from onehook.hosts import load, optional, wire_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onehook.hostkit.live import Package
+    from onehook.hostkit.versions import Fact
     from onehook.hosts.interface import Config
 
 EFFECTS = ("approve", "allow", "deny", "ask", "reason", "note", "user_message", "modified_input", "additional_context")
@@ -36,7 +40,22 @@ def page(host: str) -> str:
         parts += [f"- {tool}: {why}." for tool, why in config.TRAITS.unguarded.items()]
     if config is not None:
         parts += ["", "## Config files", "", _places(config)]
+    live = optional(host, "live")
+    if live is not None and live.TRAITS.package is not None:
+        parts += ["", "## Releases", "", releases(live.TRAITS.package), *_facts(live.TRAITS.facts)]
     return "\n".join(parts) + "\n"
+
+
+def releases(package: Package) -> str:
+    often = "every scenario is proven on the newest, the core scenarios on the oldest"
+    rarely = "the core scenarios are proven on both, but not for every change, since it is slow to start"
+    window = f"Proven on {package.oldest} to {package.version} of the npm package `{package.package}`"
+    return f"{window}: {often if package.by_default else rarely}.\nSee [proof.md](../proof.md#several-releases)."
+
+
+def _facts(facts: Iterable[Fact]) -> list[str]:
+    lines = [f"- {fact.releases}: {fact.what}." for fact in facts]
+    return ["", "Known about some releases:", "", *lines] if lines else []
 
 
 def _without_see(text: str) -> str:

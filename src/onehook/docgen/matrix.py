@@ -13,7 +13,7 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, Event
 from onehook.docgen import host_pages, reference
 from onehook.docgen.picture import picture
 from onehook.hostkit.effects import Caps
-from onehook.hosts import HOSTS, optional, wire_of
+from onehook.hosts import HOSTS, having, load, optional, wire_of
 from onehook.prove.report import columns, summary
 from onehook.prove.results import cells, read
 from onehook.prove.scenarios import SCENARIOS
@@ -45,12 +45,12 @@ def proofs(document: dict[str, Any], wanted: tuple[str, ...] = ()) -> str:
     """One row per scenario, one column per agent."""
     results = document["results"]
     agents, by_cell = columns(results), cells(results)
-    heads = [f"{name_of(host, mode)} {document['agents'][host]}" for host, mode in agents]
+    heads = [f"{name_of(host, mode)} {version}" for host, mode, version in agents]
     lines = [f"| effect | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     for scenario in SCENARIOS:
         if wanted and scenario.id not in wanted:
             continue
-        row = [by_cell.get((host, mode, scenario.id), {}).get("verdict", "") for host, mode in agents]
+        row = [by_cell.get((*agent, scenario.id), {}).get("verdict", "") for agent in agents]
         lines.append(f"| {scenario.title} | {' | '.join(MARKS.get(verdict, '') for verdict in row)} |")
     return "\n".join(lines)
 
@@ -60,6 +60,18 @@ def not_honoured(document: dict[str, Any]) -> str:
     rows = [row for row in document["results"] if row["verdict"] == DECLARED]
     titles = {scenario.id: scenario.title for scenario in SCENARIOS}
     return "\n".join(f"- {name_of(row['host'], row.get('mode', ''))}, {titles[row['scenario']]}: {row.get('detail', '')}." for row in rows)
+
+
+def releases() -> str:
+    """The releases that the tables of each agent are proven on."""
+    lines = ["| agent | npm package | oldest | newest | known about some releases |", "|---|---|---|---|---|"]
+    for host in having("live"):
+        traits = load(host, "live").TRAITS
+        if traits.package:
+            known = "; ".join(f"{fact.releases}: {fact.what}" for fact in traits.facts)
+            name = name_of(host) if traits.package.by_default else f"{name_of(host)} (core scenarios only)"
+            lines.append(f"| {name} | `{traits.package.package}` | {traits.package.oldest} | {traits.package.version} | {known} |")
+    return "\n".join(lines)
 
 
 def capabilities(host: str, document: dict[str, Any]) -> str:
@@ -108,6 +120,13 @@ def page(document: dict[str, Any]) -> str:
         "## Reasons",
         "",
         not_honoured(document),
+        "",
+        "## Releases",
+        "",
+        "Every scenario is proven on the newest of these releases, and the core scenarios also on the oldest. `onehook doctor` warns",
+        "about an agent that is older or newer.",
+        "",
+        releases(),
         "",
         "## Every event of every agent",
         "",

@@ -30,7 +30,7 @@ def picture(document: dict[str, Any]) -> str:
         f"<title>{escape(told)}</title>",
         f"<rect width='{width}' height='{height}' rx='8' fill='#ffffff' stroke='#d1d5db'/>",
         _text(MARGIN, MARGIN + 16, told, "font-size='14' font-weight='600' fill='#111827'"),
-        *_heads(agents, document["agents"]),
+        *_heads(agents),
         *(line for index, scenario in enumerate(rows) for line in _row(index, scenario, agents, cells(document["results"]))),
         "</svg>",
     ]
@@ -41,18 +41,18 @@ def _text(x: float, y: float, text: str, style: str) -> str:
     return f"<text x='{x:g}' y='{y:g}' {style}>{escape(text)}</text>"
 
 
-def _heads(agents: list[tuple[str, str]], versions: dict[str, str]) -> Iterator[str]:
-    for index, (host, mode) in enumerate(agents):
+def _heads(agents: list[tuple[str, str, str]]) -> Iterator[str]:
+    for index, (host, mode, version) in enumerate(agents):
         middle = MARGIN + LABEL + CELL * (index + 0.5)
         yield _text(middle, MARGIN + 44, f"{host} {mode}".strip(), "font-size='12' font-weight='600' text-anchor='middle' fill='#111827'")
-        yield _text(middle, MARGIN + 60, versions[host], "font-size='11' text-anchor='middle' fill='#6b7280'")
+        yield _text(middle, MARGIN + 60, version, "font-size='11' text-anchor='middle' fill='#6b7280'")
 
 
-def _row(index: int, scenario: Any, agents: list[tuple[str, str]], by_cell: dict[Any, dict[str, Any]]) -> Iterator[str]:
+def _row(index: int, scenario: Any, agents: list[tuple[str, str, str]], by_cell: dict[Any, dict[str, Any]]) -> Iterator[str]:
     top = MARGIN + HEAD + ROW * index
     yield _text(MARGIN, top + 15, scenario.title, "font-size='12' fill='#111827'")
-    for column, (host, mode) in enumerate(agents):
-        cell = by_cell.get((host, mode, scenario.id))
+    for column, agent in enumerate(agents):
+        cell = by_cell.get((*agent, scenario.id))
         if cell is None:
             continue
         left, (back, ink) = MARGIN + LABEL + CELL * column, COLOURS[cell["verdict"]]

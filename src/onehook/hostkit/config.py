@@ -152,6 +152,8 @@ class Traits:
     """What differs from most hosts: the optional members of a host's config, with their defaults."""
 
     captured: tuple[str, ...] = ()  # versions of the agent whose payloads were recorded
+    programs: tuple[str, ...] = ()  # where its installer puts the program, below the home folder, if that is not on every PATH
+    updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version
     skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs beside hooks
     escape_slashes: bool = False  # the agent takes "//" inside a string for a comment
     shell: str = "sh"  # what runs a command: sh, or login for the user's own shell as a login shell

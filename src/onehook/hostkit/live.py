@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from onehook.hostkit.versions import Fact, between
+
 Step = dict[str, Any]
 
 
@@ -35,12 +37,17 @@ class Launch:
 
 
 class Package(NamedTuple):
-    """Where the agent is installed from for a proof: an npm package at a fixed version."""
+    """Where the agent is installed from for a proof: an npm package, and the releases that the host's tables are proven on."""
 
     package: str
-    version: str
+    version: str  # the newest of them, which every scenario is proven on: the pinned one
+    oldest: str  # the oldest, which the core scenarios are proven on: about three months old
     binary: str  # below node_modules
     disk_mb: int
+    by_default: bool = True  # False: it is proven only if it is named, since it takes too long
+
+    def proven_on(self, version: str) -> bool:
+        return between(version, self.oldest, self.version)
 
 
 class Report(NamedTuple):
@@ -49,6 +56,10 @@ class Report(NamedTuple):
     turns: int
     told: tuple[str, ...]  # what the model's side was given
     shown: str  # what a person saw
+
+
+def _no_step(command: str) -> None:
+    return None
 
 
 def _same_launch(launch: Launch) -> Launch:
@@ -60,8 +71,10 @@ class Traits:
     """What differs from most hosts: the optional members of a host's live module, with their defaults."""
 
     package: Package | None = None  # None: only an agent on PATH can be proven
+    facts: tuple[Fact, ...] = ()  # what is known about some releases
     can: tuple[str, ...] = ()  # needs of scenarios that not every agent meets: strict, shows_user
     lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # mode -> need -> why the agent does not honour it in that mode
+    background: Callable[[str], Step | None] = _no_step  # a call of a tool for commands in the background, beside the one for commands
     failing: str = "shell"  # the tool that a scenario makes fail; edit where a command that exits with an error has not failed
     reported_version: str = ""  # what the agent tells hooks, if that is not its own version
     compactable: Callable[[Launch], Launch] = _same_launch  # for a compaction that needs more than one prompt

@@ -106,7 +106,9 @@ class Live(Protocol):
     @property
     def MODES(self) -> tuple[str, ...]: ...  # the ways to start it; ("",) if there is one
     @property
-    def TRAITS(self) -> live_kit.Traits: ...  # what differs from most hosts
+    def TRAITS(
+        self,
+    ) -> live_kit.Traits: ...  # the package, the releases that are proven, facts about releases, what differs from most hosts
 
     def prepare(self, sandbox: Sandbox, mode: str = ...) -> Launch: ...  # writes settings into the sandbox; returns the command
     def mcp_server(self, sandbox: Sandbox, name: str, argv: Sequence[str]) -> None: ...  # registers an MCP server in the sandbox

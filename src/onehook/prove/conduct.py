@@ -22,10 +22,10 @@ def conduct(
     base.mkdir(parents=True, exist_ok=True)
     prover = Prover(base, keep=folder is not None)
     jobs = [(agent, scenario) for scenario in scenarios for agent in agents]
-    verdicts: dict[tuple[str, str], Verdict] = {}
+    verdicts: dict[tuple[Agent, str], Verdict] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        running = {pool.submit(prover.prove, agent, scenario): (agent.name, scenario.id) for agent, scenario in jobs}
+        running = {pool.submit(prover.prove, agent, scenario): (agent, scenario.id) for agent, scenario in jobs}
         for future in as_completed(running):
             verdicts[running[future]] = future.result()
             done(future.result())
-    return [verdicts[agent.name, scenario.id] for agent in agents for scenario in scenarios]
+    return [verdicts[agent, scenario.id] for agent in agents for scenario in scenarios]

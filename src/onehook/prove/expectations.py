@@ -11,12 +11,17 @@ from onehook.prove.scenarios import Scenario
 WORKS, NOT_HONOURED, NO_EVENT = "works", "not honoured", "no such event"
 
 
-def expectation(host: str, scenario: Scenario, mode: str = "") -> tuple[str, str]:
-    """(what to expect, why) for a scenario on a host, in one of its modes."""
+def expectation(host: str, scenario: Scenario, mode: str = "", version: str = "") -> tuple[str, str]:
+    """(what to expect, why) for a scenario on a host, in one of its modes, on a release of the agent ("" for the pinned one)."""
     wire = wire_of(host)
     if not any(row.event == scenario.event for row in wire.EVENTS.values()):
         return NO_EVENT, f"{host} has no {scenario.event}"
+    if scenario.borrowed and not wire.READS_CONFIG_OF:
+        return NO_EVENT, f"{host} does not run the entries of another agent"
     traits = load(host, "live").TRAITS
+    known = next((fact.what for fact in traits.facts if scenario.id in fact.rows and fact.holds(version)), "")
+    if known:
+        return NOT_HONOURED, known
     lacks = traits.lacks.get(mode, {})
     lacking = next((need for need in scenario.needs if need in lacks), "")
     if lacking:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
@@ -30,8 +31,11 @@ class Outcome:
     flooded: bool = False
 
 
-def run_agent(launch: Launch, timeout: float = 60.0) -> Outcome:
-    """Start the agent, wait until it ends or exceeds a limit, and kill what is left of its process group."""
+def run_agent(launch: Launch, timeout: float = 60.0, startup: float = 0.0, begun: Callable[[], bool] = lambda: True) -> Outcome:
+    """Start the agent, wait until it ends or exceeds a limit, and kill what is left of its process group.
+
+    The time for its work is counted from the moment it has begun: how long an agent takes to start says nothing about what it does.
+    """
     started = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
@@ -44,7 +48,7 @@ def run_agent(launch: Launch, timeout: float = 60.0) -> Outcome:
             start_new_session=True,
         )
         try:
-            ended_by = _wait(process, started + timeout, out, err)
+            ended_by = _wait(process, Clock(timeout, startup, begun), out, err)
         finally:
             _end_group(process)
         return Outcome(
@@ -68,12 +72,27 @@ def environment(launch: Launch) -> dict[str, str]:
     return {**base, **launch.env}
 
 
-def _wait(process: subprocess.Popen[bytes], deadline: float, *files: IO[bytes]) -> str:
+class Clock:
+    """One limit for the start, and one for the work, from its first sign on."""
+
+    def __init__(self, timeout: float, startup: float, begun: Callable[[], bool]) -> None:
+        self._timeout, self._begun = timeout, begun
+        self._waiting = True
+        self._deadline = time.monotonic() + startup
+
+    def is_over(self) -> bool:
+        if self._waiting and self._begun():
+            self._waiting = False
+            self._deadline = time.monotonic() + self._timeout
+        return time.monotonic() > self._deadline
+
+
+def _wait(process: subprocess.Popen[bytes], clock: Clock, *files: IO[bytes]) -> str:
     """Wait for the process; "time" or "output" if it exceeded a limit, "" if it ended by itself."""
     while process.poll() is None:
         if any(os.fstat(file.fileno()).st_size > MAX_OUTPUT for file in files):
             return "output"
-        if time.monotonic() > deadline:
+        if clock.is_over():
             return "time"
         time.sleep(POLL_SECONDS)
     return ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from onehook.hosts import load
 from onehook.prove.verdicts import Verdict
 from onehook.version import VERSION
 
@@ -37,25 +38,58 @@ def read(path: Path = COMMITTED) -> dict[str, Any]:
     return given
 
 
-Cell = tuple[str, str, str]  # host, mode, scenario
+Cell = tuple[str, str, str, str]  # host, mode, version, scenario
 
 
 def cells(results: Iterable[dict[str, Any]]) -> dict[Cell, dict[str, Any]]:
-    return {(row["host"], row.get("mode", ""), row["scenario"]): row for row in results}
+    return {(row["host"], row.get("mode", ""), row["version"], row["scenario"]): row for row in results}
+
+
+def _by_agent(results: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, dict[str, Any]]]:
+    """(host, mode, scenario) -> version -> its row."""
+    found: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    for row in results:
+        found.setdefault((row["host"], row.get("mode", ""), row["scenario"]), {})[row["version"]] = row
+    return found
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What changed, cell by cell; only agents in both runs are compared."""
-    old, new = cells(before["results"]), cells(after["results"])
-    both = {host for host, _, _ in old} & {host for host, _, _ in new}
-    lines = [
-        f"{host}: {before['agents'][host]} -> {after['agents'][host]}"
-        for host in sorted(both)
-        if before["agents"][host] != after["agents"][host]
-    ]
+    old, new = _by_agent(before["results"]), _by_agent(after["results"])
+    versions = {host: (before["agents"][host], version) for host, version in after["agents"].items() if host in before["agents"]}
+    lines = [f"{host}: {was} -> {now}" for host, (was, now) in sorted(versions.items()) if was != now]
     for cell in sorted(set(old) & set(new)):
-        was, now = old[cell]["verdict"], new[cell]["verdict"]
-        if was != now:
+        (was,), (now,) = old[cell].values(), new[cell].values()
+        if was["verdict"] != now["verdict"]:
             host, mode, scenario = cell
-            lines.append(f"{f'{host} {mode}'.strip()} {scenario}: {was} -> {now}. {new[cell].get('detail', '')}".rstrip())
+            lines.append(f"{f'{host} {mode}'.strip()} {scenario}: {was['verdict']} -> {now['verdict']}. {now.get('detail', '')}".rstrip())
     return lines
+
+
+def between_releases(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The scenarios whose verdicts differ between the releases of an agent."""
+    found: list[dict[str, Any]] = []
+    for (host, mode, scenario), by_version in _by_agent(results).items():
+        verdicts = {version: row["verdict"] for version, row in by_version.items()}
+        if len(set(verdicts.values())) > 1:
+            details = {version: row["detail"] for version, row in by_version.items() if row.get("detail")}
+            found.append({"host": host, "mode": mode, "scenario": scenario, "verdicts": verdicts, "details": details})
+    return found
+
+
+def known_facts(results: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
+    """What the hosts declare about the releases of a run."""
+    releases = dict.fromkeys((row["host"], row["version"]) for row in results)
+    facts = ((host, version, fact) for host, version in releases for fact in load(host, "live").TRAITS.facts if fact.holds(version))
+    return [{"host": host, "version": version, "what": fact.what} for host, version, fact in facts]
+
+
+def compared(document: dict[str, Any]) -> dict[str, Any]:
+    """The document of a run of several releases: what differs between them, and what is known about them."""
+    versions: dict[str, dict[str, None]] = {}
+    for row in document["results"]:
+        versions.setdefault(row["host"], {})[row["version"]] = None
+    releases = {host: list(found) for host, found in versions.items()}
+    rest = {name: value for name, value in document.items() if name not in ("agents", "results")}
+    results = document["results"]
+    return {**rest, "releases": releases, "differs": between_releases(results), "known": known_facts(results), "results": results}

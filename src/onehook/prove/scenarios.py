@@ -74,6 +74,10 @@ def subagent_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return [live.subagent(task, mode), child, last, {"say": "all done", "wait": True}]
 
 
+def background_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.TRAITS.background("echo ran > ran.txt"), live.shell("sleep 1", mode)])  # time for the command to run
+
+
 def project_script(live: Live, mode: str, project: str) -> list[Step | None]:
     """A session that triggers every hook of the imported project."""
     commands = ("rm -rf precious", "git push --force nowhere main", "echo ran > ran.txt")
@@ -110,7 +114,9 @@ class Scenario:
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
     disabled: bool = False  # hooks are disabled after the install
-    interpreter_gone: bool = False  # it is installed with an interpreter that is removed before the agent starts
+    later: str = ""  # what is added to the policy after the install
+    interpreter: str | None = None  # a script that replaces the interpreter after the install, with {python} for it; "": it is gone
+    borrowed: bool = False  # installed for another agent, whose entries this one runs as well
     asks_doctor: bool = False  # run `onehook doctor` afterwards
     policy_path: str = ""  # the user's own policy, used in place or in the copy of its repository
     copied_from: Path | None = None  # that repository
@@ -149,6 +155,11 @@ def _ran(evidence: Evidence) -> bool:
 
 def _not_ran(evidence: Evidence) -> bool:
     return evidence.acted and not _ran(evidence)
+
+
+def _held_back(evidence: Evidence) -> bool:
+    """It did not run; perhaps the prompt was already refused."""
+    return evidence.started and not _ran(evidence)
 
 
 def _blocked_and_told(evidence: Evidence) -> bool:
@@ -216,6 +227,8 @@ SCENARIOS: tuple[Scenario, ...] = (
             condition='any(path.endswith("secret.txt") for path in event.paths)', effect="deny", files={"secret.txt": SECRET + "\n"}),
     _simple("deny-mcp", "an MCP tool denied", "PreToolUse", NO, mcp_script,
             lambda e: e.acted and not e.notes() and e.model_was_told(REASON), tool="mcp__proof__*", effect="deny", mcp=True),
+    _simple("deny-background", "a command of a tool that runs it in the background, denied", "PreToolUse", NO, background_script,
+            _blocked_and_told, tool="Bash", condition='"ran.txt" in event.command', effect="deny"),
     _simple("deny-subagent", "a subagent's command denied", "PreToolUse", NO, subagent_script, _not_ran, tool="Bash", effect="deny"),
     _simple("context-start", "context at the start of a session", "SessionStart", Response(additional_context=CONTEXT), shell_script,
             lambda e: e.model_was_told(CONTEXT), effect="additional_context"),
@@ -244,10 +257,19 @@ SCENARIOS: tuple[Scenario, ...] = (
              breaking("import time; time.sleep(60)", 'fail="closed", timeout=1'), shell_script, _not_ran, fail_closed=True),
     Scenario("timeout-open", "a handler that hangs, fail open", "PreToolUse", "Bash", None,
              breaking("import time; time.sleep(60)", 'fail="open", timeout=1'), shell_script, _ran, control_is_open=True),
+    Scenario("import-closed", "a policy that hangs while it is imported, fail closed", "PreToolUse", "Bash", None,
+             _policy("", 'fail="closed", timeout=1'), shell_script, _held_back, fail_closed=True, later="import time; time.sleep(60)\n"),
     Scenario("unparsable-closed", "a policy that does not parse, fail closed", "PreToolUse", "Bash", None,
-             _policy("", 'fail="closed"'), shell_script, lambda e: e.started and not _ran(e), fail_closed=True, needs=("broken_later",)),
+             _policy("", 'fail="closed"'), shell_script, _held_back, fail_closed=True, later="\ndef broken(:\n"),
     Scenario("gone-closed", "the interpreter is gone, fail closed", "PreToolUse", "Bash", None, breaking("return None", 'fail="closed"'),
-             shell_script, lambda e: e.started and not _ran(e), fail_closed=True, interpreter_gone=True),
+             shell_script, _held_back, fail_closed=True, interpreter=""),
+    Scenario("fails-closed", "an interpreter that fails at once, fail closed", "PreToolUse", "Bash", None,
+             breaking("return None", 'fail="closed"'), shell_script, _held_back, fail_closed=True, interpreter="#!/bin/sh\nexit 1\n"),
+    Scenario("unwritable-closed", "a deny whose stdout cannot be written, fail closed", "PreToolUse", "Bash", NO,
+             answering("PreToolUse", NO, "Bash", 'fail="closed"'), shell_script, _not_ran, fail_closed=True,
+             interpreter='#!/bin/sh\nexec {python} "$@" >/dev/full\n'),
+    _simple("borrowed", "a command denied through another agent's entries, which it runs too", "PreToolUse", NO, shell_script,
+            _not_ran, tool="Bash", condition='"ran.txt" in event.command', effect="deny", borrowed=True),
     Scenario("noise", "a handler that prints an allow on stdout", "PreToolUse", "Bash", NO,
              breaking("import os; print('{\"decision\": \"allow\", \"permission\": \"allow\"}'); os.system('echo {}'); "
                       f"return deny({REASON!r})", ""), shell_script, _blocked_and_told, effect="deny"),
@@ -267,9 +289,14 @@ SCENARIOS: tuple[Scenario, ...] = (
 )  # fmt: skip
 
 
+# What an older release of an agent has to show: a shortcut for --only.
+CORE = ("deny", "rewrite", "deny-write", "deny-read", "context-after", "stop-continued", "crash-closed")
+
+
 def by_id(wanted: Sequence[str]) -> list[Scenario]:
     known = {scenario.id: scenario for scenario in SCENARIOS}
-    missing = [name for name in wanted if name not in known]
+    names = list(dict.fromkeys(name for word in wanted for name in (CORE if word == "core" else (word,))))
+    missing = [name for name in names if name not in known]
     if missing:
-        raise UsageError(f"unknown scenario {missing[0]!r}; known scenarios: {', '.join(known)}")
-    return [known[name] for name in wanted]
+        raise UsageError(f"unknown scenario {missing[0]!r}; known scenarios: core, {', '.join(known)}")
+    return [known[name] for name in names]

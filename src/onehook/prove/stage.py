@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onehook.hostkit.live import Launch, Sandbox, Step
-from onehook.hosts import load
+from onehook.hosts import load, wire_of
 from onehook.prove import mcp_server
 from onehook.prove.evidence import NOTES, Evidence
 from onehook.prove.model import ScriptedModel
@@ -21,7 +22,8 @@ from onehook.prove.scenarios import PROMPT, Scenario
 if TYPE_CHECKING:
     from onehook.hosts.interface import Live
 
-SECONDS = 90.0
+SECONDS = 90.0  # from the first request to the model on
+STARTUP_SECONDS = 180.0  # until that request; some agents need a minute on a busy machine
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def live_of(host: str) -> Live:
 
 def abilities(live: Live) -> frozenset[str]:
     """The optional features of a host's live module."""
-    able = {"broken_later", "compacts", "prompts", *live.TRAITS.can}
+    able = {"compacts", "prompts", *live.TRAITS.can}
     return frozenset(able | {"disable"} if live.TRAITS.disable else able)
 
 
@@ -93,7 +95,7 @@ def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool
             if scenario.disabled:
                 assert live.TRAITS.disable is not None  # a need of the scenario
                 launch = live.TRAITS.disable(sandbox, launch)
-        outcome = run_agent(launch, SECONDS)
+        outcome = run_agent(launch, SECONDS, STARTUP_SECONDS, lambda: bool(live.TRAITS.report or model.turns))
         evidence = _evidence(live, sandbox, outcome, model)
         if scenario.asks_doctor:
             evidence = replace(evidence, doctor_failed=_doctor(agent, sandbox, launch.env))
@@ -127,13 +129,16 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
     more = ["--fail-closed"] if fail_closed else []
+    host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
     environment = sandbox.home / "venv"
-    python = _interpreter(environment) if scenario.interpreter_gone else sys.executable
-    _onehook(sandbox, "install", str(policy), "--hosts", agent.host, "--yes", *more, python=python)
-    if scenario.interpreter_gone:
+    python = sys.executable if scenario.interpreter is None else _interpreter(environment)
+    _onehook(sandbox, "install", str(policy), "--hosts", host, "--yes", *more, python=python)
+    if scenario.interpreter is not None:
         shutil.rmtree(environment)
-    if "broken_later" in scenario.needs:
-        policy.write_text(scenario.policy + "\ndef broken(:\n", encoding="utf-8")
+    if scenario.interpreter:
+        _put(Path(python), scenario.interpreter.format(python=shlex.quote(sys.executable)))
+    if scenario.later:
+        policy.write_text(scenario.policy + scenario.later, encoding="utf-8")
 
 
 def _policy(scenario: Scenario, project: Path) -> Path:

@@ -42,8 +42,8 @@ class Prover:
     def __init__(self, folder: Path, keep: bool = False) -> None:
         self.folder = folder
         self.keep = keep  # keep the output of every run, not only of a MISS
-        self._controls: dict[tuple[str, str], Evidence] = {}
-        self._locks: dict[tuple[str, str], Lock] = {}
+        self._controls: dict[tuple[Agent, str], Evidence] = {}
+        self._locks: dict[tuple[Agent, str], Lock] = {}
         self._lock = Lock()
 
     def prove(self, agent: Agent, scenario: Scenario) -> Verdict:
@@ -52,7 +52,7 @@ class Prover:
         try:
             verdict, detail = self._judge(agent, scenario, where)
         except CannotPlay as reason:
-            expected, _ = expectation(agent.host, scenario, agent.mode)
+            expected, _ = expectation(agent.host, scenario, agent.mode, agent.version)
             verdict, detail = (CLAIMED if scenario.needs and expected == WORKS else ABSENT), str(reason)
         except Exception as error:  # a scenario that breaks is a MISS with its reason, and the others continue
             verdict, detail = MISS, f"{type(error).__name__}: {error}"
@@ -64,18 +64,19 @@ class Prover:
 
     def _fresh(self, agent: Agent, name: str) -> Path:
         """A folder for one run; removes what an earlier run left in it."""
-        folder = self.folder / agent.name.replace(" ", "-") / name
+        folder = self.folder / f"{agent.name.replace(' ', '-')}-{agent.version}" / name
         shutil.rmtree(folder, ignore_errors=True)
         return folder
 
     def _judge(self, agent: Agent, scenario: Scenario, where: Path) -> tuple[str, str]:
-        expected, why = expectation(agent.host, scenario, agent.mode)
+        expected, why = expectation(agent.host, scenario, agent.mode, agent.version)
         if expected == NO_EVENT:
             return ABSENT, why
         script_of(agent, scenario)
         evidence = play(agent, scenario, where / "policy", with_policy=True)
         if evidence.outcome.timed_out:
-            return MISS, f"the agent hung twice; its output is in {where}"
+            when = "" if evidence.turns else " before its first request to the model"
+            return MISS, f"the agent hung twice{when}; its output is in {where}"
         seen = scenario.seen(evidence)
         opposite = not self._control_shows(agent, scenario, where)
         if not opposite and expected == WORKS:
@@ -90,19 +91,19 @@ class Prover:
         if scenario.control_is_open:
             # Without a policy the agent continues too, so the control is the same policy, installed to fail closed.
             return scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
-        if scenario.disabled or scenario.interpreter_gone:
-            working = replace(scenario, disabled=False, interpreter_gone=False)
-            return scenario.seen(play(agent, working, where / "control", with_policy=True))
-        return scenario.seen(self._control(agent, scenario))
+        if scenario.disabled:
+            return scenario.seen(play(agent, replace(scenario, disabled=False), where / "control", with_policy=True))
+        intact = scenario.interpreter is not None and scenario.response is None  # the policy itself denies nothing
+        return scenario.seen(self._control(agent, replace(scenario, interpreter=None), with_policy=intact))
 
-    def _control(self, agent: Agent, scenario: Scenario) -> Evidence:
+    def _control(self, agent: Agent, scenario: Scenario, with_policy: bool) -> Evidence:
         strict = "strict" in scenario.needs
-        key = (agent.name, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}")
+        key = (agent, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}{with_policy and scenario.policy}")
         with self._lock:
             lock = self._locks.setdefault(key, Lock())
         with lock:
             if key not in self._controls:
-                self._controls[key] = play(agent, scenario, self._fresh(agent, f"control-{scenario.id}"), with_policy=False)
+                self._controls[key] = play(agent, scenario, self._fresh(agent, f"control-{scenario.id}"), with_policy=with_policy)
             return self._controls[key]
 
 

@@ -19,6 +19,7 @@ from onehook.setup.installed import ConfigFile, config_files, policy_of, readabl
 from onehook.setup.plan import config_of, present
 from onehook.setup.probe import may_run, probe_entries
 from onehook.setup.runtime import edited_files, installed_version
+from onehook.setup.versions import agent_here, version_findings
 from onehook.version import VERSION
 
 NOT_HERE = Diagnosis("note", "not found on this machine")
@@ -54,6 +55,8 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
         yield from (Report(title, str(file.place.path), diagnosis) for diagnosis in found)
     yield from (Report(title, "", diagnosis) for diagnosis in _duplicates(files, machine))
     if installed:
+        here = agent_here(host, machine)
+        yield from (Report(title, "", diagnosis) for diagnosis in (version_findings(here) if here else ()))
         unguarded = config_of(host).TRAITS.unguarded
         yield from (Report(title, "", Diagnosis("note", f"{tool} cannot be checked: {why}")) for tool, why in unguarded.items())
     if fire:

@@ -18,7 +18,13 @@ HOST_IDS = entry_hosts(wire.ID)
 # Plain enough for every shell that a host may use: fish knows no ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
 # Up to 2.1.294 it has no onFailure. The guard is the one of Cursor, which skips a command that its own files have too.
-TRAITS = Traits(captured=("2.1.325",), guard=kit.GUARD_IN_ANY_SHELL, same_command_runs_once=True, listed=r"[\w|, -]+")
+TRAITS = Traits(
+    captured=("2.1.325",),
+    programs=(".claude/local/claude",),
+    guard=kit.GUARD_IN_ANY_SHELL,
+    same_command_runs_once=True,
+    listed=r"[\w|, -]+",
+)
 found = kit.grouped
 text_problems = kit.no_text_problems  # a byte order mark does no harm (seen with 2.1.325)
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, read_json, says
+from onehook.hostkit.versions import Fact
 
 MODES = ("",)
 subagent_end = says
-TOOLS = ("Bash", "Write", "Read", "Edit", "Agent")
+TOOLS = ("Bash", "Write", "Read", "Edit", "Agent", "Monitor")
 MCP_FILE = ".mcp.json"
 
 
@@ -78,8 +79,14 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     return launch
 
 
+def background(command: str) -> Step:
+    return {"call": "Monitor", "input": {"description": "run a command", "command": command, "timeout_ms": 20_000}}
+
+
 TRAITS = Traits(
-    Package("@anthropic-ai/claude-code-linux-x64", "2.1.325", "@anthropic-ai/claude-code-linux-x64/claude", disk_mb=349),
+    Package("@anthropic-ai/claude-code-linux-x64", "2.1.325", "2.1.233", "@anthropic-ai/claude-code-linux-x64/claude", disk_mb=349),
+    facts=(Fact("it has no `onFailure`: if onehook cannot be started, only the guard behind the command blocks", until="2.1.294"),),
     can=("strict", "shows_user"),
+    background=background,
     disable=disable,
 )

@@ -118,4 +118,4 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     return Launch([word for word in launch.argv if word != "--dangerously-bypass-hook-trust"], launch.env, launch.cwd, launch.home)
 
 
-TRAITS = Traits(Package("@openai/codex", "0.166.0", ".bin/codex", disk_mb=436), disable=disable)
+TRAITS = Traits(Package("@openai/codex", "0.166.0", "0.147.0", ".bin/codex", disk_mb=436), disable=disable)

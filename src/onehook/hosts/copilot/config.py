@@ -53,7 +53,16 @@ def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
     return [(Place(scope, machine.project / ".claude" / name, "json", machine.project), "claude")] if name else []
 
 
-TRAITS = Traits(captured=("1.0.102",), skeleton={"version": 1}, guard="", whole=True, read_from=_read_from, borrowed_from=_borrowed_from)
+_UPDATES = (".cache/copilot/pkg/*/*", "Library/Caches/copilot/pkg/*/*", ".copilot/pkg/*/*")
+TRAITS = Traits(
+    captured=("1.0.102",),
+    updates=_UPDATES,
+    skeleton={"version": 1},
+    guard="",
+    whole=True,
+    read_from=_read_from,
+    borrowed_from=_borrowed_from,
+)
 
 
 def home(machine: Machine) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
+from onehook.hostkit.versions import Fact
 
 MODES = ("",)
 subagent_end = says
@@ -68,4 +69,14 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     return launch
 
 
-TRAITS = Traits(Package("@github/copilot", "1.0.102", ".bin/copilot", disk_mb=190), failing="edit", disable=disable)
+TRAITS = Traits(
+    Package("@github/copilot", "1.0.102", "1.0.75", ".bin/copilot", disk_mb=190),
+    facts=(
+        Fact("`toolArgs` is JSON text instead of an object; onehook reads both", until="1.0.80"),
+        Fact("according to the changelog, exit code 2 is not a denial yet (since 1.0.70)", until="1.0.69"),
+        Fact("it offers `write_bash` and `write_powershell`, which type into an open shell; onehook takes them for Bash", until="1.0.61"),
+        Fact("it needs Node.js 24", until="1.0.42"),
+    ),
+    failing="edit",
+    disable=disable,
+)

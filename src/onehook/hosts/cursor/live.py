@@ -159,7 +159,7 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
 
 
 TRAITS = Traits(
-    Package("@cursor/sdk", "1.0.32", "@cursor/sdk", disk_mb=38),
+    Package("@cursor/sdk", "1.0.32", "1.0.27", "@cursor/sdk", disk_mb=38),
     reported_version="1.0.0",  # whatever the SDK's own version is
     disable=disable,
     report=report,

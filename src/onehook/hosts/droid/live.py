@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
+from onehook.hostkit.versions import Fact
 from onehook.hosts.droid import session
 
 # "exec": one prompt on the command line. "session": a session as editors hold it, which has the events that the other lacks.
@@ -88,7 +89,8 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
 
 
 TRAITS = Traits(
-    Package("@factory/cli-linux-x64", "0.225.2", "@factory/cli-linux-x64/bin/droid", disk_mb=243),
+    Package("@factory/cli-linux-x64", "0.225.2", "0.215.0", "@factory/cli-linux-x64/bin/droid", disk_mb=243),
+    facts=(Fact("it does not read `.factory/hooks.json`: the installed hooks do not run", until="0.117.0", breaks=True),),
     can=("strict",),
     lacks=_LACKS,
     compactable=compactable,

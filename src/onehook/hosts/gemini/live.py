@@ -77,4 +77,4 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     return launch
 
 
-TRAITS = Traits(Package("@google/gemini-cli", "0.61.0", ".bin/gemini", disk_mb=96), compactable=compactable, disable=disable)
+TRAITS = Traits(Package("@google/gemini-cli", "0.61.0", "0.55.1", ".bin/gemini", disk_mb=96), compactable=compactable, disable=disable)

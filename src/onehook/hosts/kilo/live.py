@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from onehook.hostkit.live import Launch, Sandbox, Traits, add_entry, merge_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
+from onehook.hostkit.versions import Fact
 from onehook.hosts.opencode.live import MODES, compaction, edit, mcp, provider, read, shell, subagent, subagent_end, write
 
 __all__ = ["MODES", "TRAITS", "compaction", "edit", "mcp", "mcp_server", "prepare", "read", "shell", "subagent", "subagent_end", "write"]
-
-TRAITS = Traits()
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -26,3 +25,22 @@ def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
 
 def _config(sandbox: Sandbox) -> Path:
     return sandbox.home / ".config" / "kilo" / "kilo.json"
+
+
+def background(command: str) -> Step:
+    return {"call": "background_process", "input": {"action": "start", "command": command, "description": "run a command"}}
+
+
+# 50 s a run on two busy cores, ten times as long as most agents.
+TRAITS = Traits(
+    Package("@kilocode/cli-linux-x64", "7.7.9", "7.7.2", "@kilocode/cli-linux-x64/bin/kilo", disk_mb=228, by_default=False),
+    facts=(
+        Fact(
+            "`kilo run` does not take the prompt that continues a session, so the session ends although a hook denied the stop",
+            since="7.7.2",
+            rows=("stop-continued", "stop-guard"),
+        ),
+    ),
+    background=background,
+    failing="edit",
+)

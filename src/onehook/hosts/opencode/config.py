@@ -42,7 +42,7 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
 
 
 # The plugin denies if it cannot start the command.
-TRAITS = Traits(own_content=own_content, guard="", listed=LISTED, also_listed=("MCP",))
+TRAITS = Traits(programs=(".opencode/bin/opencode",), own_content=own_content, guard="", listed=LISTED, also_listed=("MCP",))
 
 
 def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:

@@ -79,4 +79,6 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     return Launch(launch.argv, {**launch.env, "OPENCODE_PURE": "1"}, launch.cwd, launch.home)
 
 
-TRAITS = Traits(Package("opencode-linux-x64", "1.18.33", "opencode-linux-x64/bin/opencode", disk_mb=177), failing="edit", disable=disable)
+TRAITS = Traits(
+    Package("opencode-linux-x64", "1.18.33", "1.18.18", "opencode-linux-x64/bin/opencode", disk_mb=177), failing="edit", disable=disable
+)

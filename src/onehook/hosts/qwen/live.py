@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
+from onehook.hostkit.versions import Fact
 
 MODES = ("",)
 subagent_end = says
@@ -67,4 +68,19 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     return launch
 
 
-TRAITS = Traits(Package("@qwen-code/qwen-code", "0.24.4", ".bin/qwen", disk_mb=123), disable=disable)
+def background(command: str) -> Step:
+    return {"call": "monitor", "input": {"command": command, "description": "run a command"}}
+
+
+TRAITS = Traits(
+    Package("@qwen-code/qwen-code", "0.24.4", "0.21.2", ".bin/qwen", disk_mb=123),
+    facts=(
+        Fact(
+            "`stop_hook_active` is already true on the first Stop of a turn, so a handler that denies only if it is false never does",
+            until="0.21.2",
+            rows=("stop-continued",),
+        ),
+    ),
+    background=background,
+    disable=disable,
+)
