@@ -388,3 +388,56 @@ def test_every_verb_explains_itself(project: Path) -> None:
         output = onehook(verb, "--help").output
         assert output.startswith("Usage:") and len(output.splitlines()) > 5
     assert isinstance(main, click.Group)
+
+
+# ---- trust
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *answers: bool) -> list[str]:
+    """A person at a terminal who answers so; what they are asked."""
+    asked: list[str] = []
+    rest = list(answers)
+
+    def confirm(text: str, **_: object) -> bool:
+        asked.append(text)
+        return rest.pop(0)
+
+    monkeypatch.setattr(click, "confirm", confirm)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True)
+    return asked
+
+
+def test_yes_does_not_trust(project: Path, tmp_path: Path) -> None:
+    output = onehook("install", "policy.py", "--hosts", "codex,claude", "--yes").output
+    assert "to do: run this again with --trust (or start codex in this folder" in output
+    assert not (tmp_path / "home" / ".codex").exists() and not (tmp_path / "home" / ".claude.json").exists()
+
+
+@pytest.mark.parametrize("trusts", [True, False])
+def test_a_person_is_asked_for_trust_and_shown_what_it_is(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusts: bool
+) -> None:
+    store = tmp_path / "home" / ".codex" / "config.toml"
+    asked = answering(monkeypatch, True, trusts)
+    output = onehook("install", "policy.py", "--hosts", "codex").output
+    assert asked == ["Write?", "Trust them?"]
+    assert '+trust_level = "trusted"' in output and output.count("+trusted_hash") == 5
+    assert store.exists() is trusts
+    assert (f"trust          written to {store}" in output) is trusts
+    asked = answering(monkeypatch, trusts)
+    onehook("install", "policy.py", "--hosts", "codex")
+    assert asked == ([] if trusts else ["Trust them?"])
+
+
+def test_trust_is_in_the_plan_and_uninstall_takes_it_back(project: Path, tmp_path: Path) -> None:
+    store = tmp_path / "home" / ".codex" / "config.toml"
+    arguments = ("install", "policy.py", "--hosts", "codex,cursor", "--trust")
+    shown = onehook(*arguments, "--dry-run")
+    assert '+trust_level = "trusted"' in shown.stdout and not store.exists()
+    changes = json.loads(onehook(*arguments, "--json").stdout)
+    assert [change["kind"] for change in changes["changes"]].count("trust") == 1
+    assert [note for note in changes["notes"] if "--trust writes nothing for Cursor" in note]
+    assert changes["to_do"] == {"codex": [], "cursor": []}
+    assert json.loads(onehook("status", "--hosts", "codex", "--json").stdout)["installed"][0]["note"] == ""
+    assert json.loads(onehook("uninstall", "--json").stdout)["changes"][-1]["path"] == str(store)
+    assert not store.exists()

@@ -31,20 +31,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
 def place(tmp_path: Path) -> Place:
     """Installed for all, and trusted."""
     place = Place(tmp_path, variables={"SHELL": "/bin/sh"})
-    place.install(HOSTS)
-    (place.home / ".claude.json").write_text(json.dumps({"projects": {str(place.project): {"hasTrustDialogAccepted": True}}}))
-    codex_config(place, trusted=True)
+    place.install(HOSTS, trust=True)
     return place
-
-
-def codex_config(place: Place, *, trusted: bool, project: bool = True, more: str = "") -> None:
-    lines = [more]
-    if project:
-        lines += [f'[projects."{place.project}"]', 'trust_level = "trusted"']
-    for event in ("session_start", "pre_tool_use", "post_tool_use", "user_prompt_submit", "stop") if trusted else ():
-        lines += [f'[hooks.state."{place.project}/.codex/hooks.json:{event}:0:0"]', 'trusted_hash = "sha256:x"']
-    (place.home / ".codex").mkdir(exist_ok=True)
-    (place.home / ".codex" / "config.toml").write_text("\n".join(lines))
 
 
 def diagnoses(place: Place, *hosts: str, fire: bool = False) -> list[Diagnosis]:
@@ -421,23 +409,40 @@ def test_a_variable_that_switches_hooks_off_fails(place: Place, variable: str) -
 
 
 def test_the_trust_of_claude_is_a_note(place: Place) -> None:
-    assert "trusted" not in told(place, "note", "claude")
+    assert "trust" not in told(place, "note", "claude")
     (place.home / ".claude.json").unlink()
-    assert "not recorded this folder as trusted" in told(place, "note", "claude")
+    assert "Claude Code does not trust this folder" in told(place, "note", "claude")
 
 
 def test_codex_without_trust_fails(place: Place) -> None:
-    codex_config(place, trusted=False)
-    assert "not trusted, so Codex silently skips them: SessionStart" in told(place, "fail", "codex")
-    codex_config(place, trusted=True, project=False)
-    assert "Codex does not trust this project" in told(place, "fail", "codex")
-    codex_config(place, trusted=True, more="[features]\nhooks = false\n")
-    assert "switched off in [features]" in told(place, "fail", "codex")
-    key = f'[hooks.state."{place.project}/.codex/hooks.json:stop:0:0"]'
-    codex_config(place, trusted=True)
     config = place.home / ".codex" / "config.toml"
-    config.write_text(config.read_text().replace(key, f"{key}\nenabled = false"))
+    trusted, key = config.read_text(), f'[hooks.state."{place.project}/.codex/hooks.json:stop:0:0"]'
+    again = f"onehook install {place.policy} --hosts codex --scope project --trust"
+    config.write_text(trusted[: trusted.index("[hooks.state")])
+    found = told(place, "fail", "codex")
+    assert "Codex CLI does not trust the SessionStart hook, the PreToolUse hook" in found and again in found
+    config.write_text(trusted[trusted.index("[hooks.state") :])
+    assert "Codex CLI does not trust this project: it silently skips the hooks" in told(place, "fail", "codex")
+    config.write_text(f"{trusted}\n[features]\nhooks = false\n")
+    assert "switched off in [features]" in told(place, "fail", "codex")
+    config.write_text(trusted.replace(key, f"{key}\nenabled = false"))
     assert "the Stop hook is switched off in Codex" in told(place, "fail", "codex")
+
+
+def test_installing_again_as_doctor_says_keeps_fail_closed(place: Place) -> None:
+    place.install(HOSTS, fail_closed=True)
+    (place.home / ".codex" / "config.toml").unlink()
+    assert "--scope project --fail-closed --trust" in told(place, "fail", "codex")
+
+
+def test_status_tells_of_hooks_that_the_agent_skips(place: Place) -> None:
+    assert [row.note for row in rows(place.machine) if row.host == "codex"] == [""]
+    (place.home / ".codex" / "config.toml").unlink()
+    assert ["does not trust this project" in row.note and "--trust" in row.note for row in rows(place.machine) if row.host == "codex"] == [
+        True
+    ]
+    (place.home / ".claude.json").unlink()
+    assert [row.note for row in rows(place.machine) if row.host == "claude"] == [""]
 
 
 # ---- several places

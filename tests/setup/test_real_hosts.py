@@ -19,6 +19,7 @@ from onehook.prove.agents import cache_folder, pins
 from onehook.prove.model import ScriptedModel
 from onehook.prove.process import run_agent
 from onehook.setup.doctor import examine
+from onehook.setup.plan import config_of
 from tests.setup.installing import Place
 
 COUNTING = """from onehook import Hooks
@@ -110,13 +111,30 @@ def test_the_trust_of_codex_survives_what_install_does(tmp_path: Path) -> None:
     place.install(["codex"], events=["PreToolUse"])
     assert trust_words(place, machine) == {"pre_tool_use:0:0": "trusted", "pre_tool_use:1:0": "untrusted"}
     failures = [report.diagnosis.what for report in examine(machine, ["codex"]) if report.diagnosis.level == "fail"]
-    assert failures == ["not trusted, so Codex silently skips them: PreToolUse (untrusted)"]
+    assert failures == ["Codex CLI does not trust the PreToolUse hook: it silently skips the hooks"]
     trust(place, machine)
     assert not [report for report in examine(machine, ["codex"]) if report.diagnosis.level == "fail"]
     place.install(["codex"], events=["PreToolUse"])
     assert set(trust_words(place, machine).values()) == {"trusted"}
     place.install(["codex"], events=["PreToolUse"], timeout=5)
     failures = [report.diagnosis.what for report in examine(machine, ["codex"]) if report.diagnosis.level == "fail"]
-    assert failures == ["not trusted, so Codex silently skips them: PreToolUse (modified)"]
+    assert failures == ["Codex CLI does not trust the PreToolUse hook: it silently skips the hooks"]
     place.uninstall(["codex"])
     assert trust_words(place, machine) == {"pre_tool_use:0:0": "trusted"}
+
+
+@needs_codex
+def test_codex_itself_says_that_it_trusts_what_install_wrote(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    machine = codex_machine(place)
+    events = tuple(config_of("codex").EVENTS)
+    place.install(["codex"], events=events, fail_closed=True, matchers={"": "Bash|Write"}, trust=True)
+    place.install(["codex"], "user", events=("PreToolUse",), trust=True)
+    words = asking.states(machine)
+    assert words is not None and len(words) == len(events) + 1
+    assert {state.word for state in words.values()} == {"trusted"}
+    place.install(["codex"], events=events, timeout=5)
+    words = asking.states(machine)
+    assert words is not None and {state.word for state in words.values()} == {"trusted"}
+    place.uninstall(["codex"])
+    assert asking.states(machine) == {}

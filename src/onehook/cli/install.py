@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -38,6 +39,7 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option("--observe", is_flag=True, help='Block nothing: every decision is computed, and written to stderr as "would deny".')
 @click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
 @click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event; the agent waits 10 s longer.")
+@click.option("--trust", is_flag=True, help="Also trust the hooks in the agents that skip them until a person does (Codex, for example).")
 @click.option("--portable", is_flag=True, help="Put the runtime into the repository (.onehook/), so that a clone needs only python3.")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
@@ -45,7 +47,7 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str, events: str, matcher: str, observe: bool, fail_closed: bool, timeout: float | None,
-    portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
+    trust: bool, portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 
@@ -58,6 +60,7 @@ def command(
       onehook install policy.py --hosts all --dry-run   show the changes first
       onehook install onehook.toml --observe            see what would be denied; install again without it to enforce
       onehook install policy.py --scope user --fail-closed
+      onehook install policy.py --hosts codex --trust   Codex runs the hooks from its next start on
     """
     machine = machine_of(project)
     path = existing_policy(policy)
@@ -70,7 +73,7 @@ def command(
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
     wish = _wish(hooks, observe, fail_closed, timeout, matcher)
-    request = Request(path, scope, _events(events, hooks), wish, portable, stand_ins)
+    request = Request(path, scope, _events(events, hooks), wish, portable, trust, stand_ins)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
@@ -96,23 +99,25 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
     journal = Journal()
     asked = yes or as_json or not sys.stdin.isatty()
 
-    def planned() -> Plan:
+    def planned(request: Request) -> Plan:
         plan = plan_install(hosts, request, machine, journal)
         if not any(place_of(host, request.scope, machine) for host in hosts):
             raise click.UsageError(f"none of {', '.join(hosts)} has a {request.scope!r} scope; nothing was changed")
         return plan
 
     def carried() -> Plan:
-        nonlocal asked
-        plan = planned()
+        nonlocal asked, request
+        plan = planned(request)
         if plan.edits and not asked:
             _list(plan)
             click.confirm("Write?", default=True, abort=True)
-            asked = True
+        if not asked and _trusts(plan, trusting := planned(replace(request, trust=True))):
+            plan, request = trusting, replace(request, trust=True)
+        asked = True
         apply(plan, journal)
         return plan
 
-    plan = planned() if dry_run else until_fresh(carried)
+    plan = planned(request) if dry_run else until_fresh(carried)
     if as_json:
         print_json({**plan_json(plan, dry_run), "to_do": {host: _next_steps(host, request, machine) for host in hosts}})
         return
@@ -122,6 +127,16 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
         show_diff(plan)
     else:
         _report(plan, hosts, request, machine)
+
+
+def _trusts(plan: Plan, trusting: Plan) -> bool:
+    """Whether a person, who is shown what would be written for it, wants the agents to trust the hooks."""
+    more = [edit for edit in trusting.edits if edit not in plan.edits]
+    if not more:
+        return False
+    click.echo("\nSome agents skip these hooks until a person trusts them. Their own question would write:")
+    _list(Plan(more))
+    return click.confirm("Trust them?", default=False)
 
 
 def plan_json(plan: Plan, dry_run: bool) -> dict[str, object]:
@@ -155,9 +170,14 @@ def _count(plan: Plan) -> str:
 
 
 def _list(plan: Plan) -> None:
+    """The files that would change, and in full what an agent would be told to trust."""
+    from onehook.setup.preview import unified_diff
+
     for edit in plan.edits:
         if edit.kind != "runtime":
             click.echo(f"  {'new ' if edit.before is None else 'edit'} {edit.path}")
+    trust = [edit for edit in plan.edits if edit.kind == "trust"]
+    click.echo(unified_diff(trust, colour=_colour()), nl=False)
     if any(edit.kind == "runtime" for edit in plan.edits):
         click.echo(f"       {PORTABLE_FOLDER}/ (the runtime, {sum(edit.kind == 'runtime' for edit in plan.edits)} files)")
 
@@ -171,6 +191,9 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
         click.echo(f"{config_of(host).TITLE:<14} {'installed in' if place.path in written else 'up to date in'} {place.path}")
         for step in _next_steps(host, request, machine):
             click.echo(f"{'':<14} to do: {step}")
+    for edit in plan.edits:
+        if edit.kind == "trust":
+            click.echo(f"{'trust':<14} written to {edit.path}")
     if request.portable:
         click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
     elif _temporary(str(LAUNCHER)):
@@ -191,13 +214,15 @@ def _temporary(launcher: str) -> bool:
 def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     """What a person still has to do before the agent runs the hooks, without duplicates."""
     from onehook.setup.entries import ours_in
+    from onehook.setup.trust import untrusted
     from onehook.textedit.document import Document
 
     config, place = config_of(host), place_of(host, request.scope, machine)
     if place is None or place.format == "own" or not place.path.exists():
         return []
     data = Document(place.path, place.format).data()
-    diagnoses = config.diagnose(machine, place, data, ours_in(config, data))
+    ours = ours_in(config, data)
+    diagnoses = [*config.diagnose(machine, place, data, ours), *untrusted(host, machine, place, ours, "run this again with")]
     return list(dict.fromkeys(diagnosis.fix for diagnosis in diagnoses if diagnosis.level in ("fail", "note") and diagnosis.fix))
 
 

@@ -43,6 +43,11 @@ def page(host: str) -> str:
     live = optional(host, "live")
     if live is not None and live.TRAITS.package is not None:
         parts += ["", "## Releases", "", releases(live.TRAITS.package), *_facts(live.TRAITS.facts)]
+    trust = optional(host, "trust")
+    if trust is not None:
+        store = _shown(trust.store(Machine(HOME, PROJECT, {}, "linux")).path)
+        parts += ["", "## Trust", "", f"The agent asks a person for trust. Without it, {trust.EFFECT}."]
+        parts += [f"[`onehook install --trust`](../install.md#trust) writes it to {store}. In the agent: {trust.ASKS}."]
     return "\n".join(parts) + "\n"
 
 

@@ -314,14 +314,3 @@ def below_a_second(ours: list[Found]) -> Iterator[tuple[Found, float]]:
         timeout = entry.item.get("timeout", 60000)
         if isinstance(timeout, (int, float)) and timeout < 1000:
             yield entry, timeout
-
-
-def folder_trust(rules: Mapping[str, Any], folder: Path) -> bool:
-    """Whether a trustedFolders.json trusts a folder: the rule with the longest path that covers it decides."""
-    decided = (-1, "")
-    where = folder.resolve()
-    for rule, level in rules.items():
-        base = Path(rule).parent if level == "TRUST_PARENT" else Path(rule)
-        if where.is_relative_to(base.resolve()):
-            decided = max(decided, (len(rule), str(level)))
-    return decided[1] in ("TRUST_FOLDER", "TRUST_PARENT")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.live import Launch, Sandbox, Step
     from onehook.hostkit.tools import Tool
     from onehook.hostkit.transcripts import Transcript
+    from onehook.hostkit.trust import Grant
 
 
 class Wire(Protocol):
@@ -92,7 +93,7 @@ class Config(Protocol):
     def found(self, data: Any) -> Iterator[Found]: ...  # every hook entry of a file
     def problems(self, data: Any) -> list[str]: ...  # what makes the agent reject the data of a file, or a part of it
     def text_problems(self, place: Place, text: str, data: Any) -> list[str]: ...  # the same, for what only the text of the file shows
-    def diagnose(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]: ...  # for doctor: switches, trust
+    def diagnose(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]: ...  # for doctor: switches
 
 
 class Live(Protocol):
@@ -139,6 +140,20 @@ class Transcripts(Protocol):
     def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
 
 
+class Trust(Protocol):
+    """trust.py, for an agent that skips hooks until a person trusts them or their folder. Used by install, uninstall, doctor, status."""
+
+    @property
+    def LEVEL(self) -> str: ...  # what doctor makes of missing trust: fail, or note if only interactive sessions ask
+    @property
+    def EFFECT(self) -> str: ...  # what the agent does without it
+    @property
+    def ASKS(self) -> str: ...  # how a person trusts the hooks in the agent itself
+
+    def store(self, machine: Machine) -> Place: ...  # the file that the agent keeps it in
+    def needed(self, machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]: ...  # what that file's data lacks
+
+
 class OwnEntries(Protocol):
     """own_entries.py, for an agent that also runs the entries of another one's config: whether an event would be handled twice."""
 
@@ -166,6 +181,7 @@ def conforms(
     live: Live | None = None,
     imports: Imports | None = None,
     transcripts: Transcripts | None = None,
+    trust: Trust | None = None,
     own_entries: OwnEntries | None = None,
     confirm: Confirm | None = None,
 ) -> None:
@@ -198,5 +214,7 @@ class LoadOptional(Protocol):
     def __call__(self, name: str, part: Literal["config"]) -> Config | None: ...
     @overload
     def __call__(self, name: str, part: Literal["live"]) -> Live | None: ...
+    @overload
+    def __call__(self, name: str, part: Literal["trust"]) -> Trust | None: ...
     @overload
     def __call__(self, name: str, part: Literal["own_entries"]) -> OwnEntries | None: ...

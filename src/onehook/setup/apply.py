@@ -17,12 +17,12 @@ _WAIT = 10.0  # seconds, for another onehook that is writing
 
 def apply(plan: Plan, journal: Journal) -> None:
     """Write all edits of a plan under the lock, each file atomically, and remember what was there before."""
-    if not (plan.edits or plan.leftovers or plan.own_folders):
+    if not (plan.edits or plan.leftovers or plan.own_folders or plan.given):
         return
     with Lock(str(journal.folder.parent / "setup.lock"), _WAIT):
         paths = [*(edit.path for edit in plan.edits if edit.after is None), *plan.leftovers]
         created = {path: origin.folders if (origin := journal.origin(path)) else () for path in paths}
-        write(plan.edits, roots=plan.roots, ready=lambda: journal.promise(plan.edits, plan.first_states))
+        write(plan.edits, roots=plan.roots, ready=lambda: journal.promise(plan.edits, plan.first_states, plan.given))
         for path in paths:
             sweep({path.parent})
             _remove_empty(created[path])
@@ -30,7 +30,7 @@ def apply(plan: Plan, journal: Journal) -> None:
             journal.forget(path)
         sweep(set(plan.own_folders))
         _remove_empty(plan.own_folders)
-        journal.settle(plan.edits, plan.first_states)
+        journal.settle(plan.edits, plan.first_states, plan.given)
         journal.sweep()
 
 

@@ -19,6 +19,7 @@ from onehook.setup.installed import ConfigFile, config_files, policy_of, readabl
 from onehook.setup.plan import config_of, present
 from onehook.setup.probe import may_run, probe_entries
 from onehook.setup.runtime import edited_files, installed_version
+from onehook.setup.trust import untrusted
 from onehook.setup.versions import agent_here, version_findings
 from onehook.version import VERSION
 
@@ -110,6 +111,7 @@ def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
         yield Diagnosis("ok", f"valid; installed for {events}")
     yield from _entries(file, machine)
     yield from file.config.diagnose(machine, file.place, file.data, file.ours)
+    yield from untrusted(file.host, machine, file.place, file.ours, _install(file, file.ours[0], machine))
     shared = sorted({found.event for found in file.foreign} & {found.event for found in file.ours})
     if shared:
         others = ", ".join(dict.fromkeys(found.command[:40] for found in file.foreign if found.event in shared))
@@ -150,8 +152,9 @@ def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
 def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
     """The command that writes the entries of this file again."""
     policy = policy_of(found.command, machine)
-    portable = " --portable" if PORTABLE_FOLDER in found.command else ""
-    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{portable}"
+    options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed"}
+    more = "".join(option for written, option in options.items() if written in found.command)
+    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{more}"
 
 
 def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine) -> Iterator[Diagnosis]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import Found, Place
 from onehook.setup.command import is_ours, resembles_ours
-from onehook.setup.journal import Journal, Memory
+from onehook.setup.journal import Given, Journal, Memory
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
 
@@ -28,23 +29,34 @@ def first_state(document: Document, config: Config, place: Place, journal: Journ
     memory = journal.recall(place.path)
     if memory is not None:
         return memory.before
-    return content_without(document, ours_in(config, document.data()), config, journal.origin(place.path))
+    origin = journal.origin(place.path)
+    return content_without(document, ours_in(config, document.data()), config, origin, origin.given if origin else ())
 
 
-def content_without(document: Document, entries: list[Found], config: Config, origin: Memory | None) -> bytes | None:
-    """The document without these entries; None if install created the file and it would be empty."""
-    if not entries:
+def content_without(
+    document: Document, entries: list[Found], config: Config, origin: Memory | None, given: Iterable[Given] = ()
+) -> bytes | None:
+    """The document without these entries and this trust; None if install created the file and it would be empty."""
+    given = list(given)
+    if not entries and not given:
         return document.before
     copy = document.copy()
-    original = _original(copy, origin)
+    original = original_of(copy, origin)
     for found in reversed(entries):
-        remove_entry(copy, found, original)
-    data = copy.data()
+        remove_entry(copy, found.path, original)
+    for one in given:
+        take_back(copy, one, original)
+    return rest_of(copy, config, origin)
+
+
+def rest_of(document: Document, config: Config, origin: Memory | None) -> bytes | None:
+    """A document that nothing of ours is left in; None if install created the file and it is empty."""
+    data = document.data()
     empty = not data or data == dict(config.TRAITS.skeleton)
-    return None if empty and origin is not None and origin.before is None else copy.after
+    return None if empty and origin is not None and origin.before is None else document.after
 
 
-def _original(document: Document, origin: Memory | None) -> Any:
+def original_of(document: Document, origin: Memory | None) -> Any:
     """The data of the file before the first install; None if it is not known."""
     if origin is None or origin.before is None:
         return None
@@ -54,9 +66,23 @@ def _original(document: Document, origin: Memory | None) -> Any:
         return None
 
 
-def remove_entry(document: Document, found: Found, original: Any) -> None:
+def stands(data: Any, given: Given) -> bool:
+    """Whether a file still has what was written; if not, somebody else has decided since."""
+    value = value_at(data, given.path)
+    return given.value in value if given.listed and isinstance(value, list) else value == given.value
+
+
+def take_back(document: Document, given: Given, original: Any) -> None:
+    data = document.data()
+    if stands(data, given) and given.was:
+        document.set_value(given.path, given.was[0])
+    elif stands(data, given):
+        index = (value_at(data, given.path).index(given.value),) if given.listed else ()
+        remove_entry(document, (*given.path, *index), original)
+
+
+def remove_entry(document: Document, path: tuple[str | int, ...], original: Any) -> None:
     """Remove an entry, and then every container around it that is left empty and that the user did not have before."""
-    path: tuple[str | int, ...] = found.path
     document.remove(path)
     while len(path) > 1:
         path = path[:-1]

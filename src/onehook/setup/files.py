@@ -37,7 +37,7 @@ class FileEdit:
     path: Path
     before: bytes | None
     after: bytes | None
-    kind: str = "config"  # or runtime: a file of the portable copy
+    kind: str = "config"  # or runtime: a file of the portable copy; or trust: an agent's private file
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ def _stage(target: _Target, progress: _Progress) -> None:
     _make_folders(target.real.parent, progress)
     temp = target.real.parent / f"{TEMP_PREFIX}{uuid.uuid4().hex}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY
-    handle = os.open(temp, flags, 0o666 if target.status is None else 0o600)
+    handle = os.open(temp, flags, 0o666 if target.status is None and target.edit.kind != "trust" else 0o600)
     target.staged = temp
     try:
         rest = memoryview(target.edit.after)

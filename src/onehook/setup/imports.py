@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onehook.core import EVENTS, EXTENDED_EVENTS
-from onehook.hostkit.config import Found, Machine, Place
+from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts import having, load, wire_of
 from onehook.setup.command import is_ours
@@ -206,7 +206,7 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
             continue
         plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)
         for taken in reversed(mine):
-            remove_entry(document, Found(taken.hook.event, taken.hook.path, taken.hook.shown, None), None)
+            remove_entry(document, taken.hook.path, None)
         plan.edits.append(FileEdit(path, document.before, document.after))
         plan.roots[path] = mine[0].place.root
     return plan

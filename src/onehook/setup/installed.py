@@ -17,6 +17,7 @@ from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.runtime import installed_version
+from onehook.setup.trust import untrusted
 from onehook.textedit.document import ConfigError, Document
 from onehook.version import VERSION
 
@@ -121,9 +122,8 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         mode, severities, problem = ("", {}, "") if note else standing(policy)
         if any(line.option("mode") == "observe" for line in written):
             mode = "observe"
-        yield Row(
-            file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note or problem, matchers, mode, severities
-        )
+        note = note or problem or next(_skipped(file, entries, machine), "")
+        yield Row(file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note, matchers, mode, severities)
 
 
 def standing(policy: str) -> tuple[str, Mapping[str, int], str]:
@@ -165,6 +165,12 @@ def static_mode(source: bytes) -> str:
     given = [word.value.value for call in calls for word in call.keywords if word.arg == "mode" and isinstance(word.value, ast.Constant)]
     modes = {str(mode) for mode in given} | ({"enforce"} if len(given) < max(1, len(calls)) else set())
     return modes.pop() if len(modes) == 1 else "mixed"
+
+
+def _skipped(file: ConfigFile, entries: list[Found], machine: Machine) -> Iterator[str]:
+    """Why the agent will not run these entries, for lack of trust."""
+    found = untrusted(file.host, machine, file.place, entries, "run onehook install again with")
+    return (f"{diagnosis.what}; {diagnosis.fix}" for diagnosis in found if diagnosis.level == "fail")
 
 
 def absent_hosts(machine: Machine, found: list[Row]) -> list[str]:

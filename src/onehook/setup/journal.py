@@ -9,13 +9,30 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from onehook.setup.files import FileEdit
 from onehook.stopguard import state_folder
 
 _DAYS = 90  # a record is younger than this, or its folder exists: a drive may be unplugged for a while
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value that onehook wrote into an agent's file, since a person told it to trust the entries of a policy."""
+
+    file: str  # the config file that has the entries
+    policy: str
+    path: tuple[str, ...]
+    value: Any
+    listed: bool  # it is an element of the list at the path
+    was: tuple[Any, ...] = ()  # the value that was there
+
+    @property
+    def slot(self) -> tuple[Any, ...]:
+        return (self.path, self.value) if self.listed else (self.path,)
 
 
 @dataclass(frozen=True)
@@ -25,6 +42,11 @@ class Memory:
     before: bytes | None
     states: tuple[str, ...]
     folders: tuple[Path, ...]
+    given: tuple[Given, ...] = ()
+
+
+Trusted = Mapping[Path, tuple[Given, ...]]
+NOTHING: Trusted = {}
 
 
 class Journal:
@@ -40,7 +62,8 @@ class Journal:
         try:
             kept = json.loads(self._file(path).read_text(encoding="utf-8"))
             before = None if kept["before"] is None else base64.b64decode(kept["before"])
-            return Memory(before, tuple(map(str, kept["states"])), tuple(Path(folder) for folder in kept["folders"]))
+            given = tuple(Given(**{**one, "path": tuple(one["path"]), "was": tuple(one["was"])}) for one in kept.get("given", ()))
+            return Memory(before, tuple(map(str, kept["states"])), tuple(Path(folder) for folder in kept["folders"]), given)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -52,22 +75,26 @@ class Journal:
         except OSError:
             return None
 
-    def promise(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None]) -> None:
+    def promise(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None], given: Trusted = NOTHING) -> None:
         """Record the states that the files are about to have; called before the first write, so that a killed run loses nothing."""
         for edit in edits:
             if edit.path in first_states and edit.after is not None:
-                known = self.recall(edit.path)
+                known, origin = self.recall(edit.path), self.origin(edit.path)
                 states = (*(known.states if known else ()), _digest(edit.after))
-                self._keep(edit.path, Memory(first_states[edit.path], states, self._folders(edit.path)))
+                both = (*(origin.given if origin else ()), *given.get(edit.path, ()))
+                self._keep(edit.path, Memory(first_states[edit.path], states, self._folders(edit.path), both))
 
-    def settle(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None]) -> None:
+    def settle(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None], given: Trusted = NOTHING) -> None:
         """Record the states that the files have after the last write. A file without entries of ours is forgotten."""
         for edit in edits:
             memory = self.origin(edit.path)
             if edit.path not in first_states or edit.after is None:
                 self.forget(edit.path)
             elif memory is not None:
-                self._keep(edit.path, Memory(memory.before, (_digest(edit.after),), memory.folders))
+                self._keep(edit.path, Memory(memory.before, (_digest(edit.after),), memory.folders, memory.given))
+        for path, values in given.items():
+            if memory := self.origin(path):
+                self._keep(path, replace(memory, given=values))
 
     def _folders(self, path: Path) -> tuple[Path, ...]:
         """The folders that were created for a file, and those that are about to be."""
@@ -91,6 +118,7 @@ class Journal:
             "before": None if memory.before is None else base64.b64encode(memory.before).decode(),
             "states": list(dict.fromkeys(memory.states)),
             "folders": [str(folder) for folder in memory.folders],
+            "given": [asdict(one) for one in memory.given],
         }
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_private(self._file(path), json.dumps(kept))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.core import STOPS
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
-from onehook.hosts import having, load, wire_of
+from onehook.hosts import having, load, optional, wire_of
 from onehook.setup.command import (
     PORTABLE_FOLDER,
     PORTABLE_LAUNCHER,
@@ -24,7 +24,8 @@ from onehook.setup.command import (
 )
 from onehook.setup.entries import content_without, first_state, mentions_ours, ours_in, remove_entry
 from onehook.setup.files import FileEdit
-from onehook.setup.journal import Journal
+from onehook.setup.journal import Given, Journal
+from onehook.setup.trust import plan_trust
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
 
@@ -42,6 +43,15 @@ class Plan:
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
     leftovers: list[Path] = field(default_factory=list)  # files that an interrupted run was about to write
     own_folders: list[Path] = field(default_factory=list)  # folders to remove once they are empty
+    given: dict[Path, tuple[Given, ...]] = field(default_factory=dict)  # file -> the trust in it that is onehook's, where that changes
+
+    def document(self, place: Place, escape_slashes: bool = False) -> Document:
+        """A file as this plan leaves it; its `before` are the bytes on disk."""
+        document = Document(place.path, place.format, escape_slashes)
+        for edit in self.edits:
+            if edit.path == place.path:
+                document.text = (edit.after or b"").decode("utf-8")
+        return document
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,7 @@ class Request:
     events: tuple[str, ...] = DEFAULT_EVENTS
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
+    trust: bool = False  # a person has said that the agents shall trust the entries
     stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> the event that it stands in for
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -114,6 +125,10 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
             _plan_own_file(plan, host, place, request, machine, journal)
         else:
             _plan_host(plan, host, place, request, machine, journal)
+            plan_trust(plan, host, place, machine, journal, request.policy if request.trust else None)
+    without = [config_of(host).TITLE for host in hosts if optional(host, "trust") is None]
+    if request.trust and without:
+        plan.notes.append(f"--trust writes nothing for {', '.join(without)}: no question is asked there before hooks run")
     return plan
 
 
@@ -194,7 +209,7 @@ def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[st
         at = next(at for at, step in enumerate(found.path) if isinstance(step, int))
         siblings = value_at(document.data(), found.path[:at])
         if isinstance(siblings, list) and found.path[at] == len(siblings) - 1:
-            remove_entry(document, found, None)
+            remove_entry(document, found.path, None)
         else:
             text = "entry is kept, since removing it would move the hooks behind it; uninstall removes it"
             plan.notes.append(f"{config.TITLE}: the {found.event} {text}")
@@ -295,8 +310,9 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
             # A file without entries of ours is left alone, even if it cannot be parsed.
             if place.path.exists() and mentions_ours(place.path.read_bytes()):
                 _plan_removal(plan, host, place, policy, machine, journal)
-            elif journal.origin(place.path):
+            elif (origin := journal.origin(place.path)) and not origin.given:
                 plan.leftovers.append(place.path)
+            plan_trust(plan, host, place, machine, journal)
     _plan_runtime_removal(plan, machine)
     return plan
 
@@ -313,13 +329,14 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     mine = _removable(config, document.data(), policy, machine)
     if not mine:
         return
-    if len(mine) == len(ours):
+    origin = journal.origin(place.path)
+    if len(mine) == len(ours) and not (origin and origin.given):
         # If nobody has changed the file since, restore exactly the bytes that install found.
-        after = memory.before if memory else content_without(document, mine, config, journal.origin(place.path))
+        after = memory.before if memory else content_without(document, mine, config, origin)
         _add_removal(plan, FileEdit(place.path, document.before, after), place)
         return
     before_ours = first_state(document, config, place, journal)
-    after = content_without(document, mine, config, journal.origin(place.path))
+    after = content_without(document, mine, config, origin)
     _add(plan, FileEdit(place.path, document.before, after), place, before_ours)
 
 

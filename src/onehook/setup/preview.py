@@ -10,6 +10,7 @@ from onehook.setup.files import FileEdit
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_LONG = 1000
 _BOLD, _RESET = "\x1b[1m", "\x1b[0m"
 _NO_FINAL_NEWLINE = "\\ No newline at end of file"
 
@@ -47,8 +48,10 @@ def _body(edit: FileEdit) -> Iterator[str]:
         if edit.before != edit.after:
             yield "the bytes differ (not UTF-8 text)"
         return
-    diff = difflib.unified_diff(before, after)
-    for line in list(diff)[2:]:
+    private = edit.kind == "trust"  # what stands around the change is not shown
+    for line in list(difflib.unified_diff(before, after, n=0 if private else 3))[2:]:
+        if private and len(line) > _LONG:
+            line = f"{line[0]}(a line of {len(line)} characters)\n"
         yield line.removesuffix("\n").removesuffix("\r")
         if not line.endswith("\n"):
             yield _NO_FINAL_NEWLINE

@@ -13,6 +13,7 @@ from onehook.hosts.copilot import config
 from onehook.setup.apply import apply
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Request, plan_install, plan_uninstall
+from onehook.setup.trust import untrusted
 
 LINE = Commands("python3 /lib/onehook/launch.py policy.py", "& 'python3' 'x'", "")
 
@@ -118,7 +119,8 @@ def test_a_file_that_copilot_takes_has_no_problems() -> None:
 def findings(machine: Machine) -> list[str]:
     place = place_of(machine)
     data = json.loads(place.path.read_text())
-    return [diagnosis.what for diagnosis in config.diagnose(machine, place, data, list(config.found(data)))]
+    ours = list(config.found(data))
+    return [found.what for found in (*config.diagnose(machine, place, data, ours), *untrusted("copilot", machine, place, ours, "install"))]
 
 
 def test_an_untrusted_folder_is_said_until_it_is_trusted(machine: Machine, tmp_path: Path) -> None:

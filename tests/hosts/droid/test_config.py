@@ -13,6 +13,7 @@ from onehook.hostkit.config import Found, Machine, Place
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load, wire_of
 from onehook.hosts.droid import config, imports
+from onehook.setup.trust import untrusted
 
 OURS = [Found("PreToolUse", ("PreToolUse", 0, "hooks", 0), "onehook", {})]
 MINE = {"hooks": [{"type": "command", "command": "./mine.sh"}]}
@@ -67,12 +68,13 @@ def test_managed_hooks_alone(machine: Machine) -> None:
 
 def test_a_folder_without_trust_is_a_note_and_one_with_is_none(machine: Machine) -> None:
     def notes() -> list[str]:
-        return [diagnosis.what for diagnosis in config.diagnose(machine, place(machine, "project"), {}, OURS) if diagnosis.level == "note"]
+        return [found.what for found in untrusted("droid", machine, place(machine, "project"), OURS, "install") if found.level == "note"]
 
     (machine.project.parent / ".git").mkdir()
-    assert "not recorded this folder as trusted" in notes()[0]
-    put(machine.home / ".factory" / "settings.json", {"trustedFolders": {str(machine.project.parent.resolve()): {"trustedAt": "x"}}})
-    assert notes() == []
+    assert "does not trust this folder" in notes()[0]
+    for folder in (machine.project.parent.resolve(), machine.project.parent.parent.resolve()):
+        put(machine.home / ".factory" / "settings.json", {"trustedFolders": {str(folder): {"trustedAt": "x"}}})
+        assert notes() == []
 
 
 def test_a_policy_for_prompts_is_told_that_exec_has_none(machine: Machine) -> None:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from onehook.cli import install, uninstall
 from onehook.hostkit.config import Commands, Found, Machine, Wish
 from onehook.hosts.gemini import config
+from onehook.setup.trust import untrusted
 
 COMMANDS = Commands("posix", "powershell", "cmd")
 SETTINGS = """{
@@ -40,7 +41,9 @@ def ours(command: str = "python -I -S /x/onehook/launch.py ./policy.py", **item:
 
 def told(machine: Machine, data: Any, entries: list[Found] | None = None, scope: int = 0) -> list[tuple[str, str]]:
     place = config.places(machine)[scope]
-    return [(diagnosis.level, diagnosis.fix) for diagnosis in config.diagnose(machine, place, data, ours() if entries is None else entries)]
+    entries = ours() if entries is None else entries
+    found = [*config.diagnose(machine, place, data, entries), *untrusted("gemini", machine, place, entries, "install")]
+    return [(diagnosis.level, diagnosis.fix) for diagnosis in found]
 
 
 def trusted(machine: Machine, rules: dict[str, str]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from onehook.cli import install, uninstall
 from onehook.hostkit.config import Commands, Found, Machine, Wish
 from onehook.hosts.qwen import config
+from onehook.setup.trust import untrusted
 
 COMMANDS = Commands("posix", "powershell", "cmd")
 SETTINGS = '{\n  "$version": 3,\n  // mine\n  "ui": {"theme": "x"}\n}\n'
@@ -31,7 +32,9 @@ def with_variables(machine: Machine, **variables: str) -> Machine:
 
 def told(machine: Machine, data: Any, timeout: int = 30000, scope: int = 0) -> list[tuple[str, str]]:
     entry = Found("PreToolUse", ("hooks", "PreToolUse", 0, "hooks", 0), "x", {"command": "x", "timeout": timeout})
-    return [(diagnosis.level, diagnosis.fix) for diagnosis in config.diagnose(machine, config.places(machine)[scope], data, [entry])]
+    place = config.places(machine)[scope]
+    found = [*config.diagnose(machine, place, data, [entry]), *untrusted("qwen", machine, place, [entry], "install")]
+    return [(diagnosis.level, diagnosis.fix) for diagnosis in found]
 
 
 def test_places_follow_the_variables_that_qwen_follows(machine: Machine) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from onehook.hostkit import config as kit
@@ -85,19 +84,4 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
         if machine.variables.get(variable) not in (None, "", "0"):
             diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
-    if place.scope in ("project", "local") and ours and not _trusted(machine):
-        text = "Claude Code has not recorded this folder as trusted: interactive sessions skip hooks until it is (claude -p runs them)"
-        diagnoses.append(Diagnosis("note", text, f"cd {shlex.quote(str(machine.project))} && claude, and accept the trust prompt"))
     return diagnoses
-
-
-def _trusted(machine: Machine) -> bool:
-    import json
-
-    try:
-        state = json.loads((machine.home / ".claude.json").read_text(encoding="utf-8"))
-        projects = state.get("projects", {})
-        folders = [machine.project, *machine.project.parents]
-        return any(projects.get(str(folder), {}).get("hasTrustDialogAccepted") is True for folder in folders)
-    except (OSError, ValueError, AttributeError):
-        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,10 +15,10 @@ SECONDS = 20
 
 @dataclass(frozen=True)
 class State:
-    """Of one hook. A hook that Codex does not list is one that it does not run."""
+    """Of one hook."""
 
     enabled: bool = True
-    word: str = "unknown to Codex"  # managed, trusted, untrusted, modified
+    word: str = "untrusted"  # or managed, trusted, modified
 
     @property
     def trusted(self) -> bool:
@@ -51,7 +52,7 @@ def listed(machine: Machine) -> dict[str, dict[str, Any]] | None:
     except OSError:
         return None
     try:
-        return _asked(server, str(machine.project))
+        return _asked(server, os.path.realpath(machine.project))
     finally:
         server.kill()
         server.communicate()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
-from onehook.hosts.codex import asking, wire
+from onehook.hosts.codex import trust, wire
 
 TITLE = "Codex CLI"
 BINARIES = ("codex",)
@@ -108,47 +107,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     features = kit.table_at(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
         diagnoses.append(Diagnosis("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
-    if place.scope == "project" and ours and not _project_trusted(config, machine.project):
-        text = "Codex does not trust this project, and loads none of its hooks"
-        return [*diagnoses, Diagnosis("fail", text, f"cd {shlex.quote(str(machine.project))} && codex, and trust the folder")]
-    if place.scope != "enterprise" and ours:
-        diagnoses += _trust(machine, place, config, ours)
-    return diagnoses
-
-
-def _project_trusted(config: dict[str, Any], project: Path) -> bool:
-    return any(
-        kit.table_at(config, "projects", str(folder)).get("trust_level") == "trusted"
-        for start in dict.fromkeys([project, project.resolve()])
-        for folder in (start, *start.parents)
-    )
-
-
-def _trust(machine: Machine, place: Place, config: dict[str, Any], ours: list[Found]) -> list[Diagnosis]:
-    """Codex runs an entry only after a person has trusted it, and again after each change; the key is its place in the file."""
-    told = asking.states(machine) if machine.ask_hosts else None
-    waiting: list[str] = []
-    diagnoses: list[Diagnosis] = []
     for entry in ours:
-        key = _key(place, entry)
-        state = told.get(key, asking.State()) if told is not None else _written_state(config, key)
-        if not state.enabled:
-            text = f"the {entry.event} hook is switched off in Codex"
-            diagnoses.append(Diagnosis("fail", text, "codex, then /hooks: switch it on"))
-        elif not state.trusted:
-            waiting.append(f"{entry.event} ({state.word})")
-    if waiting:
-        text = f"not trusted, so Codex silently skips them: {', '.join(waiting)}"
-        diagnoses.append(Diagnosis("fail", text, "codex, then /hooks: trust them (codex exec: --dangerously-bypass-hook-trust)"))
+        if kit.table_at(config, "hooks", "state", trust.key_of(place, entry)).get("enabled") is False:
+            diagnoses.append(Diagnosis("fail", f"the {entry.event} hook is switched off in Codex", "codex, then /hooks: switch it on"))
     return diagnoses
-
-
-def _key(place: Place, entry: Found) -> str:
-    event = "".join(f"_{char.lower()}" if char.isupper() else char for char in entry.event).lstrip("_")
-    return f"{place.path}:{event}:{entry.path[2]}:{entry.path[4]}"
-
-
-def _written_state(config: dict[str, Any], key: str) -> asking.State:
-    """As far as config.toml shows it: that a hash is there, not whether it is still the right one."""
-    state = kit.table_at(config, "hooks", "state", key)
-    return asking.State(state.get("enabled") is not False, "trusted" if state.get("trusted_hash") else "untrusted")

@@ -2,7 +2,9 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.copilot import config, imports, live, own_entries, reverse, transcripts, wire
+    from onehook.hosts.copilot import config, imports, live, own_entries, reverse, transcripts, trust, wire
     from onehook.hosts.interface import conforms
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, own_entries=own_entries)
+    conforms(
+        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, own_entries=own_entries
+    )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.copilot import own_entries, wire
@@ -134,23 +134,11 @@ def _entry_fault(entry: Any) -> str:
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     diagnoses: list[Diagnosis] = []
-    for path, content in ((place.path, data), (home(machine) / "settings.json", read(home(machine) / "settings.json"))):
+    for path, content in ((place.path, data), (home(machine) / "settings.json", read_jsonc(home(machine) / "settings.json"))):
         diagnoses += kit.all_hooks_off(path, content)
-    if read(_managed(machine)).get("allowManagedHooksOnly") is True:
+    if read_jsonc(_managed(machine)).get("allowManagedHooksOnly") is True:
         diagnoses.append(Diagnosis("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask whoever manages this machine"))
-    if place.scope == "project" and ours and not trusted(machine):
-        text = "Copilot does not trust this folder: it skips the project's hooks, silently in headless runs"
-        fix = "start copilot in this folder once and trust it (headless: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)"
-        diagnoses.append(Diagnosis("fail", text, fix))
     return diagnoses
-
-
-def trusted(machine: Machine) -> bool:
-    if machine.variables.get("GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS") == "true":
-        return True
-    config = read(home(machine) / "config.json")
-    folders = [folder for key in ("trusted_folders", "trustedFolders") for folder in config.get(key) or ()]
-    return any(str(folder) in folders for folder in (machine.project, *machine.project.parents))
 
 
 def _managed(machine: Machine) -> Path:
@@ -159,11 +147,3 @@ def _managed(machine: Machine) -> Path:
         "/Library/Application Support/GitHubCopilot/managed-settings.json",
         "C:\\Program Files\\GitHubCopilot\\managed-settings.json",
     )
-
-
-def read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}

@@ -7,7 +7,6 @@ of the same event, and all of the older hooks/hooks.json.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -140,9 +139,6 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     if any(entry.event == "UserPromptSubmit" for entry in ours):
         text = "`droid exec PROMPT` runs no hook for its prompt: a policy for UserPromptSubmit applies to sessions only"
         diagnoses.append(Diagnosis("note", text))
-    if place.scope == "project" and ours and not _trusted(machine):
-        text = "Droid has not recorded this folder as trusted: interactive sessions skip hooks until it is (droid exec runs them)"
-        diagnoses.append(Diagnosis("note", text, f"cd {shlex.quote(str(machine.project))} && droid, and trust the folder"))
     return diagnoses
 
 
@@ -172,11 +168,3 @@ def _hidden(place: Place, ours: list[Found]) -> list[Diagnosis]:
     text = f"{read} has hooks for {', '.join(hidden)} too, and Droid runs those instead of the ones in {place.path}"
     where = f"--hosts droid --scope {place.scope}"
     return [Diagnosis("fail", text, f"onehook uninstall {where} && onehook install POLICY {where}")]
-
-
-def _trusted(machine: Machine) -> bool:
-    """Droid keeps the repository's root, or the folder itself where there is no repository."""
-    user = machine.folder("FACTORY_HOME_OVERRIDE", "") / ".factory"
-    project = machine.project.resolve()
-    root = next((folder for folder in (project, *project.parents) if (folder / ".git").exists()), project)
-    return str(root) in kit.table_at(read_jsonc(user / WRAPPED), "trustedFolders")

@@ -8,6 +8,7 @@ from typing import Any
 from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.trust import trusts_folder
 from onehook.hosts.gemini import confirm, wire
 
 TITLE = "Gemini CLI"
@@ -87,23 +88,24 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     for entry, timeout in kit.below_a_second(ours):
         text = f"the {entry.event} hook has a timeout of {timeout} milliseconds, and Gemini CLI continues without it"
         diagnoses.append(Diagnosis("fail", text, "onehook install POLICY"))
-    return diagnoses + (_trust(machine, place) if ours else [])
-
-
-def _trust(machine: Machine, place: Place) -> list[Diagnosis]:
-    """In a folder that is not trusted Gemini CLI runs no hooks of any settings file, the user's and the machine's included."""
     for variable, value in (("GEMINI_RESTRICTED_MODE", "true"), ("GEMINI_CLI_TRUST_WORKSPACE", "false")):
-        if machine.variables.get(variable) == value:
-            return [Diagnosis("fail", f"{variable}={value} switches hooks off", f"unset {variable}")]
-    if machine.variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
-        return []
-    for settings in (_user_folder(machine) / "settings.json", _system_file(machine)):
-        if kit.table_at(read_jsonc(settings), "security", "folderTrust").get("enabled") is False:
-            return []
+        if ours and machine.variables.get(variable) == value:
+            diagnoses.append(Diagnosis("fail", f"{variable}={value} switches hooks off", f"unset {variable}"))
+    trusted = not asks_for_trust(machine) or trusts_folder(read_jsonc(trusted_folders(machine)), machine.project)
+    if ours and place.scope != "project" and not trusted:  # trust.py tells of the project's own entries
+        text = f"Gemini CLI does not trust {machine.project}, and runs no hooks there, including yours and the machine's"
+        diagnoses.append(Diagnosis("note", text, "start gemini in this folder and trust it"))
+    return diagnoses
+
+
+def asks_for_trust(machine: Machine) -> bool:
+    """Folder trust is on by default; a variable may settle it."""
+    files = (_user_folder(machine) / "settings.json", _system_file(machine))
+    off = any(kit.table_at(read_jsonc(file), "security", "folderTrust").get("enabled") is False for file in files)
+    settled = machine.variables.get("GEMINI_CLI_TRUST_WORKSPACE") in ("true", "false")
+    return not off and not settled and machine.variables.get("GEMINI_RESTRICTED_MODE") != "true"
+
+
+def trusted_folders(machine: Machine) -> Path:
     named = machine.variables.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
-    rules = read_jsonc(Path(named) if named else _user_folder(machine) / "trustedFolders.json")
-    if kit.folder_trust(rules, machine.project):
-        return []
-    text = f"Gemini CLI does not trust {machine.project}: it runs no hooks there, and does not start without a terminal"
-    fix = "start gemini in this folder once and trust it (in CI: export GEMINI_CLI_TRUST_WORKSPACE=true)"
-    return [Diagnosis("fail" if place.scope == "project" else "note", text, fix)]
+    return Path(named) if named else _user_folder(machine) / "trustedFolders.json"

@@ -3,6 +3,6 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.interface import conforms
-    from onehook.hosts.qwen import config, imports, live, reverse, transcripts, wire
+    from onehook.hosts.qwen import config, imports, live, reverse, transcripts, trust, wire
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts)
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust)

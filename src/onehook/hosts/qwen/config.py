@@ -84,20 +84,15 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     for entry, timeout in kit.below_a_second(ours):
         text = f"the {entry.event} hook has the timeout {timeout}: Qwen Code up to 0.22 reads milliseconds and continues without it"
         diagnoses.append(Diagnosis("warn", text, "onehook install POLICY"))
-    if place.scope == "project" and ours and not _trusted(machine):
-        text = f"Qwen Code does not trust {machine.project}, and loads none of its hooks"
-        diagnoses.append(Diagnosis("fail", text, "start qwen in this folder once and trust it"))
     return diagnoses
 
 
-def _trusted(machine: Machine) -> bool:
+def asks_for_trust(machine: Machine) -> bool:
     """Folder trust is off by default. Where it is on, a project's hooks load only in a trusted folder; the user's always do."""
-    user = machine.folder("QWEN_HOME", ".qwen")
-    if not any(_asks_for_trust(read_jsonc(settings)) for settings in (user / "settings.json", _system_file(machine))):
-        return True
+    files = (machine.folder("QWEN_HOME", ".qwen") / "settings.json", _system_file(machine))
+    return any(kit.table_at(read_jsonc(file), "security", "folderTrust").get("enabled") is True for file in files)
+
+
+def trusted_folders(machine: Machine) -> Path:
     named = machine.variables.get("QWEN_CODE_TRUSTED_FOLDERS_PATH")
-    return kit.folder_trust(read_jsonc(Path(named) if named else user / "trustedFolders.json"), machine.project)
-
-
-def _asks_for_trust(settings: dict[str, Any]) -> bool:
-    return kit.table_at(settings, "security", "folderTrust").get("enabled") is True
+    return Path(named) if named else machine.folder("QWEN_HOME", ".qwen") / "trustedFolders.json"

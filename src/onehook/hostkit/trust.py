@@ -1,0 +1,56 @@
+"""What the hosts' trust modules share: one value in the file where an agent keeps what a person trusts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_GITDIR = "gitdir:"
+
+
+@dataclass(frozen=True)
+class Grant:
+    """A value that the agent's own question would write."""
+
+    path: tuple[str, ...]  # where in the file
+    value: Any
+    what: str  # what is trusted with it, for users
+    listed: bool = False  # there is a list at the path, and the value is an element of it
+
+
+def repository(folder: Path) -> Path:
+    """The root of the repository that a folder is in, of its main checkout for a linked worktree; the folder itself if it is in none."""
+    root = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+    if root is None:
+        return folder
+    try:
+        link = (root / ".git").read_text(encoding="utf-8") if (root / ".git").is_file() else ""
+    except (OSError, ValueError):
+        link = ""
+    shared = Path(link.removeprefix(_GITDIR).strip()).parent.parent  # <checkout>/.git/worktrees/<name>
+    return shared.parent if link.startswith(_GITDIR) and shared.name == ".git" and shared.is_absolute() else root
+
+
+def in_repository(folder: Path) -> list[Path]:
+    """A folder and those above it, up to the root of its repository; all of them if it is in none."""
+    root = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+    return [parent for parent in (folder, *folder.parents) if root is None or parent.is_relative_to(root)]
+
+
+def trusts_folder(rules: Mapping[str, Any], folder: Path) -> bool:
+    """Whether a trustedFolders.json trusts a folder: the rule with the longest path that covers it decides."""
+    decided = (-1, "")
+    where = folder.resolve()
+    for rule, level in rules.items():
+        base = Path(rule).parent if level == "TRUST_PARENT" else Path(rule)
+        if where.is_relative_to(base.resolve()):
+            decided = max(decided, (len(rule), str(level)))
+    return decided[1] in ("TRUST_FOLDER", "TRUST_PARENT")
+
+
+def folder_rule(rules: Any, folder: Path) -> list[Grant]:
+    """What such a file lacks to trust a folder."""
+    trusted = isinstance(rules, dict) and trusts_folder(rules, folder)
+    return [] if trusted else [Grant((str(folder.resolve()),), "TRUST_FOLDER", "this folder")]

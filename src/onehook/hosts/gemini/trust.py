@@ -1,0 +1,22 @@
+"""Gemini CLI: the folders that a person trusts (0.61.0)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onehook.hostkit.config import Found, Machine, Place
+from onehook.hostkit.trust import Grant, folder_rule
+from onehook.hosts.gemini.config import asks_for_trust, trusted_folders
+
+LEVEL = "fail"
+EFFECT = "it runs no hooks there, and does not start without a terminal"
+ASKS = "start gemini in this folder and trust it (in CI: export GEMINI_CLI_TRUST_WORKSPACE=true)"
+
+
+def store(machine: Machine) -> Place:
+    path = trusted_folders(machine)
+    return Place("user", path, "jsonc", machine.scope_of(path.parent))
+
+
+def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]:
+    return folder_rule(stored, machine.project) if place.scope == "project" and asks_for_trust(machine) else []
