@@ -51,7 +51,7 @@ def plan_trust(plan: Plan, host: str, place: Place, machine: Machine, journal: J
     document = plan.document(store)
     text, data = document.text, document.data()
     withdrawn = {one.policy for one in mine if not stands(data, one)}
-    policies = dict.fromkeys([*(one.policy for one in mine if one.policy not in withdrawn), *([str(policy)] if policy else [])])
+    policies = [one.policy for one in mine if one.policy not in withdrawn] + ([str(policy)] if policy else [])
     others = [one for one in given if one not in mine]
     wanted = list(_wanted(trust, machine, place, _entries(plan, host, place, machine, policies), data, given))
     _write(document, original_of(document, origin), mine, others, wanted)
@@ -67,7 +67,7 @@ def _entries(plan: Plan, host: str, place: Place, machine: Machine, policies: It
     except ConfigError:
         ours = []
     named = [(str(written.policy_path(machine.project)), found) for found in ours if (written := read(found.command))]
-    return {policy: [found for name, found in named if name == policy] for policy in policies}
+    return {policy: [found for name, found in named if name == policy] for policy in dict.fromkeys(policies)}
 
 
 def _wanted(
