@@ -230,7 +230,7 @@ def test_uninstall_can_be_looked_at_first(project: Path) -> None:
         (["policy.py", "--timeout", "0"], ["--timeout"]),
         (["policy.py", "--portable", "--scope", "user"], ["--portable puts the runtime into a repository"]),
         (["../outside.py", "--portable"], ["--portable needs the policy inside the project"]),
-        (["policy.py", "--scope", "local", "--hosts", "cursor"], ["none of cursor has a 'local' scope"]),
+        (["policy.py", "--scope", "local", "--hosts", "cursor"], ["Cursor has no local scope"]),
         (["policy.py", "--project", "nowhere"], ["nowhere is not a folder"]),
         (["broken.py"], ["broken.py does not load: ZeroDivisionError", "nothing was changed"]),
         (["exits.py"], ["exits.py does not load: SystemExit"]),
@@ -441,3 +441,94 @@ def test_trust_is_in_the_plan_and_uninstall_takes_it_back(project: Path, tmp_pat
     assert json.loads(onehook("status", "--hosts", "codex", "--json").stdout)["installed"][0]["note"] == ""
     assert json.loads(onehook("uninstall", "--json").stdout)["changes"][-1]["path"] == str(store)
     assert not store.exists()
+
+
+# ---- for me, for the team
+
+
+def at_a_terminal(*arguments: str, types: str) -> str:
+    """Run a verb with a terminal, and answer its questions; what it shows."""
+    import pty
+
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "onehook", *arguments])
+    os.write(terminal, types.encode())
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0, shown.decode()
+    return shown.decode()
+
+
+def commits(project: Path) -> set[str]:
+    """The files that git would commit."""
+    done = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=project, capture_output=True, text=True, check=True)
+    return {line[3:] for line in done.stdout.splitlines()}
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    return project
+
+
+def test_in_a_repository_install_asks_who_it_is_for(repository: Path) -> None:
+    shown = at_a_terminal("install", "policy.py", types="\ny\nn\n")  # the default
+    assert "Who is the policy for?" in shown and "ignores what is only for you" in shown
+    assert commits(repository) == {"policy.py"} and (repository / ".claude/settings.local.json").is_file()
+    shown = at_a_terminal("install", "policy.py", types="team\ny\nn\n")
+    assert "commit it with the rest" in shown
+    assert {"policy.py", ".claude/settings.json", ".onehook/launch"} <= commits(repository)
+    assert not (repository / ".claude/settings.local.json").exists()
+
+
+@pytest.mark.parametrize("arguments", [("--scope", "project"), ("--for", "team"), ("--portable",), ("--yes",)])
+def test_it_does_not_ask_if_it_is_told(repository: Path, arguments: tuple[str, ...]) -> None:
+    assert "Who is" not in at_a_terminal("install", "policy.py", *arguments, types="y\nn\n")
+
+
+def test_nor_where_git_would_commit_nothing(repository: Path) -> None:
+    (repository / ".gitignore").write_text(".claude/\n")
+    assert "Who is" not in at_a_terminal("install", "policy.py", types="y\nn\n")
+
+
+def test_without_a_terminal_it_installs_and_warns(repository: Path) -> None:
+    assert "--for me" in onehook("install", "policy.py").output
+    assert (repository / ".claude/settings.json").is_file()
+    assert "--for team" in json.loads(onehook("install", "policy.py", "--json").output)["notes"][0]
+    assert "--for" not in onehook("install", "policy.py", "--for", "team", "--yes").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--for", "me", "--scope", "user"), "--for is about a repository"),
+        (("--for", "me", "--portable"), "--for team"),
+        (("--for", "team", "--scope", "local"), "--for me"),
+    ],
+)
+def test_what_contradicts_for_is_refused(repository: Path, arguments: tuple[str, ...], text: str) -> None:
+    assert text in onehook("install", "policy.py", *arguments, code=2).output
+
+
+def test_for_me_is_refused_if_there_is_no_file_for_it(repository: Path) -> None:
+    (repository / ".cursor").mkdir()
+    (repository / ".cursor/hooks.json").write_text("{}")
+    subprocess.run(["git", "add", "."], cwd=repository, check=True)
+    output = onehook("install", "policy.py", "--hosts", "cursor", "--for", "me", code=2).output
+    assert "--scope user" in output and "Nothing was changed" in output
+
+
+def test_status_shows_who_it_is_for(repository: Path) -> None:
+    onehook("install", "policy.py", "--for", "me")
+    assert "for me" in onehook("status").output
+    (row,) = json.loads(onehook("status", "--json").output)["installed"]
+    assert row["audience"] == "me" and row["scope"] == "local"

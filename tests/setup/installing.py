@@ -86,7 +86,8 @@ class Place:
     def request(self, scope: str = "project", **options: Any) -> Request:
         wish = Wish(options.get("fail_closed", False), options.get("timeout"), options.get("stop_limit", 5), options.get("matchers", {}))
         events = tuple(options.get("events", DEFAULT_EVENTS))
-        return Request(options.get("policy", self.policy), scope, events, wish, options.get("portable", False), options.get("trust", False))
+        portable, trust, audience = options.get("portable", False), options.get("trust", False), options.get("audience", "")
+        return Request(options.get("policy", self.policy), scope, events, wish, portable, trust, audience)
 
     def install(self, hosts: list[str], scope: str = "project", **options: Any) -> Plan:
         plan = plan_install(hosts, self.request(scope, **options), self.machine, self.journal)

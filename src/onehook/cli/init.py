@@ -112,7 +112,9 @@ def command(directory: str | None, kind: str | None, install: bool | None, proje
         return
     from onehook.cli.install import command as install_command
 
-    install_command.main(args=[str(policy), "--yes", *(["--project", project] if project else [])], standalone_mode=False)
+    # On a terminal, install asks who it is for, and shows what it writes.
+    asked = [] if sys.stdin.isatty() else ["--yes"]
+    install_command.main(args=[str(policy), *asked, *(["--project", project] if project else [])], standalone_mode=False)
 
 
 def _write(files: dict[Path, str]) -> None:

@@ -25,14 +25,18 @@ from onehook.manifest.load import stand_ins_of
 from onehook.rules.load import Rules
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
 from onehook.setup.files import FileEdit
-from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope
+from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope, target
 
 
 @click.command("install", cls=Verb)
 @click.argument("policy")
 @hosts_option("Agents to install into: 'auto' (those found here), 'all' or names", "auto")
+@click.option("--scope", type=SCOPE_CHOICE, help="The config to change: the project's, yours or the machine's. [default: project]")
 @click.option(
-    "--scope", type=SCOPE_CHOICE, default="project", show_default=True, help="The config to change: the project's, yours or the machine's."
+    "--for",
+    "audience",
+    type=click.Choice(["me", "team"]),
+    help="In a git repository: 'me' (files that git ignores) or 'team' (portable, to be committed). [default: ask]",
 )
 @click.option("--events", default="", help="Unified events, comma-separated. [default: the five core events, and those the policy handles]")
 @click.option("--matcher", default="", help='Unified tools to match: "Bash|Write", or per event: "PreToolUse:Bash,PostToolUse:Write|Edit".')
@@ -40,14 +44,16 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
 @click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event; the agent waits 10 s longer.")
 @click.option("--trust", is_flag=True, help="Also trust the hooks in the agents that skip them until a person does (Codex, for example).")
-@click.option("--portable", is_flag=True, help="Put the runtime into the repository (.onehook/), so that a clone needs only python3.")
+@click.option(
+    "--portable", is_flag=True, help="As --for team: put the runtime into the repository (.onehook/), so that a clone needs only python3."
+)
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
-    policy: str, hosts: list[str], scope: str, events: str, matcher: str, observe: bool, fail_closed: bool, timeout: float | None,
-    trust: bool, portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
+    policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
+    timeout: float | None, trust: bool, portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 
@@ -57,6 +63,8 @@ def command(
     \b
     Examples:
       onehook install policy.py                         every agent found here, for this project
+      onehook install policy.py --for me                only for you: nothing that git would commit
+      onehook install policy.py --for team --hosts all  for everybody who clones this repository
       onehook install policy.py --hosts all --dry-run   show the changes first
       onehook install onehook.toml --observe            see what would be denied; install again without it to enforce
       onehook install policy.py --scope user --fail-closed
@@ -65,6 +73,8 @@ def command(
     machine = machine_of(project)
     path = existing_policy(policy)
     chosen = configured_hosts(hosts, machine)
+    audience = audience or _asked_for(scope, portable, chosen, machine, yes or as_json or dry_run)
+    scope, portable = _settled(scope, audience, portable)
     _check_scope(path, scope, portable, machine)
     if observe and fail_closed:
         raise click.UsageError("--observe blocks nothing, not even an error; leave out --fail-closed")
@@ -73,8 +83,33 @@ def command(
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
     stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
     wish = _wish(hooks, observe, fail_closed, timeout, matcher)
-    request = Request(path, scope, _events(events, hooks), wish, portable, trust, stand_ins)
+    request = Request(path, scope, _events(events, hooks), wish, portable, trust, audience, stand_ins)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _settled(scope: str | None, audience: str, portable: bool) -> tuple[str, bool]:
+    """The scope, and whether it is portable."""
+    if audience and scope not in (None, "project", "local"):
+        raise click.UsageError(f"--for is about a repository, and --scope {scope} is not in one; leave out one of them")
+    if audience == "me" and portable:
+        raise click.UsageError("--portable is for everybody who clones the repository: --for team")
+    if audience == "team" and scope == "local":
+        raise click.UsageError("--scope local is only for you: --for me")
+    return scope or "project", portable or audience == "team"
+
+
+def _asked_for(scope: str | None, portable: bool, hosts: Sequence[str], machine: Machine, quiet: bool) -> str:
+    """Who it is for, if the person has not said so, git would commit it, and there is a terminal to ask at; else ""."""
+    from onehook.setup.sharing import shared
+
+    places = [place.path for host in hosts if (place := place_of(host, "project", machine))]
+    if scope or portable or quiet or not sys.stdin.isatty() or not shared(places, machine.project):
+        return ""
+    click.echo("This is a git repository. Who is the policy for?")
+    click.echo("  me    only you: files that git ignores, with paths of this machine")
+    click.echo("  team  everybody who clones it: portable, to be committed")
+    answer: str = click.prompt("Install for", type=click.Choice(["me", "team"]), default="me")
+    return answer
 
 
 def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> None:
@@ -101,8 +136,8 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
 
     def planned(request: Request) -> Plan:
         plan = plan_install(hosts, request, machine, journal)
-        if not any(place_of(host, request.scope, machine) for host in hosts):
-            raise click.UsageError(f"none of {', '.join(hosts)} has a {request.scope!r} scope; nothing was changed")
+        if not any(target(host, request, machine) for host in hosts):
+            raise click.UsageError("\n".join([*plan.notes, "Nothing was changed"]))
         return plan
 
     def carried() -> Plan:
@@ -152,10 +187,13 @@ def plan_json(plan: Plan, dry_run: bool) -> dict[str, object]:
 
 
 def show_diff(plan: Plan) -> None:
-    """The diff of each file."""
+    """The diff of each file. On a terminal the runtime's files, which are onehook's own, are only counted."""
     from onehook.setup.preview import unified_diff
 
-    click.echo(unified_diff(plan.edits, colour=_colour()), nl=False)
+    runtime = [edit for edit in plan.edits if edit.kind == "runtime"] if sys.stdout.isatty() else []
+    click.echo(unified_diff([edit for edit in plan.edits if edit not in runtime], colour=_colour()), nl=False)
+    if runtime:
+        click.echo(f"and {len(runtime)} runtime files in {PORTABLE_FOLDER}/ (shown in full when piped)")
     click.echo(f"{_count(plan)} would change; nothing was written." if plan.edits else "Nothing would change.", err=True)
 
 
@@ -175,7 +213,7 @@ def _list(plan: Plan) -> None:
 
     for edit in plan.edits:
         if edit.kind != "runtime":
-            click.echo(f"  {'new ' if edit.before is None else 'edit'} {edit.path}")
+            click.echo(f"  {'new ' if edit.before is None else 'edit' if edit.after is not None else 'gone'} {edit.path}")
     trust = [edit for edit in plan.edits if edit.kind == "trust"]
     click.echo(unified_diff(trust, colour=_colour()), nl=False)
     if any(edit.kind == "runtime" for edit in plan.edits):
@@ -185,7 +223,7 @@ def _list(plan: Plan) -> None:
 def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine) -> None:
     written = {edit.path for edit in plan.edits}
     for host in hosts:
-        place = place_of(host, request.scope, machine)
+        place = target(host, request, machine)
         if place is None:
             continue
         click.echo(f"{config_of(host).TITLE:<14} {'installed in' if place.path in written else 'up to date in'} {place.path}")
@@ -194,6 +232,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
     for edit in plan.edits:
         if edit.kind == "trust":
             click.echo(f"{'trust':<14} written to {edit.path}")
+        if edit.kind == "exclude":
+            click.echo(f"{'git':<14} ignores what is only for you: {edit.path}")
     if request.portable:
         click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
     elif _temporary(str(LAUNCHER)):
@@ -217,7 +257,7 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     from onehook.setup.trust import untrusted
     from onehook.textedit.document import Document
 
-    config, place = config_of(host), place_of(host, request.scope, machine)
+    config, place = config_of(host), target(host, request, machine)
     if place is None or place.format == "own" or not place.path.exists():
         return []
     data = Document(place.path, place.format).data()

@@ -58,7 +58,8 @@ def _show(found: list[Row], machine: Machine) -> None:
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
         rules = "".join(f"\n{count} {severity}" for severity, count in row.rules.items())
         place = Text(f"{policy}\n{_short(row.file, machine)}".lstrip())
-        table.add_row(row.host, row.scope, place, Text(events), Text(row.mode + (f"\nrules:{rules}" if rules else "")), row.fail)
+        scope = row.scope + (f"\nfor {row.audience}" if row.audience else "")
+        table.add_row(row.host, scope, place, Text(events), Text(row.mode + (f"\nrules:{rules}" if rules else "")), row.fail)
     Console().print(table)
     for row in found:
         if row.note:

@@ -80,6 +80,7 @@ class Place:
     path: Path
     format: str  # json, jsonc, toml, or own: the whole file is onehook's
     root: Path  # nothing outside of this folder is written
+    committed: bool = False  # teams keep it in their repository
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ from pathlib import Path
 
 from onehook.hostkit.config import Diagnosis, Found, Machine
 from onehook.policy import is_manifest
-from onehook.setup.command import Written, read
+from onehook.setup.command import PORTABLE_FOLDER, Written, read
 from onehook.setup.installed import ConfigFile
+from onehook.setup.sharing import ignored, repository, shared, tracked
 
 _FIND = """
 import importlib.util, sys
@@ -23,19 +25,24 @@ for name in sys.argv[1:]:
 
 
 def committed(file: ConfigFile, written: Written, machine: Machine) -> Iterator[Diagnosis]:
-    """Paths of this machine in a file that git tracks do not work for anybody else."""
+    """What does not work in a clone: paths of this machine in a file that git does not ignore, or a portable policy that it ignores."""
+    project = machine.project
+    if file.place.scope not in ("project", "local") or not repository(project):
+        return
+    again = f"onehook install {shlex.quote(str(written.policy_path(project)))} --hosts {file.host}"
+    if written.portable:
+        folder = project / PORTABLE_FOLDER
+        for path in ignored([written.policy_path(project), folder / "launch", file.place.path], project):
+            yield Diagnosis("warn", f"git ignores {path}, so a clone does not have it", f"git add -f {shlex.quote(str(path))}")
+        if tracked(folder / "__pycache__", project):
+            text = f"git tracks {folder / '__pycache__'}: a clone runs the compiled code there, which doctor cannot check"
+            yield Diagnosis("fail", text, f"git rm -r {shlex.quote(str(folder / '__pycache__'))}")
+        return
     paths = [path for path in (written.interpreter, written.policy) if os.path.isabs(path)]
-    if paths and file.place.scope in ("project", "local") and _is_tracked(file.place.path):
-        text = f"git tracks this file, and it names {paths[0]}, which is on this machine only: a clone cannot run the hooks"
-        yield Diagnosis("warn", text, "install with --portable, or where git does not look: --scope user")
-
-
-def _is_tracked(path: Path) -> bool:
-    argv = ["git", "-c", "core.fsmonitor=false", "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name]
-    try:
-        return subprocess.run(argv, capture_output=True, timeout=10, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    if paths and shared([file.place.path], project):
+        does = "tracks" if tracked(file.place.path, project) else "does not ignore"
+        text = f"git {does} this file, and it names {paths[0]}, which is on this machine only: a clone cannot run the hooks"
+        yield Diagnosis("warn", text, f"{again} --for me, or --for team")
 
 
 def missing_imports(policy: Path, found: Found, machine: Machine) -> Iterator[Diagnosis]:

@@ -37,7 +37,7 @@ class FileEdit:
     path: Path
     before: bytes | None
     after: bytes | None
-    kind: str = "config"  # or runtime: a file of the portable copy; or trust: an agent's private file
+    kind: str = "config"  # or runtime: a file of the portable copy; trust: an agent's private file; exclude: what git is to ignore
 
 
 @dataclass(slots=True)

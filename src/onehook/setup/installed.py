@@ -17,6 +17,7 @@ from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.runtime import installed_version
+from onehook.setup.sharing import repository, shared
 from onehook.setup.trust import untrusted
 from onehook.textedit.document import ConfigError, Document
 from onehook.version import VERSION
@@ -95,6 +96,7 @@ class Row:
     matchers: Mapping[str, str] = field(default_factory=dict)  # of the events that are not for every tool
     mode: str = ""  # "enforce", "observe", or "mixed" for rules of which some are only observed
     rules: Mapping[str, int] = field(default_factory=dict)  # of a rules file: how many rules are on, by severity
+    audience: str = ""  # of a file in a git repository: "team" if it is portable, "me" if git ignores it
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -123,7 +125,15 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         if any(line.option("mode") == "observe" for line in written):
             mode = "observe"
         note = note or problem or next(_skipped(file, entries, machine), "")
-        yield Row(file.host, file.place.scope, str(file.place.path), policy, events, fail, portable, note, matchers, mode, severities)
+        path = file.place.path
+        audience = _audience(path, portable, machine) if file.place.scope in ("project", "local") else ""
+        yield Row(file.host, file.place.scope, str(path), policy, events, fail, portable, note, matchers, mode, severities, audience)
+
+
+def _audience(path: Path, portable: bool, machine: Machine) -> str:
+    if not repository(machine.project):
+        return ""
+    return "team" if portable else "" if shared([path], machine.project) else "me"
 
 
 def standing(policy: str) -> tuple[str, Mapping[str, int], str]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,14 +75,18 @@ class Journal:
         except OSError:
             return None
 
-    def promise(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None], given: Trusted = NOTHING) -> None:
+    def promise(self, edits: Sequence[FileEdit], first_states: Mapping[Path, bytes | None], given: Trusted = NOTHING) -> None:
         """Record the states that the files are about to have; called before the first write, so that a killed run loses nothing."""
+        removed = [edit.path for edit in edits if edit.after is None]
+        left = [folder for path in removed if (memory := self.origin(path)) for folder in memory.folders]
         for edit in edits:
             if edit.path in first_states and edit.after is not None:
                 known, origin = self.recall(edit.path), self.origin(edit.path)
                 states = (*(known.states if known else ()), _digest(edit.after))
                 both = (*(origin.given if origin else ()), *given.get(edit.path, ()))
-                self._keep(edit.path, Memory(first_states[edit.path], states, self._folders(edit.path), both))
+                # If a file takes the place of another, the folders that were created for that one are now for this.
+                folders = (*self._folders(edit.path), *(folder for folder in left if folder in edit.path.parents))
+                self._keep(edit.path, Memory(first_states[edit.path], states, folders, both))
 
     def settle(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None], given: Trusted = NOTHING) -> None:
         """Record the states that the files have after the last write. A file without entries of ours is forgotten."""
@@ -117,7 +121,7 @@ class Journal:
             "path": str(path),
             "before": None if memory.before is None else base64.b64encode(memory.before).decode(),
             "states": list(dict.fromkeys(memory.states)),
-            "folders": [str(folder) for folder in memory.folders],
+            "folders": list(dict.fromkeys(map(str, memory.folders))),
             "given": [asdict(one) for one in memory.given],
         }
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

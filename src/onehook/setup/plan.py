@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from onehook.setup.command import (
 from onehook.setup.entries import content_without, first_state, mentions_ours, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Given, Journal
+from onehook.setup.sharing import ignored, plan_exclude, repository, shared, tracked
 from onehook.setup.trust import plan_trust
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
@@ -64,6 +66,7 @@ class Request:
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
     trust: bool = False  # a person has said that the agents shall trust the entries
+    audience: str = ""  # who it is for in a repository: "me", "team", or "" if nobody said so
     stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> the event that it stands in for
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -101,6 +104,14 @@ def place_of(host: str, scope: str, machine: Machine) -> Place | None:
     return next((place for place in places if len(places) > 1 and _holds_ours(host, place)), places[0] if places else None)
 
 
+def target(host: str, request: Request, machine: Machine) -> Place | None:
+    """The file that install writes to. For me: one that teams do not commit, or else the project's, if git can be told to ignore it."""
+    if request.audience != "me":
+        return place_of(host, request.scope, machine)
+    place = place_of(host, "local", machine) or place_of(host, "project", machine)
+    return None if place and repository(machine.project) and tracked(place.path, machine.project) else place
+
+
 def _holds_ours(host: str, place: Place) -> bool:
     try:
         return bool(ours_in(config_of(host), Document(place.path, place.format).data()))
@@ -117,11 +128,14 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
         from onehook.setup.runtime import plan_runtime
 
         plan_runtime(plan, machine.project / PORTABLE_FOLDER, machine.project, texts=True)
-    for host in hosts:
-        place = place_of(host, request.scope, machine)
+    targets = {host: target(host, request, machine) for host in hosts}
+    for host, place in targets.items():
         if place is None:
-            plan.notes.append(f"{config_of(host).TITLE} has no {request.scope} scope; skipped")
-        elif place.format == "own":
+            plan.notes.append(_no_place(host, request, machine))
+            continue
+        if request.audience:
+            _plan_move(plan, host, place, request, machine, journal)
+        if place.format == "own":
             _plan_own_file(plan, host, place, request, machine, journal)
         else:
             _plan_host(plan, host, place, request, machine, journal)
@@ -129,7 +143,56 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
     without = [config_of(host).TITLE for host in hosts if optional(host, "trust") is None]
     if request.trust and without:
         plan.notes.append(f"--trust writes nothing for {', '.join(without)}: no question is asked there before hooks run")
+    _plan_sharing(plan, [place for place in targets.values() if place], request, machine)
     return plan
+
+
+def _no_place(host: str, request: Request, machine: Machine) -> str:
+    title, place = config_of(host).TITLE, place_of(host, "project", machine)
+    if request.audience != "me" or place is None:
+        return f"{title} has no {request.scope} scope; skipped"
+    user = f"onehook install {shlex.quote(str(request.policy))} --hosts {host} --scope user"
+    what = f"{title} has no file in a project that is only for you, and git tracks {place.path}; skipped"
+    return f"{what}. Install it for all your projects ({user}), or for everybody (--for team)"
+
+
+def _plan_move(plan: Plan, host: str, target: Place, request: Request, machine: Machine, journal: Journal) -> None:
+    """Remove the policy from the other files of the project, if it is there for somebody else now."""
+    for place in (*places_of(host, "project", machine), *places_of(host, "local", machine)):
+        if place.path == target.path or not place.path.is_file() or not mentions_ours(place.path.read_bytes()):
+            continue
+        ours = _removable(config_of(host), _look_at(host, place), request.policy, machine)
+        if request.audience == "me" and any(entry.portable for found in ours if (entry := read(found.command))):
+            plan.notes.append(f"{place.path} has the policy for everybody already, so {config_of(host).TITLE} runs it twice")
+        elif ours:
+            _plan_removal(plan, host, place, request.policy, machine, journal)
+            plan_trust(plan, host, place, machine, journal)
+
+
+def _look_at(host: str, place: Place) -> Any:
+    return place.path.read_text(encoding="utf-8", errors="replace") if place.format == "own" else Document(place.path, place.format).data()
+
+
+def _plan_sharing(plan: Plan, places: list[Place], request: Request, machine: Machine) -> None:
+    """Hide from git what is only for this user, and say what others get that works only here, or do not get that they need."""
+    project = machine.project
+    inside = [place for place in places if place.scope in ("project", "local")]
+    if not inside or not repository(project):
+        return
+    others_get = shared([place.path for place in inside], project)
+    if request.portable:
+        needed = [request.policy, project / PORTABLE_LAUNCHER, *(place.path for place in inside)]
+        plan.notes += [f"git ignores {path}, so a clone does not have it: git add -f it" for path in ignored(needed, project)]
+        plan_exclude(plan, (), [place.path for place in inside], project)
+        return
+    mine = [place.path for place in inside if place.path in others_get and (request.audience == "me" or not place.committed)]
+    plan_exclude(plan, mine, (), project)
+    warned = [str(path) for path in others_get if path not in mine]
+    if warned:
+        what = f"git does not ignore {', '.join(warned)}, and the entries name files of this machine: in a clone the hooks cannot run"
+        plan.notes.append(f"{what}. Install with --for me (git is told to ignore them) or --for team (portable, to be committed)")
+    if request.audience == "me":
+        _plan_runtime_removal(plan, machine)
 
 
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
@@ -314,7 +377,19 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
                 plan.leftovers.append(place.path)
             plan_trust(plan, host, place, machine, journal)
     _plan_runtime_removal(plan, machine)
+    _plan_inclusion(plan, machine)
     return plan
+
+
+def _plan_inclusion(plan: Plan, machine: Machine) -> None:
+    """Show those files to git again that have no entries of ours any more."""
+    after = {edit.path: edit.after for edit in plan.edits}
+    gone: list[Path] = []
+    for place in (place for host in configurable() for scope in ("project", "local") for place in places_of(host, scope, machine)):
+        content = after[place.path] if place.path in after else (place.path.read_bytes() if place.path.is_file() else None)
+        if not content or not mentions_ours(content):
+            gone.append(place.path)
+    plan_exclude(plan, (), gone, machine.project)
 
 
 def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, machine: Machine, journal: Journal) -> None:

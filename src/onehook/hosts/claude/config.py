@@ -42,7 +42,7 @@ def places(machine: Machine) -> list[Place]:
     # Plain JSON. Seen with 2.1.325, `claude -p ...`: for a comment, or a comma after a last element, no hook of the file runs
     # and the tool does, without a message on stdout or stderr.
     return [
-        Place("project", project / "settings.json", "json", machine.project),
+        Place("project", project / "settings.json", "json", machine.project, committed=True),
         Place("local", project / "settings.local.json", "json", machine.project),
         Place("user", user / "settings.json", "json", machine.scope_of(user)),
         Place("enterprise", managed, "json", managed.parent),

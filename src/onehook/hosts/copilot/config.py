@@ -30,7 +30,7 @@ def places(machine: Machine) -> list[Place]:
     """
     user = home(machine)
     return [
-        Place("project", machine.project / own_entries.FILE, "json", machine.project),
+        Place("project", machine.project / own_entries.FILE, "json", machine.project, committed=True),
         Place("user", user / "hooks" / "onehook.json", "json", user),
     ]
 

@@ -41,7 +41,7 @@ def places(machine: Machine) -> list[Place]:
     )
     user = machine.home / ".cursor"
     return [
-        Place("project", machine.project / ".cursor" / "hooks.json", "jsonc", machine.project),
+        Place("project", machine.project / ".cursor" / "hooks.json", "jsonc", machine.project, committed=True),
         Place("user", user / "hooks.json", "jsonc", machine.scope_of(user)),
         Place("enterprise", managed, "jsonc", managed.parent),
     ]

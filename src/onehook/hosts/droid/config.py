@@ -41,7 +41,8 @@ def places(machine: Machine) -> list[Place]:
 
 def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
     """The file whose hooks Droid reads, first: a new hooks.json would hide what stands in the others."""
-    new, old, settings = (Place(scope, folder / name, "jsonc", root) for name in ("hooks.json", "hooks/hooks.json", WRAPPED))
+    names = ("hooks.json", "hooks/hooks.json", WRAPPED)
+    new, old, settings = (Place(scope, folder / name, "jsonc", root, committed=scope == "project") for name in names)
     if new.path.exists():
         return [new, settings]
     if old.path.exists():

@@ -30,7 +30,7 @@ _NOT_EVENTS = ("enabled", "disabled", "notifications")
 def places(machine: Machine) -> list[Place]:
     user, system = _user_folder(machine), _system_file(machine)
     return [
-        Place("project", machine.project / ".gemini" / "settings.json", "jsonc", machine.project),
+        Place("project", machine.project / ".gemini" / "settings.json", "jsonc", machine.project, committed=True),
         Place("user", user / "settings.json", "jsonc", user),
         Place("enterprise", system, "jsonc", system.parent),
     ]

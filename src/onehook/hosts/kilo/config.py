@@ -22,7 +22,7 @@ HOST_IDS = ("kilo",)
 def places(machine: Machine) -> list[Place]:
     user = machine.folder("XDG_CONFIG_HOME", ".config") / "kilo"
     return [
-        Place("project", machine.project / ".kilo" / "plugins" / FILE, "own", machine.project),
+        Place("project", machine.project / ".kilo" / "plugins" / FILE, "own", machine.project, committed=True),
         Place("user", user / "plugins" / FILE, "own", user),
     ]
 

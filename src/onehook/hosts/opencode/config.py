@@ -32,7 +32,7 @@ _ALSO = {"dispose": ("session.deleted",)}
 def places(machine: Machine) -> list[Place]:
     user = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
     return [
-        Place("project", machine.project / ".opencode" / "plugins" / FILE, "own", machine.project),
+        Place("project", machine.project / ".opencode" / "plugins" / FILE, "own", machine.project, committed=True),
         Place("user", user / "plugins" / FILE, "own", user),
     ]
 

@@ -27,7 +27,7 @@ _NOT_EVENTS = ("enabled", "disabled", "notifications")
 def places(machine: Machine) -> list[Place]:
     user, system = machine.folder("QWEN_HOME", ".qwen"), _system_file(machine)
     return [
-        Place("project", machine.project / ".qwen" / "settings.json", "jsonc", machine.project),
+        Place("project", machine.project / ".qwen" / "settings.json", "jsonc", machine.project, committed=True),
         Place("user", user / "settings.json", "jsonc", user),
         Place("enterprise", system, "jsonc", system.parent),
     ]

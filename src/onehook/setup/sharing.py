@@ -1,0 +1,88 @@
+"""Who gets what install writes into a git repository: a file that git ignores is only for you, any other for everybody who clones it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onehook.setup.files import FileEdit
+
+if TYPE_CHECKING:
+    from onehook.setup.plan import Plan
+
+_MARK = "# onehook install --for me"  # before every line of ours in .git/info/exclude
+
+
+def repository(folder: Path) -> Path | None:
+    """The root of the git repository that a folder is in."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+
+
+def _git(folder: Path, *words: str, given: str = "") -> subprocess.CompletedProcess[str] | None:
+    """None if git is not there, or does not answer."""
+    # A repository may come from anywhere, and fsmonitor is a program that its config names.
+    argv = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *words]
+    try:
+        return subprocess.run(
+            argv, input=given, capture_output=True, text=True, encoding="utf-8", errors="surrogateescape", timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def ignored(paths: Iterable[Path], project: Path) -> set[Path]:
+    """Those that git ignores and does not track already."""
+    names = {str(path): path for path in paths}
+    done = _git(project, "check-ignore", "-z", "--stdin", given="\0".join(names)) if names else None
+    return {names[name] for name in done.stdout.split("\0") if name in names} if done else set()
+
+
+def tracked(path: Path, project: Path) -> bool:
+    done = _git(project, "ls-files", "--error-unmatch", "--", str(path))
+    return done is not None and done.returncode == 0
+
+
+def shared(paths: Iterable[Path], project: Path) -> list[Path]:
+    """Those that others get, or would get with the next commit."""
+    wanted = [path for path in paths if path.is_relative_to(project)]
+    kept_out = ignored(wanted, project) if repository(project) else set(wanted)
+    return [path for path in wanted if path not in kept_out]
+
+
+# ---- .git/info/exclude
+
+
+def _exclude_file(project: Path) -> Path | None:
+    done = _git(project, "rev-parse", "--git-path", "info/exclude")
+    return project / done.stdout.rstrip("\n") if done and done.returncode == 0 else None
+
+
+def _line(path: Path, project: Path) -> str:
+    """How a path is excluded. Git takes some characters for a pattern."""
+    root = repository(project) or project
+    name = path.relative_to(root).as_posix()
+    return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)
+
+
+def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], project: Path) -> None:
+    """Plan to hide files from git, or to show those again that onehook has hidden."""
+    file = _exclude_file(project) if repository(project) else None
+    before = file.read_bytes() if file and file.is_file() else None
+    lines = (before or b"").decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    for path in remove:
+        pair = [f"{_MARK}\n", f"{_line(path, project)}\n"]
+        at = next((at for at in range(len(lines)) if lines[at : at + 2] == pair), None)
+        if at is not None:
+            del lines[at : at + 2]
+    for path in add:
+        if file is None:
+            plan.notes.append(f"git does not ignore {path}: add it to .git/info/exclude, so that it is not committed")
+        else:
+            lines = [*lines[:-1], lines[-1].rstrip("\n") + "\n"] if lines else []
+            lines += [f"{_MARK}\n", f"{_line(path, project)}\n"]
+    after = "".join(lines).encode("utf-8", "surrogateescape") or None
+    if file is not None and after != before:
+        plan.edits.append(FileEdit(file, before, after, kind="exclude"))
+        plan.roots[file] = file.parent
