@@ -1,4 +1,4 @@
-"""onehook import: turn the hooks that are already configured into a manifest for every agent."""
+"""onehook import: turn the hooks and permission lists that are already configured into one file for every agent."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from onehook.setup.journal import Journal
     from onehook.setup.plan import Plan
 
-# Of the hosts that have no `imports` module.
-_NOT_CONFIGURED = "its hooks are plugins (code), or are started by the calling program, so it has no configured command to import"
+# Of the hosts that have neither an `imports` nor a `permissions` module.
+_NOT_CONFIGURED = "it has no configured hooks and no permission lists of its own"
 SCOPES = click.Choice(("project", "local", "user"))
 
 
@@ -31,10 +31,10 @@ SCOPES = click.Choice(("project", "local", "user"))
 @click.option("--dry-run", is_flag=True, help="Show a diff of what would be written; change nothing.")
 @json_option
 def command(hosts: list[str], scope: str, output: str, take_over: bool, project: str | None, dry_run: bool, as_json: bool) -> None:
-    """Read the hooks that are configured for some agents and write a manifest that runs them on every agent.
+    """Read the hooks and the permission lists of some agents and write one file that holds them on every agent.
 
-    Hooks that cannot be imported are listed with the reason, and stay where they are. Without --take-over the originals stay too:
-    install the manifest only on the other agents, or the hooks run twice.
+    What cannot be imported is listed with the reason, and stays where it is. Permission lists stay in any case. Hooks stay without
+    --take-over: install the file only on the other agents, or the hooks run twice.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def command(hosts: list[str], scope: str, output: str, take_over: bool, project:
     found = collect(_sources(hosts), scope, machine)
     if not as_json:
         _report(found)
-    plan = plan_import(found, target, journal, take_over) if found.carried else None
+    plan = plan_import(found, target, journal, take_over) if found.hosts else None
     kept = _apply(plan, journal) if plan and not dry_run else []
     if as_json:
         print_json(_as_json(found, [str(edit.path) for edit in plan.edits] if plan else [], kept, dry_run))
@@ -61,7 +61,7 @@ def command(hosts: list[str], scope: str, output: str, take_over: bool, project:
     elif plan:
         _conclude(found, kept, target, take_over)
     if not plan:
-        raise click.ClickException("found no hook to import; nothing was written")
+        raise click.ClickException("found no hook and no permission to import; nothing was written")
 
 
 def _sources(names: list[str]) -> list[str]:
@@ -79,6 +79,11 @@ def _report(found: Import) -> None:
             click.echo(f"              but {loss}", err=True)
     for taken in found.refused:
         click.echo(f"NOT imported  {taken.host} {taken.hook.event}: {taken.hook.shown}: {taken.hook.refused}", err=True)
+    for one in found.permissions:
+        if one.refused:
+            click.echo(f"NOT imported  {one}: {one.listed.refused}", err=True)
+        else:
+            click.echo(f"imported      {one} as {one.listed.entry}{f', but {one.listed.loss}' if one.listed.loss else ''}", err=True)
     for note in found.notes:
         click.echo(f"note          {note}", err=True)
 
@@ -100,6 +105,11 @@ def _as_json(found: Import, changed: list[str], kept: list[tuple[Path, Path]], d
         return {"host": taken.host, "from": taken.origin, "event": hook.event, "command": hook.shown, **why}
 
     return {
+        "permissions": [
+            {"host": one.host, "from": str(one.listed.file), "level": one.listed.level, "text": one.listed.shown}
+            | ({"refused": one.listed.refused} if one.refused else {"entry": one.listed.entry, "loss": one.listed.loss})
+            for one in found.permissions
+        ],
         "carried": [told(taken) for taken in found.carried],
         "refused": [told(taken) for taken in found.refused],
         "notes": found.notes,
@@ -108,13 +118,15 @@ def _as_json(found: Import, changed: list[str], kept: list[tuple[Path, Path]], d
     }
 
 
-def _conclude(found: Import, kept: list[tuple[Path, Path]], target: Path, take_over: bool) -> None:
+def _conclude(found: Import, originals: list[tuple[Path, Path]], target: Path, take_over: bool) -> None:
     from onehook.setup.plan import config_of, configurable
 
-    click.echo(f"wrote {target}: {len(found.carried)} imported, {len(found.refused)} not imported")
-    for path, copy in kept:
+    kept = [one for one in found.permissions if not one.refused]
+    count, refused = len(found.carried) + len(kept), len(found.refused) + len(found.permissions) - len(kept)
+    click.echo(f"wrote {target}: {count} imported, {refused} not imported")
+    for path, copy in originals:
         click.echo(f"removed them from {path}; to undo: cp {shlex.quote(str(copy))} {shlex.quote(str(path))}")
-    if take_over:
+    if take_over or not found.carried:
         click.echo(f"Next: onehook install {shlex.quote(str(target))}")
         return
     sources = list(dict.fromkeys(taken.host for taken in found.carried))

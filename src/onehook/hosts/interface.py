@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.effects import Caps, Mark, Row, StandIn
     from onehook.hostkit.imports import Borrowed
     from onehook.hostkit.live import Launch, Sandbox, Step
+    from onehook.hostkit.permissions import Listed
     from onehook.hostkit.tools import Tool
     from onehook.hostkit.transcripts import Transcript
     from onehook.hostkit.trust import Grant
@@ -129,6 +130,12 @@ class Imports(Protocol):
     def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: where it matters which file they are in
 
 
+class Permissions(Protocol):
+    """permissions.py: the agent's own permission lists as entries of [permissions] in a rules file, for `onehook import`."""
+
+    def listed(self, machine: Machine, scope: str) -> Iterable[Listed]: ...
+
+
 class Transcripts(Protocol):
     """transcripts.py: the sessions that the agent leaves on disk, for `onehook replay`."""
 
@@ -180,6 +187,7 @@ def conforms(
     config: Config | None = None,
     live: Live | None = None,
     imports: Imports | None = None,
+    permissions: Permissions | None = None,
     transcripts: Transcripts | None = None,
     trust: Trust | None = None,
     own_entries: OwnEntries | None = None,
@@ -201,6 +209,8 @@ class Load(Protocol):
     def __call__(self, name: str, part: Literal["live"]) -> Live: ...
     @overload
     def __call__(self, name: str, part: Literal["imports"]) -> Imports: ...
+    @overload
+    def __call__(self, name: str, part: Literal["permissions"]) -> Permissions: ...
     @overload
     def __call__(self, name: str, part: Literal["transcripts"]) -> Transcripts: ...
     @overload

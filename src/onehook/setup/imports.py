@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onehook.core import EVENTS, EXTENDED_EVENTS
+from onehook.core import EVENTS, EXTENDED_EVENTS, UsageError
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed
-from onehook.hosts import having, load, wire_of
+from onehook.hostkit.permissions import Listed
+from onehook.hosts import HOSTS, having, load, wire_of
 from onehook.setup.command import is_ours
 from onehook.setup.entries import first_state, ours_in, remove_entry
 from onehook.setup.files import FileEdit
@@ -22,8 +23,8 @@ from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import show_path
 
 HEAD = """\
-# Written by `onehook import`: the hooks of {sources}, for every agent.
-# See docs/bring-your-own.md for what can be said here. Then: onehook install {name}
+# Written by `onehook import`: the hooks and permissions of {sources}, for every agent.
+# See docs/bring-your-own.md and docs/rules.md for what can be said here. Then: onehook install {name}
 """
 
 
@@ -56,23 +57,47 @@ class Taken:
 
 
 @dataclass
+class Permitted:
+    """One entry of an agent's permission list."""
+
+    host: str
+    listed: Listed
+
+    @property
+    def refused(self) -> bool:
+        return bool(self.listed.refused)
+
+    def __str__(self) -> str:
+        return f"{self.host} {self.listed.level} {self.listed.shown}"
+
+
+@dataclass
 class Import:
+    permissions: list[Permitted] = field(default_factory=list)
     carried: list[Taken] = field(default_factory=list)
     refused: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     documents: dict[Path, Document] = field(default_factory=dict)
 
+    @property
+    def hosts(self) -> list[str]:
+        """Those that something is carried over from."""
+        kept = [one.host for one in self.permissions if not one.refused]
+        return list(dict.fromkeys([*(taken.host for taken in self.carried), *kept]))
+
 
 def importable() -> list[str]:
-    return having("imports")
+    return [host for host in HOSTS if host in {*having("imports"), *having("permissions")}]
 
 
 def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
     """Every configured hook of these hosts except onehook's own entries."""
     found = Import()
     for host in hosts:
-        config, before = config_of(host), len(found.carried) + len(found.refused)
-        for place in (place for place in read_by(host, scope, machine) if place.path.is_file()):
+        config, before = config_of(host), len(found.carried) + len(found.refused) + len(found.permissions)
+        found.permissions += _permissions(host, scope, machine)
+        places = read_by(host, scope, machine) if host in having("imports") else []
+        for place in (place for place in places if place.path.is_file()):
             document = Document(place.path, place.format, config.TRAITS.escape_slashes)
             found.documents[place.path] = document
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
@@ -80,11 +105,26 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             for hook in load(host, "imports").handlers(document.data(), place):
                 if hook.path not in ours and not is_ours(hook.shown):
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
-        if before == len(found.carried) + len(found.refused):
-            found.notes.append(f"{config.TITLE} has no hooks in its {scope} scope")
+        if before == len(found.carried) + len(found.refused) + len(found.permissions):
+            found.notes.append(f"{config.TITLE} has no hooks and no permission lists in its {scope} scope")
         found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
     return found
+
+
+def _permissions(host: str, scope: str, machine: Machine) -> list[Permitted]:
+    from onehook.rules.permissions import parse_permission
+
+    if host not in having("permissions"):
+        return []
+    permissions = [Permitted(host, listed) for listed in load(host, "permissions").listed(machine, scope)]
+    for one in permissions:
+        try:
+            if not one.refused:
+                parse_permission(one.listed.entry)
+        except UsageError as error:
+            one.listed.refused = str(error)
+    return permissions
 
 
 def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
@@ -133,13 +173,27 @@ def _stand_in(host: str, event: str, source: str) -> str:
 
 
 def manifest_string(found: Import, name: str) -> str:
-    sources = ", ".join(dict.fromkeys(config_of(taken.host).TITLE for taken in found.carried))
-    blocks = [HEAD.format(sources=sources, name=name)]
+    blocks = [HEAD.format(sources=", ".join(config_of(host).TITLE for host in found.hosts), name=name), *_permission_block(found)]
     blocks += [_block(several) for several in _alike(found.carried)]
-    if found.refused:
-        lines = [f"#   {taken.origin}: {taken.hook.shown}: {taken.hook.refused}" for taken in found.refused]
+    lines = [f"#   {taken.origin}: {taken.hook.shown}: {taken.hook.refused}" for taken in found.refused]
+    lines += [f"#   {one}: {one.listed.refused}" for one in found.permissions if one.refused]
+    if lines:
         blocks.append("\n".join(["# Not carried over:", *(line.replace("\n", " ") for line in lines), ""]))
     return "\n".join(blocks)
+
+
+def _permission_block(found: Import) -> list[str]:
+    kept = [one for one in found.permissions if not one.refused]
+    lines = ["[permissions]"] if kept else []
+    for level in ("deny", "ask", "allow"):
+        entries: dict[str, list[str]] = {}
+        for one in kept:
+            if one.listed.level == level:
+                loss = f"; {one.listed.loss}" if one.listed.loss else ""
+                entries.setdefault(one.listed.entry, []).append(f"{one.host}: {one.listed.shown}{loss}".replace("\n", " "))
+        if entries:
+            lines += [f"{level} = [", *(f"  {_string(entry)},  # {'; '.join(by)}" for entry, by in entries.items()), "]"]
+    return ["\n".join([*lines, ""])] if lines else []
 
 
 def _alike(carried: list[Taken]) -> list[list[Taken]]:
@@ -198,7 +252,9 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
     if output.exists():
         raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
     content = manifest_string(found, output.name).encode("utf-8")
-    load_manifest(str(output), content).check()  # raises if the manifest could not be run
+    if found.carried:
+        hooks = "\n".join(_block(several) for several in _alike(found.carried))
+        load_manifest(str(output), hooks.encode("utf-8")).check()  # raises if the manifest could not be run
     plan = Plan(edits=[FileEdit(output, None, content)], roots={output: output.parent})
     for path, document in found.documents.items() if take_over else ():
         mine = [taken for taken in found.carried if taken.place.path == path]

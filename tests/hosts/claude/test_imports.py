@@ -124,7 +124,7 @@ def test_what_the_hooks_answer_takes_effect_on_another_host(repo):
 
 def test_filters_hold(repo):
     assert onehook(repo, "import", "--from", "claude").returncode == 0
-    hooks = load_policy(str(repo / "onehook.toml"))
+    hooks = load_policy(str(repo / "onehook.toml")).programs
 
     def starting(event):
         return {registration.handler.run.rpartition("/")[2].removesuffix(".sh") for registration in hooks.wanting(event)}
@@ -147,13 +147,15 @@ def test_what_cannot_be_carried_over_is_listed_line_by_line(repo):
     assert "but the tool MultiEdit exists only in Claude Code" in done.stderr
     assert "SubagentStop fires with PostToolUse of Agent on Gemini CLI" in done.stderr
     assert "SessionStart (compact) fires with PreCompact on Cursor, Gemini CLI, Copilot CLI, OpenCode, Kilo" in done.stderr
-    assert "12 imported, 5 not imported" in done.stdout
+    assert "13 imported, 5 not imported" in done.stdout
     assert "To avoid running them twice" in done.stdout
 
 
 def test_settings_of_the_hooks_are_kept(repo):
     assert onehook(repo, "import", "--from", "claude").returncode == 0
-    programs = {registration.handler.run: registration.handler for registration in load_policy(str(repo / "onehook.toml")).registrations}
+    programs = {
+        registration.handler.run: registration.handler for registration in load_policy(str(repo / "onehook.toml")).programs.registrations
+    }
     guard, stop, prompt = (programs[command(name)] for name in ("guard", "stop", "prompt"))
     assert (guard.timeout, guard.fail, guard.shell, guard.dialect) == (5, "closed", True, "claude")
     assert (stop.timeout, stop.fail) == (120, "open")
@@ -222,8 +224,8 @@ def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo
 
 def test_an_import_overwrites_nothing_and_does_not_import_itself(repo):
     assert onehook(repo, "import", "--take-over").returncode == 0
-    again = onehook(repo, "import")
-    assert again.returncode == 1 and "found no hook to import" in again.stderr
+    again = onehook(repo, "import")  # the permissions are still there
+    assert again.returncode == 1 and "exists already" in again.stderr
     assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude", "--yes").returncode == 0
     assert "launch.py" not in onehook(repo, "import").stderr
     (repo / ".claude" / "settings.json").write_text(json.dumps(settings()))
@@ -240,7 +242,7 @@ def test_a_worktrees_path_cannot_be_carried_over(repo):
 
 def test_nothing_to_import_and_unknown_hosts(repo):
     none = onehook(repo, "import", "--from", "codex")
-    assert none.returncode == 1 and "Codex CLI has no hooks in its project scope" in none.stderr
+    assert none.returncode == 1 and "Codex CLI has no hooks and no permission lists in its project scope" in none.stderr
     assert "unknown agent 'vim'. Known agents: claude, " in onehook(repo, "import", "--from", "vim").stderr
 
 

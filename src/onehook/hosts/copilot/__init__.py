@@ -2,9 +2,17 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.copilot import config, imports, live, own_entries, reverse, transcripts, trust, wire
+    from onehook.hosts.copilot import config, imports, live, own_entries, permissions, reverse, transcripts, trust, wire
     from onehook.hosts.interface import conforms
 
     conforms(
-        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, own_entries=own_entries
+        wire=wire,
+        reverse=reverse,
+        config=config,
+        live=live,
+        imports=imports,
+        transcripts=transcripts,
+        trust=trust,
+        own_entries=own_entries,
+        permissions=permissions,
     )

@@ -2,7 +2,9 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.droid import config, imports, live, reverse, transcripts, trust, wire
+    from onehook.hosts.droid import config, imports, live, permissions, reverse, transcripts, trust, wire
     from onehook.hosts.interface import conforms
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust)
+    conforms(
+        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, permissions=permissions
+    )

@@ -2,7 +2,17 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.gemini import config, confirm, imports, live, reverse, transcripts, trust, wire
+    from onehook.hosts.gemini import config, confirm, imports, live, permissions, reverse, transcripts, trust, wire
     from onehook.hosts.interface import conforms
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, confirm=confirm)
+    conforms(
+        wire=wire,
+        reverse=reverse,
+        config=config,
+        live=live,
+        imports=imports,
+        transcripts=transcripts,
+        trust=trust,
+        confirm=confirm,
+        permissions=permissions,
+    )

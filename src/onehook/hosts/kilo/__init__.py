@@ -3,6 +3,6 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.interface import conforms
-    from onehook.hosts.kilo import config, live, reverse, wire
+    from onehook.hosts.kilo import config, live, permissions, reverse, wire
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live)
+    conforms(wire=wire, reverse=reverse, config=config, live=live, permissions=permissions)

@@ -3,6 +3,8 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.interface import conforms
-    from onehook.hosts.qwen import config, imports, live, reverse, transcripts, trust, wire
+    from onehook.hosts.qwen import config, imports, live, permissions, reverse, transcripts, trust, wire
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust)
+    conforms(
+        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, permissions=permissions
+    )

@@ -1,0 +1,44 @@
+"""What Copilot CLI keeps (1.0.75 to 1.0.102): deniedUrls and allowedUrls of its settings, and what was approved for a folder.
+
+The lists of --allow-tool and --deny-tool are given with each start and are in no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from onehook.codec import read_jsonc
+from onehook.hostkit import permissions as kit
+from onehook.hostkit.config import Machine
+from onehook.hostkit.permissions import Listed, Translated
+from onehook.hosts.copilot import config
+
+_KINDS = {"write": "Edit", "read": "Read"}
+
+
+def listed(machine: Machine, scope: str) -> Iterator[Listed]:
+    home = config.home(machine)
+    for file in (home / "settings.json", home / "config.json") if scope == "user" else ():
+        if file.is_file():
+            data = read_jsonc(file)
+            yield from kit.one_list("deny", data.get("deniedUrls"), file, kit.domain)
+            yield from kit.one_list("allow", data.get("allowedUrls"), file, kit.domain)
+    file = home / "permissions-config.json"
+    if scope == "project" and file.is_file():
+        places = kit.table(read_jsonc(file).get("locations"))
+        for approval in kit.table(places.get(str(machine.project))).get("tool_approvals", []):
+            for shown, (entry, refused) in _approved(kit.table(approval)):
+                yield Listed("allow", shown, file, entry, refused)
+
+
+def _approved(approval: dict[str, Any]) -> Iterator[tuple[str, Translated]]:
+    kind = str(approval.get("kind"))
+    if kind == "commands":
+        for identifier in kit.strings(approval.get("commandIdentifiers")):
+            yield identifier, kit.command(identifier.removesuffix(":*"))
+    elif kind == "mcp":
+        server, tool = str(approval.get("serverName") or ""), str(approval.get("toolName") or "")
+        yield f"{server} {tool}".strip(), kit.mcp(server, tool)
+    else:
+        yield kind, (_KINDS[kind], "") if kind in _KINDS else ("", kit.NO_TOOL)

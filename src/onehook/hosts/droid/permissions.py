@@ -1,0 +1,38 @@
+"""The command lists of Factory Droid (0.225.2): commandBlocklist never runs, commandDenylist needs consent, commandAllowlist runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onehook.codec import read_jsonc
+from onehook.hostkit import permissions as kit
+from onehook.hostkit.config import Machine
+from onehook.hostkit.permissions import Listed, Translated
+
+_LISTS = {"commandBlocklist": "deny", "commandDenylist": "ask", "commandAllowlist": "allow"}
+
+
+def listed(machine: Machine, scope: str) -> Iterator[Listed]:
+    user = machine.folder("FACTORY_HOME_OVERRIDE", "") / ".factory"
+    names = {"project": "settings.json", "local": "settings.local.json", "user": "settings.json"}
+    if scope not in names:
+        return
+    file = (user if scope == "user" else machine.project / ".factory") / names[scope]
+    if not file.is_file():
+        return
+    data = read_jsonc(file)
+    for key, level in _LISTS.items():
+        # What stops something holds for more arguments too; what lets something run, for exactly the command.
+        yield from kit.one_list(level, data.get(key), file, _exactly if level == "allow" else _beginning)
+    rules = kit.table(data.get("permissionRules")).get("rules", [])
+    for rule in rules if isinstance(rules, list) else ():
+        yield Listed("deny", str(kit.table(rule).get("id", rule)), file, refused="permissionRules have a language of their own")
+
+
+def _beginning(text: str) -> Translated:
+    return (f"Bash({text.strip()})", "") if "*" in text and "(" not in text else kit.command(text)
+
+
+def _exactly(text: str) -> Translated:
+    entry, refused = _beginning(text)
+    return entry.replace(":*)", ")"), refused
