@@ -31,7 +31,7 @@ LAYERS = (
     ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.version", "onehook"),
 )
 MANIFEST = ("manifest", "manifest.commands", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
-RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts")
+RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts", "rules.trust")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
 HOT = (*WAY, "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)

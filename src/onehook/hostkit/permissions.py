@@ -90,7 +90,7 @@ def domain(url: str) -> Translated:
 
 
 def ranked(several: Sequence[Listed], covers: Callable[[Listed, Listed], bool]) -> Iterable[Listed]:
-    """Entries of an agent where the last that matches wins, for a file where the strictest does: those that cannot be said are refused."""
+    """Entries where the last that matches wins, for a file where the strictest does: those that cannot be expressed are refused."""
     for at, one in enumerate(several):
         for later in several[at + 1 :]:
             weaker = LEVELS.index(later.level) < LEVELS.index(one.level)

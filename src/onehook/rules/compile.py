@@ -66,6 +66,8 @@ class Stack:
         if file.path in above:
             raise UsageError(f"{above[-1]} extends {path}, which extends it: " + " -> ".join([*above, file.path]))
         _check_top(file)
+        if self.layer == "untrusted":
+            _restrict(file)
         extended = file.data.get("extends", [])
         for other in [extended] if isinstance(extended, str) else extended:
             place = os.path.join(file.folder, other)
@@ -111,6 +113,17 @@ def store(path: str, header: dict[str, Any], raw: bytes) -> None:
             os.unlink(temporary)
         except OSError:
             pass
+
+
+# What a file may say although nobody trusts it: it can only stop something, and starts no program.
+RESTRICTING = ("$schema", "mode", "packs", "domains", "extends", "levels", "rule", "exception")
+
+
+def _restrict(file: File) -> None:
+    lists = {level: entries for level, entries in file.data.get("permissions", {}).items() if level != "allow"}
+    file.data = {**{key: value for key, value in file.data.items() if key in RESTRICTING}, "permissions": lists}
+    # A level for a policy that is left out names nothing.
+    file.data["levels"] = {name: level for name, level in file.data.get("levels", {}).items() if not name.startswith("policies.")}
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------------------
@@ -177,8 +190,6 @@ class Compiler:
                 programs, _, rest = command.partition(" ")
                 for program in programs.split("|"):
                     self.vocabulary.setdefault(program, {})[rest] = parse_vocabulary(text)
-        self.domains = [d for pack in packs.values() for d in pack.get("domains", [])]
-        self.domains += [d for stack in stacks for file in stack.files for d in file.data.get("domains", [])]
 
     def compile(self) -> None:
         self._check_names()
@@ -297,7 +308,7 @@ class Compiler:
             {"id": entry["id"], "pack": entry["pack"], "reason": entry["reason"], "severity": entry.get("severity", "medium"), "says": says}
         )
         criteria_given: dict[str, Any] = {key: _several(entry, key) for key in ("tools", "text", "unless_via", "paths", "mcp", "content")}
-        criteria_given |= {"urls": self._urls(entry), "check": entry.get("check"), "bytes": entry.get("bytes")}
+        criteria_given |= {"urls": self._urls(entry, says), "check": entry.get("check"), "bytes": entry.get("bytes")}
         if "paths" in entry:
             criteria_given |= {"access": entry.get("access", "any"), "folder": folder}
         given = {key: value for key, value in criteria_given.items() if value or key == "folder"}
@@ -305,9 +316,15 @@ class Compiler:
             stored = [{key: value for key, value in pattern.items() if value and (key != "programs" or name == "*")} for pattern in some]
             self._chunk(name)["rules"].append({"rule": number, **given, **({"command": stored} if stored else {})})
 
-    def _urls(self, entry: dict[str, Any]) -> list[str]:
+    def _urls(self, entry: dict[str, Any], says: list[dict[str, Any]]) -> list[str]:
+        """The addresses of a rule. Domains count from the layer that switches the rule on and from those above; none below may add any."""
         given = _several(entry, "urls")
-        return [glob for glob in given if glob != "!<domains>"] + ([f"!{d}" for d in self.domains] if "!<domains>" in given else [])
+        if "!<domains>" not in given:
+            return given
+        strongest = min(LAYERS.index(one["layer"]) for one in says)
+        above = [file for stack in self.stacks if LAYERS.index(stack.layer) <= strongest for file in stack.files]
+        domains = [d for data in (*self.packs.values(), *(file.data for file in above)) for d in data.get("domains", [])]
+        return [glob for glob in given if glob != "!<domains>"] + [f"!{domain}" for domain in domains]
 
     def _places(self, entry: dict[str, Any], patterns: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
         """Under which names a rule is kept, each with the patterns that can match there."""

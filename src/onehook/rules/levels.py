@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEVELS = ("off", "log", "warn", "ask", "deny")
 MODES = Options.CHOICES["mode"]
 SEVERITIES = ("low", "medium", "high", "critical")
-LAYERS = ("managed", "user", "project")  # from the strongest down
+LAYERS = ("managed", "user", "project", "untrusted")  # from the strongest down; untrusted: of a project that was not trusted
 
 
 class Finding:

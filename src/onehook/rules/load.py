@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import marshal
 import os
+import sys
 
 from onehook.core import Hooks, Registration, UsageError, merge
-from onehook.rules import BLOCK, MAGIC
+from onehook.rules import BLOCK, MAGIC, config_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,21 +133,51 @@ class Rules(Hooks):
             self.registrations.append(Registration(one.event, handler, one.tools, one.hosts, says["mode"] == "observe"))
 
 
+class Wide(Rules):
+    """The policy of an install for all of a user's projects: the rules file of the project that an event is from applies as well."""
+
+    __slots__ = ("given", "layers")
+
+    def __init__(self, layers: Sequence[Layer], given: Mapping[str, Any] | None = None) -> None:
+        super().__init__(table_of(layers), given)
+        self.layers, self.given = layers, given
+
+    def dispatch(self, event: Event) -> Response:
+        from onehook.rules.trust import is_trusted, project_file
+
+        project = project_file(event.cwd)
+        if not project or os.path.abspath(project) in [path for _, path in self.layers]:
+            return super().dispatch(event)
+        try:
+            layer = "project" if is_trusted(project) else "untrusted"
+            both = Rules(table_of([*self.layers, (layer, project)]), self.given)
+        except UsageError as error:  # a file that anybody may have written must not switch off the user's own
+            print(f"[onehook] {project} is ignored: {error}", file=sys.stderr)
+            return super().dispatch(event)
+        self.options.update(both.options)
+        response = both.dispatch(event)
+        self.noted += both.noted
+        return response
+
+
 def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
     """The policy of a rules file, with the user's and the machine's own rules beside it. `given`: options of the command line."""
-    return Rules(table_of([*layers_beside(path), ("project", path)]), given)
+    layers, own = every_layer(), os.path.abspath(path)
+    if any(file == own for _, file in layers):
+        return Wide([(layer, file) for layer, file in layers if file == own or os.path.exists(file)], given)
+    return Rules(table_of([*layers, ("project", path)]), given)
+
+
+def every_layer() -> list[Layer]:
+    """The files that apply to every project, whether they exist or not: the machine's and the user's own."""
+    managed = os.path.join(os.environ.get("PROGRAMDATA") or r"C:\ProgramData", "onehook") if os.name == "nt" else "/etc/onehook"
+    folders = (("managed", managed), ("user", config_folder()))
+    return [(layer, os.path.join(folder, "onehook.toml")) for layer, folder in folders if folder]
 
 
 def layers_beside(path: str) -> list[Layer]:
-    """The files that apply beside a project's, if they exist: the machine's and the user's own."""
-    if os.name == "nt":
-        managed, base = os.path.join(os.environ.get("PROGRAMDATA") or r"C:\ProgramData", "onehook"), os.environ.get("APPDATA") or ""
-    else:
-        managed, base = "/etc/onehook", os.environ.get("XDG_CONFIG_HOME") or ""
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".config")
-    files = [("managed", os.path.join(managed, "onehook.toml")), ("user", os.path.join(base, "onehook", "onehook.toml"))]
-    return [(layer, file) for layer, file in files if os.path.isabs(file) and file != os.path.abspath(path)]
+    """Those that apply beside a file."""
+    return [(layer, file) for layer, file in every_layer() if file != os.path.abspath(path)]
 
 
 def load(path: str, layers: Sequence[Layer] = (), cache: str | None = None) -> Rules:

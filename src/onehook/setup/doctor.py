@@ -165,6 +165,7 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         )
     else:
         yield from _observing(policy, written, again)
+        yield from _trusted(policy, machine)
     yield from committed(file, written, machine)
     if written.portable:
         yield from _portable(written, machine, again)
@@ -179,6 +180,20 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         yield Diagnosis("fail", f"the launcher {launcher} does not exist", again)
     elif launcher != LAUNCHER:
         yield Diagnosis("note", f"the entries run another installation of onehook: {launcher}", again)
+
+
+def _trusted(policy: Path, machine: Machine) -> Iterator[Diagnosis]:
+    """Whether an install for all projects takes all of this project's rules file."""
+    from onehook.rules.load import every_layer
+    from onehook.rules.trust import is_trusted, project_file
+
+    if str(policy) not in [path for _, path in every_layer()]:
+        return
+    project = project_file(str(machine.project))
+    if project and not is_trusted(project):
+        yield Diagnosis(
+            "note", f"{project} is not trusted: only what stops something applies", f"onehook trust --rules {shlex.quote(project)}"
+        )
 
 
 def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis]:
