@@ -83,7 +83,7 @@ def test_each_code_is_found(lint, code):
 
 
 def test_every_code_has_a_test():
-    elsewhere = {"OH001", "OH301", "OH302", "OH401"}
+    elsewhere = {"OH001", "OH301", "OH302", "OH401", "OH501", "OH502", "OH503"}  # the last three in test_rules_file.py
     assert {*FOUND, *elsewhere} == set(CODES)
 
 

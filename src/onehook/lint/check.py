@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from onehook.core import BY_HOST, Options
-from onehook.lint import answers, loading, places
+from onehook.lint import answers, loading, places, rules_file
 from onehook.lint.codes import LEVELS
 from onehook.lint.loading import DoesNotLoad, Probed
 from onehook.lint.model import Finding, Handler, Policy, Shape
 from onehook.lint.samples import texts_for, wanted
 from onehook.lint.source import source_of
+from onehook.policy import holds_rules, is_manifest
 from onehook.testing.shots import chosen
 
 # Errors that are mistakes in a handler, on whatever event; others may be meant, or due to the empty folder that lint runs handlers in.
@@ -49,7 +51,9 @@ def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:
     try:
         policy, same = loading.describe(path)
     except DoesNotLoad as error:
-        finding = Finding("OH001", error.line, str(error)).placed(path, error.line)
+        line, text = rules_file.place_in(str(error)) if is_manifest(path) else (error.line, str(error))
+        fix = "fix what the message reports" if is_manifest(path) else ""
+        finding = Finding("OH001", line, text, fix=fix).placed(path, line)
         return Report(path, names, (finding,), loads=False)
     _read_sources(policy)
     probed = _probe(policy, names, limits) if limits.run_handlers else {}
@@ -61,6 +65,7 @@ def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:
         *_join_findings(policy),
         *_run_findings(policy, probed, limits),
         *_import_findings(policy, imports, limits),
+        *(rules_file.findings(path) if is_manifest(path) and holds_rules(Path(path).read_bytes()) else ()),
     ]
     shown = [complete for finding in found for complete in _placed(policy, path, finding)]
     shown.sort(key=lambda finding: (finding.file, finding.line, finding.code, finding.hosts))
@@ -110,7 +115,8 @@ def _whole(policy: Policy) -> Iterator[Finding]:
     others = [handler for handler in policy.handlers if handler.shapes and handler not in guards]
     if guards and not others and policy.options.get("fail") is None:
         line = source_of(policy.path).line_of_call("Hooks")
-        yield Finding("OH401", line, 'this policy only denies, and with fail="open" an error or a timeout lets everything through')
+        text = 'this policy only denies, and with fail="open" an error or a timeout lets everything through'
+        yield Finding("OH401", line, text, fix='set fail = "closed"' if is_manifest(policy.path) else "")
 
 
 def _join_findings(policy: Policy) -> Iterator[Finding]:

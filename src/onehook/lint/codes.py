@@ -49,6 +49,9 @@ CODES = {
         "note", "policies joined by use() differ in an option; the stricter value counts",
         "set the option to the value that counts in the policy that uses the other",
     ),
+    "OH501": Code("warning", "an exception in a rules file has ended", "remove it, or give it a new `until` and a reason"),
+    "OH502": Code("error", "an example of a rule does not hold", "change the pattern or the example; `onehook explain` reads it"),
+    "OH503": Code("note", "a rule without an example that it must stop", "add `matches`, which `onehook test` checks"),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from onehook.packs import PACKS, read_pack
 from onehook.rules.compile import compile_layers
 from onehook.rules.held import command_text
 from onehook.rules.judge import Line, findings, index_names
-from onehook.rules.levels import Finding, answered
+from onehook.rules.levels import Finding, answered, expired
 from onehook.rules.load import Table, table_of
 from onehook.rules.match import Reading
 
@@ -64,6 +64,20 @@ def _part(table: Table, command: Any) -> dict[str, Any]:
 def rules_on(path: str, layers: Sequence[Layer] = ()) -> list[dict[str, Any]]:
     """Every rule that is on, with what each layer says of it and where."""
     return table_of([*layers, ("project", path)], cache="").rules()
+
+
+def expired_exceptions(layers: Sequence[Layer]) -> list[dict[str, Any]]:
+    """The exceptions in these files, and in what they extend, whose last day has passed."""
+    from onehook.rules.compile import Stack
+
+    found: list[dict[str, Any]] = []
+    for layer, path in layers:
+        for file in Stack(layer, path).files if os.path.exists(path) else ():
+            for number, entry in file.tables("exception"):
+                until = str(entry.get("until", ""))[:10]
+                if expired({"until": until}):
+                    found.append({**entry, "until": until, "file": file.path, "line": file.line("exception", number)})
+    return found
 
 
 # --- samples ---------------------------------------------------------------------------------------------------------------------

@@ -38,12 +38,17 @@ def project_file(cwd: str, home: str = "") -> str:
     return nearest
 
 
+def sha256() -> Any:
+    for name in ("_sha2", "_sha256", "hashlib"):  # the last loads OpenSSL, which takes longer than all the rest
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            continue
+    raise UsageError("this Python has no SHA-256")
+
+
 def digest(path: str) -> str:
     """The SHA-256 of a rules file and of every file that it extends."""
-    try:
-        from _sha2 import sha256  # hashlib loads OpenSSL, which takes longer than all the rest
-    except ImportError:
-        from hashlib import sha256
     seen: list[str] = []
     whole = sha256()
     waiting = [os.path.abspath(path)]

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from onehook.core import OnehookError
 from onehook.hostkit.config import DEFAULT_EVENTS, SCOPES, Diagnosis, Found, Machine
 from onehook.hosts import optional, readers_of, wire_of
 from onehook.lint.loading import DoesNotLoad, describe
-from onehook.policy import source_says_closed
+from onehook.policy import holds_rules, is_manifest, source_says_closed
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read, resembles_ours
 from onehook.setup.coverage import never_denies, unreached
 from onehook.setup.elsewhere import committed, missing_imports
@@ -166,6 +167,7 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
     else:
         yield from _observing(policy, written, again)
         yield from _trusted(policy, machine)
+        yield from _ended(policy)
     yield from committed(file, written, machine)
     if written.portable:
         yield from _portable(written, machine, again)
@@ -194,6 +196,23 @@ def _trusted(policy: Path, machine: Machine) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "note", f"{project} is not trusted: only what stops something applies", f"onehook trust --rules {shlex.quote(project)}"
         )
+
+
+def _ended(policy: Path) -> Iterator[Diagnosis]:
+    """The exceptions of a rules file, and of the user's and the machine's own, that hold no longer."""
+    from onehook.rules.explain import expired_exceptions
+    from onehook.rules.load import layers_beside
+
+    if not is_manifest(str(policy)) or not holds_rules(policy.read_bytes()):
+        return
+    try:
+        ended = expired_exceptions([*layers_beside(str(policy)), ("project", str(policy))])
+    except OnehookError:  # the probe says so
+        return
+    for exception in ended:
+        where = f"{exception['file']}:{exception['line']}"
+        text = f"{where}: the exception to {exception['rule']} ended on {exception['until']}"
+        yield Diagnosis("warn", text, f"remove it from {exception['file']}, or give it a new `until`")
 
 
 def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis]:
