@@ -1,5 +1,7 @@
 """Rules without code: command patterns, permissions, packs and the file that holds them (docs/rules.md)."""
 
+from __future__ import annotations
+
 import os
 import sys
 
