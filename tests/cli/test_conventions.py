@@ -71,6 +71,7 @@ JSON = {
     "explain": ("explain ls --rules rules.toml --json", 0, {"decision", "findings", "parts"}),
     "rules": ("rules --rules rules.toml --json", 0, {"id", "says"}),
     "test": ("test --rules rules.toml --json", 0, {"passed", "failed"}),
+    "trust": ("trust --rules rules.toml --revoke --json", 0, {"file", "trusted", "was_trusted"}),
 }
 NOT_FOR_SCRIPTS = {"init", "model", "record", "run"}  # they write files, serve, or pass on what something else prints
 
