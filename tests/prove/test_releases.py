@@ -101,11 +101,19 @@ def test_without_npm_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize("text", ["npm error code ETARGET", "npm error 404 No match found for version 9.9.9"])
-def test_a_version_that_does_not_exist_is_reported_with_how_to_list_them(npm: Npm, text: str) -> None:
+def test_a_version_that_does_not_exist_is_reported_with_how_to_list_them(npm: Npm, tmp_path: Path, text: str) -> None:
     npm(f"echo '{text}' >&2; exit 1")
     done = onehook("--hosts", "copilot", "--versions", "9.9.9")
     assert done.exit_code == 1
     assert "there is no such release; `npm view @github/copilot versions` lists them" in done.output
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_listing_the_agents_installs_nothing(npm: Npm, tmp_path: Path) -> None:
+    calls = npm("exit 1")
+    done = onehook("--hosts", "copilot", "--versions", "old", "--list")
+    assert done.exit_code == 0 and "stop-guard" in done.output
+    assert not calls.exists()
 
 
 def test_what_npm_says_about_another_failure_is_shown(npm: Npm) -> None:
@@ -162,6 +170,10 @@ def test_the_differences_between_releases_as_data_and_as_lines() -> None:
 
 def test_releases_that_behave_the_same() -> None:
     assert release_lines(compared({**DOCUMENT, "results": DOCUMENT["results"][::2]}))[0] == "No differences between the releases."
+
+
+def test_a_single_release_is_not_compared() -> None:
+    assert release_lines(compared({**DOCUMENT, "results": DOCUMENT["results"][2:]})) == []
 
 
 # ---- what is expected of them

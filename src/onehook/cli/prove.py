@@ -62,7 +62,7 @@ def command(
     scenarios = by_id(_words(only)) if only else list(SCENARIOS)
     if versions and diff:
         raise click.UsageError("--diff compares one release with the committed results; --versions compares releases with each other")
-    agents = _releases(hosts, _words(versions)) if versions else _agents(hosts, fetch, pinned)
+    agents = _releases(hosts, _words(versions), fetch=not list_only) if versions else _agents(hosts, fetch, pinned)
     if list_only and as_json:
         known = {"scenarios": {scenario.id: scenario.title for scenario in scenarios}}
         print_json({**known, "agents": [{"name": agent.name, "version": agent.version, "binary": str(agent.binary)} for agent in agents]})
@@ -127,11 +127,12 @@ def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:
     return found
 
 
-def _releases(hosts: list[str], versions: list[str]) -> list[Any]:
+def _releases(hosts: list[str], versions: list[str], fetch: bool) -> list[Any]:
     from onehook.prove.agents import agents_of, cache_folder, releases
 
     wanted = releases(_chosen(hosts), versions)
-    _fetch(wanted, cache_folder())
+    if fetch:
+        _fetch(wanted, cache_folder())
     return agents_of(wanted, cache_folder())
 
 

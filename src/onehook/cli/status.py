@@ -39,8 +39,8 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
         click.echo("No policy is installed here. Install one with `onehook install POLICY`.")
     for here in agents:
         if here.version and not here.proven:
-            text = f"{here.host} {here.version} is not one of the releases that onehook is proven on ({here.oldest} to {here.newest})"
-            click.secho(text, fg="yellow")
+            name = f"{config_of(here.host).TITLE} {here.version}"
+            click.secho(f"{name} is not one of the releases that onehook is proven on ({here.oldest} to {here.newest})", fg="yellow")
     if absent:
         click.echo(f"Agents found without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
 

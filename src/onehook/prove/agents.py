@@ -99,7 +99,11 @@ def install(pin: Pin, cache: Path, say: Callable[[str], None]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     say(name)
     (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-    _npm("install", "--ignore-scripts", "--no-fund", "--no-audit", "--no-save", "--prefix", str(folder), name, why=why)
+    try:
+        _npm("install", "--ignore-scripts", "--no-fund", "--no-audit", "--no-save", "--prefix", str(folder), name, why=why)
+    except AgentError:
+        shutil.rmtree(folder)
+        raise
     if not pin.program(cache).exists():
         raise AgentError(f"{why}: it does not contain {pin.binary}")
     (folder / ".complete").write_text(pin.version + "\n", encoding="utf-8")

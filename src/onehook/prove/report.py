@@ -59,5 +59,7 @@ def release_lines(document: dict[str, Any]) -> list[str]:
         verdicts = ", ".join(f"{version} {verdict}" for version, verdict in row["verdicts"].items())
         details = "; ".join(dict.fromkeys(row["details"].values()))
         lines.append(f"{name} {row['scenario']}: {verdicts}{f' ({details})' if details else ''}")
-    lines = ["Differences between the releases:", *lines] if lines else ["No differences between the releases."]
+    several = any(len(versions) > 1 for versions in document["releases"].values())
+    none = ["No differences between the releases."] if several else []
+    lines = ["Differences between the releases:", *lines] if lines else none
     return lines + [f"Known: {fact['host']} {fact['version']}: {fact['what']}" for fact in document["known"]]

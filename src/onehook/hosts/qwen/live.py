@@ -77,7 +77,7 @@ TRAITS = Traits(
     facts=(
         Fact(
             "`stop_hook_active` is already true on the first Stop of a turn, so a handler that denies only if it is false never does",
-            until="0.21.2",
+            until="0.23.3",
             rows=("stop-continued",),
         ),
     ),
