@@ -57,8 +57,9 @@ def test_bytes_become_text_or_a_payload_error(data):
 
 @given(JSON)
 def test_the_fallback_for_other_interpreters_does_the_same(value):
-    scan, encode = codec._stdlib_codec()
+    scan, encode, encode_compact = codec._stdlib_codec()
     assert encode(value) == codec.dumps(value)
+    assert encode_compact(value) == codec._encode_compact(value)
     assert scan(encode(value), 0)[0] == value
 
 

@@ -18,7 +18,7 @@ LAYERS = (
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.recorder"),
-    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state", "onehook.sweep"),
+    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state"),
     ("onehook.policy",),
     ("onehook.rules",),
     ("onehook.packs",),
@@ -27,10 +27,18 @@ LAYERS = (
     ("onehook.hostkit",),
     ("onehook.policies",),
     ("onehook.textedit",),
-    ("onehook.codec", "onehook.lock"),
+    ("onehook.codec", "onehook.sweep", "onehook.lock"),
     ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.version", "onehook"),
 )
-MANIFEST = ("manifest", "manifest.commands", "manifest.load", "manifest.dialects", "manifest.programs", "manifest.toml_reader")
+MANIFEST = (
+    "manifest",
+    "manifest.commands",
+    "manifest.mentions",
+    "manifest.load",
+    "manifest.dialects",
+    "manifest.programs",
+    "manifest.toml_reader",
+)
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.scripts", "rules.trust")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")

@@ -35,23 +35,30 @@ class _ScannerSettings:
     memo: dict[str, str] = {}  # noqa: RUF012
 
 
-def _c_codec() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[Any], str]]:
+def _c_codec() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[Any], str], Callable[[Any], str]]:
     import _json
 
     settings: Any = _ScannerSettings
     scan = _json.make_scanner(settings)
     encoder = _json.make_encoder(None, _refuse_object, _json.encode_basestring_ascii, None, ": ", ", ", False, False, False)
+    compact = _json.make_encoder(None, _refuse_object, _json.encode_basestring, None, ":", ",", False, False, False)
 
     def encode(value: Any) -> str:
         return "".join(encoder(value, 0))
 
+    def encode_compact(value: Any) -> str:
+        return "".join(compact(value, 0))
+
     # Trust them only after a round trip.
-    if scan('{"a": [1, "\\u00e9"]}', 0) != ({"a": [1, "\u00e9"]}, 20) or encode({"a": [1, "\u00e9"]}) != '{"a": [1, "\\u00e9"]}':
+    sample = {"a": [1, "\u00e9"]}
+    if scan('{"a": [1, "\\u00e9"]}', 0) != (sample, 20) or encode(sample) != '{"a": [1, "\\u00e9"]}':
         raise ImportError("the C codec of json behaves differently here")
-    return scan, encode
+    if encode_compact(sample) != '{"a":[1,"\u00e9"]}':
+        raise ImportError("the C codec of json behaves differently here")
+    return scan, encode, encode_compact
 
 
-def _stdlib_codec() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[Any], str]]:
+def _stdlib_codec() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[Any], str], Callable[[Any], str]]:
     import json
 
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
@@ -59,13 +66,16 @@ def _stdlib_codec() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[An
     def encode(value: Any) -> str:
         return json.dumps(value, allow_nan=False)
 
-    return decoder.scan_once, encode  # type: ignore[attr-defined,unused-ignore]
+    def encode_compact(value: Any) -> str:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+    return decoder.scan_once, encode, encode_compact  # type: ignore[attr-defined,unused-ignore]
 
 
 try:
-    _scan, _encode = _c_codec()
+    _scan, _encode, _encode_compact = _c_codec()
 except Exception:
-    _scan, _encode = _stdlib_codec()
+    _scan, _encode, _encode_compact = _stdlib_codec()
 
 
 def text_of(data: bytes) -> str:
@@ -137,8 +147,17 @@ def read_jsonc(path: Any) -> dict[str, Any]:
 
 
 def dumps(value: Any) -> str:
-    """Compact ASCII JSON on one line. ValueError or TypeError for what is not JSON."""
+    """ASCII JSON on one line. ValueError or TypeError for what is not JSON."""
     try:
         return _encode(value)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def compact(value: Any) -> str:
+    """JSON as agents write it (JSON.stringify): no spaces, and no escapes but those that JSON needs."""
+    try:
+        # Half of a surrogate pair has no UTF-8; agents escape it, and nothing else.
+        return _encode_compact(value).encode("utf-8", "backslashreplace").decode("utf-8")
     except RecursionError:
         raise ValueError("nested too deeply") from None

@@ -195,8 +195,10 @@ class Event:
     __slots__ = (
         "_fold",
         "_names",
+        "_raw",
         "_spell",
         "_tool",
+        "_transcript",
         "agent_id",
         "changes",
         "command",
@@ -255,8 +257,10 @@ class Event:
         self.url = ""
         self.mcp: Mcp | None = None
         self._names: tuple[str, ...] = ()
+        self._raw = b""  # the payload as it arrived, for programs that expect these very bytes
         self._fold: Callable[[Event], Facts] | None = None
         self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None
+        self._transcript = ""  # the session's transcript in the form of the program that is told of this event, if one was made
         self._tool: Any = None  # the tool's entry in the table of the host, if it has one
 
     def take_tool(

@@ -191,6 +191,7 @@ def event_of(request: Request, data: bytes) -> tuple[Wire, Event]:
         raise PayloadError("the payload is not a JSON object")
     wire = resolve(request.hosts, payload)
     event = wire.parse(payload, request.event_name)
+    event._raw = data
     event.echo = event.echo or _answered_elsewhere(request, wire, event) or not happens(wire, event)
     return wire, event
 

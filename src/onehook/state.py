@@ -16,7 +16,7 @@ import sys
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
 from onehook.lock import Lock
-from onehook.stopguard import state_folder
+from onehook.sweep import state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

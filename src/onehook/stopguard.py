@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from onehook.core import Drop, Response
+from onehook.sweep import state_folder, sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ def _count(event: Event) -> int:
         first = not os.path.exists(path)
         os.replace(temporary, path)
         if first:
-            from onehook.sweep import sweep_sometimes
-
             sweep_sometimes(state_folder())
         return before
     except OSError:
@@ -80,13 +79,3 @@ def _path(event: Event) -> str:
 
     key = "\0".join((event.host, event.session_id, event.agent_id, event.event, event.stop_chain))
     return os.path.join(state_folder(), "stops", sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest())
-
-
-def state_folder() -> str:
-    """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
-    named = os.environ.get("ONEHOOK_STATE_DIR")
-    if named:
-        return named
-    if os.name == "nt":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "onehook")
-    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "onehook")

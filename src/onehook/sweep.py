@@ -1,4 +1,4 @@
-"""Deletes state that was not changed for long: of sessions, of projects, and of the stop guard."""
+"""Where state is kept (of sessions, of projects, of the stop guard, transcripts), and how it is deleted if it was not changed for long."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ import time
 
 from onehook.lock import try_acquire
 
-DAYS = {"sessions": 30, "projects": 365, "stops": 30}  # without a change
+DAYS = {"sessions": 30, "projects": 365, "stops": 30, "transcripts": 2}  # without a change
 EVERY = 24 * 3600
+
+
+def state_folder() -> str:
+    """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
+    named = os.environ.get("ONEHOOK_STATE_DIR")
+    if named:
+        return named
+    if os.name == "nt":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "onehook")
+    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "onehook")
 
 
 def sweep_sometimes(folder: str) -> None:
@@ -34,6 +44,9 @@ def sweep(folder: str, oldest: float) -> None:
         return
     for name in names:
         path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            sweep(path, oldest)
+            continue
         try:
             if os.stat(path).st_mtime < oldest:
                 _remove(path)

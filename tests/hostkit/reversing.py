@@ -138,7 +138,7 @@ def event_on(host: str, tool: str, **fields: Any) -> Event:
 
 def elsewhere(event: Event) -> Event:
     """The same event, come from another host."""
-    copy = reverse._copied(event)
+    copy = reverse.copied(event)
     copy.host = ""
     return copy
 

@@ -123,7 +123,7 @@ def test_the_contract_is_one_line_with_its_two_keys(tmp_path):
     target = tmp_path / "seen"
     path = manifest_of(tmp_path / "m", sh(f"cat > {target}", "contract"))
     fire(path, tool_payload("claude", "ls"))
-    assert target.read_text() == '{"tool_name": "Shell", "tool_input": {"command": "ls"}}\n'
+    assert target.read_text() == '{"tool_name":"Shell","tool_input":{"command":"ls"}}\n'
 
 
 FILE = {"file_path": "/p/a", "content": "x"}

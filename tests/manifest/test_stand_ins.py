@@ -13,7 +13,7 @@ from harness import clean_environment, fire
 from onehook.core import Hooks
 from onehook.hostkit.reverse import sample, unified_events
 from onehook.hosts import HOSTS, load, wire_of
-from onehook.manifest.load import stand_ins_of
+from onehook.manifest.needs import stand_ins_of
 from onehook.policy import load_policy
 from tests.manifest.kit import manifest_of, sh
 

@@ -16,7 +16,7 @@ from onehook.hostkit.config import DEFAULT_EVENTS, Machine, Wish
 from onehook.setup.apply import apply
 from onehook.setup.command import LAUNCHER
 from onehook.setup.journal import Journal
-from onehook.setup.plan import Plan, Request, plan_install, plan_uninstall
+from onehook.setup.plan import Plan, Request, configurable, plan_install, plan_uninstall
 
 POLICY = """from onehook import Hooks, deny
 hooks = Hooks()
@@ -85,7 +85,8 @@ class Place:
 
     def request(self, scope: str = "project", **options: Any) -> Request:
         wish = Wish(options.get("fail_closed", False), options.get("timeout"), options.get("stop_limit", 5), options.get("matchers", {}))
-        events = tuple(options.get("events", DEFAULT_EVENTS))
+        named = {event: event for event in options.get("events", DEFAULT_EVENTS)}
+        events = dict.fromkeys(configurable(), named)
         portable, trust, audience = options.get("portable", False), options.get("trust", False), options.get("audience", "")
         return Request(options.get("policy", self.policy), scope, events, wish, portable, trust, audience)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from onehook.cli.choices import Verb, hosts_option, json_option, machine_of, pick, print_json, project_option
+from onehook.hostkit.imports import shortened
 from onehook.hosts import HOSTS, readers_of
 from onehook.setup.imports import importable
 
@@ -73,18 +75,22 @@ def _sources(names: list[str]) -> list[str]:
 
 
 def _report(found: Import) -> None:
+    counts = Counter(loss for taken in found.carried for loss in taken.hook.losses)
     for taken in found.carried:
-        click.echo(f"imported      {taken.host} {taken.hook.event}: {taken.hook.shown}", err=True)
-        for loss in taken.hook.losses:
+        click.echo(f"imported      {taken.host} {taken.hook.event}: {shortened(taken.hook.shown)}", err=True)
+        for loss in (loss for loss in taken.hook.losses if counts[loss] == 1):
             click.echo(f"              but {loss}", err=True)
+    for loss, count in counts.items():
+        if count > 1:
+            click.echo(f"              but, for {count} of them: {loss}", err=True)
     for taken in found.refused:
-        click.echo(f"NOT imported  {taken.host} {taken.hook.event}: {taken.hook.shown}: {taken.hook.refused}", err=True)
+        click.echo(f"NOT imported  {taken.host} {taken.hook.event}: {shortened(taken.hook.shown)}: {taken.hook.refused}", err=True)
     for one in found.permissions:
         if one.refused:
             click.echo(f"NOT imported  {one}: {one.listed.refused}", err=True)
         else:
             click.echo(f"imported      {one} as {one.listed.entry}{f', but {one.listed.loss}' if one.listed.loss else ''}", err=True)
-    for note in found.notes:
+    for note in dict.fromkeys(found.notes):
         click.echo(f"note          {note}", err=True)
 
 

@@ -20,8 +20,8 @@ from onehook.cli.choices import (
     project_option,
 )
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Hooks, OnehookError, Options
-from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS, Machine, Wish
-from onehook.manifest.load import stand_ins_of
+from onehook.hostkit.config import TOOL_EVENTS, Machine, Wish
+from onehook.manifest.needs import events_of, tools_of
 from onehook.rules.load import Rules
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
 from onehook.setup.files import FileEdit
@@ -38,7 +38,11 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
     type=click.Choice(["me", "team"]),
     help="In a git repository: 'me' (files that git ignores) or 'team' (portable, to be committed). [default: ask]",
 )
-@click.option("--events", default="", help="Unified events, comma-separated. [default: the five core events, and those the policy handles]")
+@click.option(
+    "--events",
+    default="",
+    help="Unified events, comma-separated. [default: what POLICY handles; of a .py, the core events too]",
+)
 @click.option("--matcher", default="", help='Unified tools to match: "Bash|Write", or per event: "PreToolUse:Bash,PostToolUse:Write|Edit".')
 @click.option("--observe", is_flag=True, help='Block nothing: every decision is computed, and written to stderr as "would deny".')
 @click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
@@ -81,9 +85,9 @@ def command(
     hooks = loaded(path)
     if portable and isinstance(hooks, Rules):
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
-    stand_ins = {} if events else {host: stand_ins_of(hooks, host) for host in chosen}
-    wish = _wish(hooks, observe, fail_closed, timeout, matcher)
-    request = Request(path, scope, _events(events, hooks), wish, portable, trust, audience, stand_ins)
+    named = {event: event for event in _events(events)}
+    wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
+    request = Request(path, scope, {host: named or events_of(hooks, host) for host in chosen}, wish, portable, trust, audience)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
@@ -121,10 +125,10 @@ def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> 
         raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; copy {policy} there")
 
 
-def _wish(hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matcher: str) -> Wish:
+def _wish(hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matchers: dict[str, str]) -> Wish:
     options = Options(hooks.options)
     closed = fail_closed or (options.fail == "closed" and options.mode != "observe" and not observe)
-    return Wish(closed, timeout or options.timeout, int(options.stop_limit), _matchers(matcher), observe)
+    return Wish(closed, timeout or options.timeout, int(options.stop_limit), matchers, observe)
 
 
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -283,9 +287,9 @@ def loaded(path: Path) -> Hooks:
         raise click.ClickException(f"{path} does not load: {type(error).__name__}: {error}; nothing was changed") from None
 
 
-def _events(text: str, hooks: Hooks) -> tuple[str, ...]:
+def _events(text: str) -> tuple[str, ...]:
     if not text:
-        return tuple(dict.fromkeys([*DEFAULT_EVENTS, *(registration.event for registration in hooks.registrations)]))
+        return ()
     named = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for name in named or ("",):
         if name not in EVENTS and name not in EXTENDED_EVENTS:

@@ -225,6 +225,8 @@ def _settle(event: Event, answer: Response, field: str, cap: Cap, drops: list[Dr
     if kind == "moved":
         if getattr(answer, cap.becomes) is None:
             setattr(answer, cap.becomes, getattr(answer, field))
+        elif cap.becomes == "additional_context":
+            answer.additional_context = f"{getattr(answer, field)}\n\n{answer.additional_context}"
         else:
             kind, why = "superseded", f"{cap.becomes} is shown instead"
     if why:
@@ -234,8 +236,10 @@ def _settle(event: Event, answer: Response, field: str, cap: Cap, drops: list[Dr
 
 
 def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bool:
-    """Whether an ask goes to the host unchanged although the host mishandles it, because the policy opted out of the downgrade."""
-    return answer.decision == "ask" and caps.ask_passes and options.ask_fallback_on(host) == "ask"
+    """Whether an ask goes to the host unchanged although the host mishandles it, because the policy opted out of the downgrade, or because
+    it comes from a program that was written for this host (`native`)."""
+    own = host in (answer.native or {}).get("ask", {})
+    return answer.decision == "ask" and caps.ask_passes and (own or options.ask_fallback_on(host) == "ask")
 
 
 def _can_deny(wire: Tables, event: Event, caps: Caps) -> bool:

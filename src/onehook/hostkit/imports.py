@@ -15,7 +15,9 @@ from typing import Any
 from onehook.core import TOOLS, wildcard
 from onehook.hostkit.tools import Tool
 
+NO_LIMIT = 100  # for an agent that never ends a loop of refused stops: more than one that ends by itself needs
 _ANY = (None, "", "*", ".*")
+_ELSEWHERE = (*TOOLS, "MultiEdit", "NotebookEdit")
 _GROUP = re.compile(r"(\^?)\((?:\?:)?([^()]*)\)(\$?)")
 _NAME = re.compile(r"[A-Za-z0-9_:*-]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
@@ -41,6 +43,7 @@ class Borrowed:
     commands: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    stop_limit: int = 0  # how often in a row its own agent lets it refuse a stop; 0 for what holds there in general
     losses: list[str] = field(default_factory=list)
     refused: str = ""
 
@@ -62,6 +65,22 @@ def shown_of(handler: Mapping[str, Any]) -> str:
             words = [handler[key], *(word for word in handler.get("args", []) if isinstance(word, str))]
             return " ".join(words)
     return str(dict(handler))
+
+
+def shortened(text: str, width: int = 100) -> str:
+    """The beginning of a command or a prompt, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 3]}..."
+
+
+def misplaced(data: Any, title: str) -> Iterator[Borrowed]:
+    """Hooks that stand in their event without a group around them: an agent whose hooks are grouped does not run them."""
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and "hooks" not in entry and isinstance(entry.get("command"), str):
+                why = f'{title} does not run it: it must be in a group, {{"hooks": [...]}}'
+                yield Borrowed(event, ("hooks", event, at), shown_of(entry), refused=why)
 
 
 def name_of(handler: Mapping[str, Any]) -> str:
@@ -100,6 +119,11 @@ def no_equivalent(hook: Borrowed, matcher: object) -> str:
 
 def seconds(value: object, default: float) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 else default
+
+
+def too_short(timeout: float, title: str) -> list[str]:
+    """For an agent that counts milliseconds: a timeout that was probably meant in seconds."""
+    return [f"its timeout is {timeout * 1000:g} ms, not s: {title} ends it before most programs can answer"] if timeout < 1 else []
 
 
 # ---- commands ----
@@ -161,9 +185,29 @@ def _unified(name: str, tools: Mapping[str, Tool]) -> list[str]:
     return [*names, "Delete"] if tool.patch else names  # a patch can delete, too
 
 
-def own_tools(names: list[str]) -> list[str]:
-    """Tools that no other host has."""
-    return [name for name in names if name not in TOOLS and not name.startswith("mcp__")]
+def own_tools(names: list[str], known: Container[str], title: str) -> list[str]:
+    """What is lost of a matcher that names tools which no other agent has, or none at all. `known`: all tools of the agent."""
+    said: list[str] = []
+    for name in (name for name in names if name not in TOOLS and not name.startswith("mcp__")):
+        if name in known:
+            said.append(f"the tool {name} exists only in {title}, so the hook does not fire elsewhere")
+        else:
+            said.append(f"{title} has no tool {name!r} that onehook knows; the hook fires for it if the agent has a tool of this name")
+    return said
+
+
+def dead_words(patterns: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Those of a matcher's words that are tools of other agents only. They start nothing on their own agent, and must not elsewhere."""
+    words = (pattern for pattern in patterns if pattern.strip("*") in _ELSEWHERE)
+    return [word for word in words if not any(wildcard(word, name) for name in known)]
+
+
+def lost_words(dead: Iterable[str], title: str) -> list[str]:
+    return [f"{word.strip('*')!r} in its matcher is not a tool of {title}" for word in dead]
+
+
+def no_such_tool(matcher: object, title: str) -> str:
+    return f"its matcher {matcher!r} never matches: {title} has no such tool"
 
 
 def patterns_of(regex: str, allowed: re.Pattern[str] = _NAME, whole: bool = False) -> list[str] | None:
@@ -245,15 +289,24 @@ def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: st
 
 
 def take_names_or_regex(
-    hook: Borrowed, matcher: object, words: list[str] | None, on_tools: Container[str], tools: Mapping[str, Tool], title: str
+    hook: Borrowed,
+    matcher: object,
+    words: list[str] | None,
+    on_tools: Container[str],
+    tools: Mapping[str, Tool],
+    others: tuple[str, ...],
+    title: str,
 ) -> str:
-    """A matcher as Claude Code has it: names (`words`), or a regular expression. Returns why it has no equivalent, or ""."""
+    """A matcher as Claude Code has it: names (`words`), or a regular expression. Returns why it has no equivalent, or "".
+
+    `others`: the tools that `tools` lacks, since they have no unified name.
+    """
     if hook.event in on_tools:
         found = tools_of_regex(str(matcher), tools, "mcp__") if words is None else unified_tools(words, tools)
         if found is None:
             return no_list(matcher)
         hook.tools = found
-        hook.losses += [f"the tool {name} exists only in {title}, so the hook does not fire elsewhere" for name in own_tools(found)]
+        hook.losses += own_tools(found, (*tools, *others), title)
         return ""
     if hook.event == "SessionStart" and words:
         hook.sources = words
@@ -261,10 +314,12 @@ def take_names_or_regex(
     return no_equivalent(hook, matcher)
 
 
-def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], title: str) -> None:
+def take_tools(
+    hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], others: tuple[str, ...], title: str
+) -> None:
     """The tools of a hook, in unified words; what it fires on beside, or no longer, is a loss.
 
-    `tools` is the host's table without older names for a tool.
+    `tools` is the host's table without older names for a tool, `others` are those without a unified name.
     """
     matched = list(dict.fromkeys(natives))
     names = unified_tools(matched, tools)
@@ -274,7 +329,7 @@ def take_tools(hook: Borrowed, natives: Iterable[str], servers: list[str], tools
 
     said = [name for name in names if name in TOOLS or not meant(name)]
     hook.tools = list(dict.fromkeys([*said, *servers]))
-    hook.losses += [f"the tool {name} exists only in {title}, so the hook does not fire elsewhere" for name in own_tools(said)]
+    hook.losses += own_tools(said, (*tools, *others), title)
     beside = [name for name in tools if name not in matched and meant(name)]
     if beside:
         hook.losses.append(f"it also fires for {title}'s {', '.join(beside)}: they are the same unified tool")

@@ -1,14 +1,16 @@
 """What the hosts' reverse modules share: build an agent's payload from a unified event, and read a hook's answer as that agent does.
 
-Rules of this file and of hosts/<id>/reverse.py: pure, and nothing imported that costs start-up time (they run inside events).
+Rules of this file and of hosts/<id>/reverse.py: nothing imported that costs start-up time (they run inside events), and pure, except that
+text_of_file reads what another agent does not send.
 """
 
 from __future__ import annotations
 
-from onehook.codec import dumps, loads
+from onehook.codec import compact, loads
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Change, Event, HandlerError, PayloadError, UsageError
 from onehook.hostkit.patch import changes_of_patch
-from onehook.hostkit.tools import Tool, decoded, take_tool
+from onehook.hostkit.tools import GATED, Tool, absolute, decoded, take_tool
+from onehook.system import is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ TOOL_KEYS = {
 TIME = "2026-01-01T00:00:00.000Z"  # in a payload for an event of another host, which did not say when it was
 # Where a result has a text for the user and one for the model: what a command printed is in the first, the other has notes around it.
 _SHOWN = ("returnDisplay", "llmContent", "textResultForLlm", "text_result_for_llm")
+_MAX_FILE = 4 * 1024 * 1024
+# The fields of an answer in the form that Claude Code began.
+ANSWER = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
 _TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assistant_message", "error", "agent_id", "host_version")
 
@@ -83,12 +88,30 @@ def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
+def ordered(body: Mapping[str, Any], first: Iterable[str]) -> dict[str, Any]:
+    """A payload with these keys first, in this order: programs read it with sed, too."""
+    return {**{key: body[key] for key in first if key in body}, **body}
+
+
 def said_source(event: Event, host: str, words: Mapping[str, str], default: str) -> str:
     """Why a session starts, in the host's own word. `words`: those that differ from the unified ones, as in its wire."""
     sent = event.native.get("source")
     if event.host == host and isinstance(sent, str) and sent:
         return sent
     return next((word for word, unified in words.items() if unified == event.source), event.source or default)
+
+
+def text_of_file(path: str, cwd: str) -> str:
+    """The content of the file that an event is about; "" if there is none, or if it is too large to be sent."""
+    try:
+        place = absolute(path, cwd)
+        if not is_file(place):  # nor a pipe, which would never end
+            return ""
+        with open(place, "rb") as file:
+            data = file.read(_MAX_FILE + 1)
+    except (OSError, ValueError):
+        return ""
+    return data.decode("utf-8", "replace") if len(data) <= _MAX_FILE else ""
 
 
 def sent_text(event: Event, name: str, default: str) -> str:
@@ -103,10 +126,12 @@ def sent_mode(event: Event, modes: Collection[str], default: str) -> str:
     return mode if mode in modes else default
 
 
-def own_transcript(event: Event, host: str, marks: tuple[str, ...]) -> str:
-    """The transcript if it is of this host's kind: another host's has another format. "" is what hosts send that have none to show."""
+def own_transcript(event: Event, host: str, marks: tuple[str, ...] = ()) -> str:
+    """The transcript if it is of this host's kind, or was made for it. "" is what hosts send that have none to show."""
+    if event._transcript:
+        return event._transcript
     where = event.transcript_path.replace("\\", "/")
-    return event.transcript_path if event.host in ("", host) and any(mark in where for mark in marks) else ""
+    return event.transcript_path if event.host in ("", host) and (not marks or any(mark in where for mark in marks)) else ""
 
 
 def own_payload(host: str, event: Event, name: str) -> dict[str, Any] | None:
@@ -166,6 +191,44 @@ def _said_as(change: Change) -> tuple[str, dict[str, Any]]:
     return "Edit", {"file_path": change.path, "old_string": change.old or "", "new_string": change.new or ""}
 
 
+def said_tools(event: Event) -> list[str]:
+    """What other agents would call a tool that changes files: one word for each change."""
+    if _is_whole(event) and event.event not in GATED:
+        return ["Write", "Edit"]  # the file is written, so which of them it was can no longer be told
+    return [_said_as(change)[0] for change in event.changes]
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether this is a tool that says a change of a file as its whole new text."""
+    tool: Tool | None = event._tool
+    return tool is not None and not tool.patch and "Write" in tool.names and "Edit" in tool.names
+
+
+def told(event: Event) -> Event:
+    """An event whose tool says every edit as the whole new text, with what it changes in the file on disk."""
+    if not _is_whole(event) or event.event not in GATED:
+        return event
+    copy = copied(event)
+    copy.changes = [_compared(change, event.cwd) if change.kind == "write" else change for change in event.changes]
+    return copy
+
+
+def _compared(change: Change, cwd: str) -> Change:
+    before, after = text_of_file(change.path, cwd), change.new or ""
+    if not before or before == after:
+        return change
+    old, new = before.splitlines(True), after.splitlines(True)
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    if len(old) - end == start:  # nothing goes, so a line beside it says where
+        start, end = (start - 1, end) if start else (start, end - 1)
+    return Change(change.path, "edit", "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end]))
+
+
 def spelled(
     tool: Tool | None, unified: Mapping[str, Any], keys: Iterable[str] | None = None, lacks: tuple[str, ...] = ()
 ) -> dict[str, Any]:
@@ -179,10 +242,12 @@ def parts(event: Event, host: str) -> list[Event]:
 
     A script that guards files must see each of them: run it once for each part, and merge the answers.
     """
+    if event.host == host:
+        return [event]
     changes = _single_steps(event.changes)
-    if event.host != host and not changes:
+    if not changes:
         return path_parts(event, host)
-    if event.host == host or (len(changes) < 2 and changes == event.changes):
+    if len(changes) < 2 and changes == event.changes:
         return [event]
     return [_narrowed(event, change) for change in changes]
 
@@ -191,7 +256,7 @@ def path_parts(event: Event, host: str) -> list[Event]:
     """A call that looks at several places as one event per place, for a host whose tools look at one."""
     if event.host == host or event.changes or len(event.paths) < 2:
         return [event]
-    found = [_copied(event) for _ in event.paths]
+    found = [copied(event) for _ in event.paths]
     for part, path in zip(found, event.paths):
         part.paths, part._fold = [path], None
     return found
@@ -212,13 +277,13 @@ def _single_steps(changes: list[Change]) -> list[Change]:
 
 
 def _narrowed(event: Event, change: Change) -> Event:
-    part = _copied(event)
+    part = copied(event)
     part.tool = _said_as(change)[0]
     part.changes, part.paths, part._fold = [change], [change.path], None
     return part
 
 
-def _copied(event: Event) -> Event:
+def copied(event: Event) -> Event:
     copy = Event(event.event, event.host, event.native)
     for slot in Event.__slots__:
         setattr(copy, slot, getattr(event, slot))
@@ -254,7 +319,7 @@ def result_text(response: object) -> str:
     if text or response is None or isinstance(response, str):
         return text
     try:
-        return dumps(response)
+        return compact(response)
     except (TypeError, ValueError):
         raise HandlerError("the tool's result cannot be written as JSON") from None
 

@@ -1,6 +1,7 @@
-"""What the hosts' transcript readers share: lines in, the payloads that a hook would have been sent out.
+"""What the hosts' transcript readers share: lines in, the payloads that a hook would have been sent out. And the other way round.
 
 A host's class Transcript reads one file: take(line) returns payloads with their times, or None for a kind of line that it does not know.
+Its lines() writes such a file, for programs that look for it although another agent runs; what its own reader reads of it is what went in.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from onehook.hostkit.reverse import TIME
+
 MAX_KINDS = 50
 
 
@@ -18,6 +21,29 @@ class Moment(NamedTuple):
 
     time: str
     payload: dict[str, Any]
+
+
+class Entry(NamedTuple):
+    """One thing to write into a transcript, in the words of the agent whose form it has. kind: prompt, call, result or say."""
+
+    kind: str
+    text: str = ""  # of a result: what the tool printed, or its error
+    tool: str = ""
+    input: dict[str, Any] = {}  # noqa: RUF012
+    id: str = ""  # the same of a call and its result
+    response: Any = None
+    failed: bool = False
+
+
+def uuid_of(number: int) -> str:
+    return f"00000000-0000-4000-8000-{number:012x}"
+
+
+def chained(steps: Iterable[Entry], **common: Any) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """Each step with what every line of a chain has: an id, its parent's and a time."""
+    for number, step in enumerate(steps, 1):
+        parent = uuid_of(number - 1) if number > 1 else None
+        yield step, {"parentUuid": parent, **common, "uuid": uuid_of(number), "timestamp": TIME}
 
 
 class Transcript(Protocol):
@@ -75,9 +101,12 @@ class Messages:
             yield self.moment(line, "PostToolUseFailure", **call, error=error)
 
 
-def moments(transcript: Transcript, path: Path, counts: Counts) -> Iterator[Moment]:
-    """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over."""
-    for line in json_lines(path, counts):
+def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0) -> Iterator[Moment]:
+    """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over.
+
+    `last`: only of its end, of so many bytes.
+    """
+    for line in json_lines(path, counts, last):
         found = transcript.take(line)
         if found is None:
             counts.add_unknown(text(line.get("type")) or "line without a type")
@@ -86,8 +115,11 @@ def moments(transcript: Transcript, path: Path, counts: Counts) -> Iterator[Mome
     yield from transcript.end()
 
 
-def json_lines(path: Path, counts: Counts) -> Iterator[dict[str, Any]]:
+def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
+        if last and path.stat().st_size > last:
+            file.seek(-last, 2)
+            file.readline()  # the rest of a line
         for raw in file:
             if not raw.strip():
                 continue

@@ -5,7 +5,7 @@ The event goes in as JSON (docs/schema/event.json), the answer comes back as JSO
 
 from __future__ import annotations
 
-from onehook.core import Event, HandlerError, Response, as_response
+from onehook.core import CONTRACT_FIELDS, RESPONSE_FIELDS, Event, HandlerError, Response, as_response
 from onehook.hostkit import reverse
 
 TYPE_CHECKING = False
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "onehook"
+ANSWERS = (*RESPONSE_FIELDS, *CONTRACT_FIELDS)
 losses = reverse.no_losses
 variables = reverse.no_variables
 

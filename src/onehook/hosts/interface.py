@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.live import Launch, Sandbox, Step
     from onehook.hostkit.permissions import Listed
     from onehook.hostkit.tools import Tool
-    from onehook.hostkit.transcripts import Transcript
+    from onehook.hostkit.transcripts import Entry, Transcript
     from onehook.hostkit.trust import Grant
 
 
@@ -49,6 +49,8 @@ class Wire(Protocol):
     @property
     def BUILT_ON(self) -> str: ...  # the host that this one is a fork of, whose modules it uses; "" for none
     @property
+    def VARIABLES(self) -> tuple[str, ...]: ...  # environment variables by which a hook can tell that this agent runs it
+    @property
     def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, when failing open
     @property
     def ERROR_EXIT(self) -> int: ...  # exit code for every other error when failing open: one on which the agent continues
@@ -63,6 +65,8 @@ class Reverse(Protocol):
 
     @property
     def LABEL(self) -> str: ...  # the agent's name in messages
+    @property
+    def ANSWERS(self) -> tuple[str, ...]: ...  # the fields of a hook's answer, of every event
 
     def parts(self, event: Event) -> list[Event]: ...  # the event as the calls that it would be on this host
     def payload(self, event: Event, native_event: str = ...) -> dict[str, Any]: ...  # what the agent would send for this event
@@ -127,6 +131,9 @@ class Live(Protocol):
 class Imports(Protocol):
     """imports.py: the hooks in the agent's config files as hooks of a manifest, for `onehook import`."""
 
+    @property
+    def STOP_LIMIT(self) -> int: ...  # how often in a row the agent lets a hook refuse a stop
+
     def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: where it matters which file they are in
 
 
@@ -144,7 +151,11 @@ class Transcripts(Protocol):
     @property
     def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER
 
+    @property
+    def NAME(self) -> str: ...  # of a file that onehook writes: {session}
+
     def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
+    def lines(self, session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]: ...  # the lines of a file of these steps
 
 
 class Trust(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from onehook.codec import dumps
-from onehook.core import Event, OnehookError, Response, merge
+from onehook.codec import compact, loads
+from onehook.core import Event, OnehookError, PayloadError, Response, merge
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest import programs
@@ -15,6 +15,7 @@ from onehook.manifest.programs import Run
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from onehook.hosts.interface import Reverse
     from onehook.manifest.load import Program
@@ -40,14 +41,30 @@ class _Part:
         self.run: Run | None = None
 
     def prepare(self, project: str) -> None:
+        program, variables = self.program, _environment(self.program.dialect, self.event, project)
+        if program.reads_transcript(self.heard_on, variables):
+            self._take_transcript()
         try:
             payload = self.dialect.payload(self.event, self.program.native_event)
-            stdin = dumps(payload).encode("ascii") + b"\n"
+            stdin = self._bytes(payload)
         except (OnehookError, TypeError, ValueError) as error:
             self.problem = f": {error}"
             return
-        program = self.program
-        self.run = Run(program.words(), stdin, program.timeout, _environment(self.dialect, self.event, project), program.shell)
+        self.run = Run(program.words(), stdin, program.timeout, variables, program.shell)
+
+    def _take_transcript(self) -> None:
+        from onehook.hostkit.reverse import copied
+        from onehook.manifest.transcripts import built
+
+        path = built(self.program.dialect, self.heard_on)
+        self.event = copied(self.event)
+        self.event._transcript = path
+
+    def _bytes(self, payload: dict[str, Any]) -> bytes:
+        """What the program's agent would send: hooks search it with grep, so spaces and escapes count. Its own agent did send it."""
+        if self.event._raw and payload == self.event.native:
+            return self.event._raw
+        return compact(payload).encode("utf-8") + b"\n"
 
     def answer(self) -> Response | None:
         if self.run is None or self.run.problem:
@@ -57,6 +74,8 @@ class _Part:
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
             return self._failed(f": {error}")
+        if not heard.given() and self._foreign(stdout):
+            return self._failed(f": its answer has no field that {self.dialect.LABEL} reads; see `speaks`")
         if self.program.dialect != self.heard_on.host:
             self._say_losses(stdout)
         if self.run.exit_code == 0 and stderr.strip():
@@ -64,6 +83,14 @@ class _Part:
         if self._stands_in:
             heard = _without_decision(self.program, self.heard_on, heard)
         return _for_host(self.program, self.heard_on if self._stands_in else self.event, heard)
+
+    def _foreign(self, stdout: str) -> bool:
+        """Whether an answer is in no words of the dialect. Its agent would ignore it, and so a deny in another agent's words."""
+        try:
+            body = loads(stdout.strip())
+        except PayloadError:
+            return False
+        return isinstance(body, dict) and bool(body) and not any(key in body for key in self.dialect.ANSWERS)
 
     @property
     def _stands_in(self) -> bool:
@@ -94,7 +121,8 @@ def answers(programs: list[Program], event: Event, seconds: float) -> list[Respo
     for program in programs:
         dialect = dialect_of(program.dialect)
         moment = program.moment(event)
-        parts.append([_Part(program, dialect, part, event) for part in dialect.parts(event if moment is None else moment)])
+        meant = [part for part in dialect.parts(program.told(event if moment is None else moment)) if program.means(part)]
+        parts.append([_Part(program, dialect, part, event) for part in meant])
         for part in parts[-1]:
             part.prepare(project_of(event, program.folder))
     _way_to_run()([part.run for several in parts for part in several if part.run is not None], seconds)
@@ -173,12 +201,20 @@ def _grants(program: Program, event: Event) -> bool:
     return False
 
 
-def _environment(dialect: Reverse, event: Event, project: str) -> dict[str, str]:
-    """Our variables, and those that the dialect's programs expect. Existing values stay, unless they are about another project."""
+def _environment(speaks: str, event: Event, project: str) -> dict[str, str]:
+    """Our variables, and those that the dialect's programs expect. Existing values stay, unless they are about another project.
+
+    What tells that another agent runs is left out: some programs look for it, and then answer in that agent's words.
+    """
     variables = dict(os.environ)
+    expected = dialect_of(speaks).variables(event, project)
+    if event.host in HOSTS and speaks not in (OWN_DIALECT, event.host):
+        for name in wire_of(event.host).VARIABLES:
+            if name not in expected:
+                variables.pop(name, None)
     variables["ONEHOOK_HOST"] = event.host
     variables["ONEHOOK_PROJECT_DIR"] = project
-    for name, value in dialect.variables(event, project).items():
+    for name, value in expected.items():
         known = variables.get(name)
         if known is None or (name.endswith("_PROJECT_DIR") and event.cwd and not _inside(event.cwd, known)):
             variables[name] = value

@@ -16,7 +16,7 @@ from onehook.manifest.programs import AT_ONCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from onehook.core import Event
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whole event
 _MARGIN = 5.0  # seconds that the whole event has in addition to its programs
 _LISTS = ("events", "tools", "hosts", "commands", "paths", "sources")
-_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode")
+_FLAGS = ("shell", "transcript")
+_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript")
 
 
 def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
@@ -93,8 +94,9 @@ def _checked(path: str, number: int, entry: dict[str, Any]) -> dict[str, Any]:
             raise wrong(f"{key} must be a list of strings")
     if "events" not in entry:
         raise wrong('events is missing; for example: events = ["PreToolUse"]')
-    if not isinstance(entry.get("shell", False), bool):
-        raise wrong("shell must be true or false")
+    for key in _FLAGS:
+        if not isinstance(entry.get(key, False), bool):
+            raise wrong(f"{key} must be true or false")
     _check_command(entry, wrong)
     timeout = entry.get("timeout", TIMEOUT)
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < 1e6:
@@ -152,9 +154,12 @@ class Program:
 
     __slots__ = (
         "__name__", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources", "timeout",
+        "tools", "transcript",
     )  # fmt: skip
 
-    def __init__(self, entry: Mapping[str, Any], event: str, native_event: str, folder: str, fail: str) -> None:
+    def __init__(
+        self, entry: Mapping[str, Any], event: str, native_event: str, folder: str, fail: str, tools: tuple[str, ...] = ()
+    ) -> None:
         self.run: str | list[str] = entry["run"]
         self.shell = bool(entry.get("shell"))
         self.__name__: str = entry.get("name") or (self.run if isinstance(self.run, str) else " ".join(self.run))[:80]
@@ -164,6 +169,8 @@ class Program:
         self.timeout = float(entry.get("timeout", TIMEOUT))
         self.fail: str = entry.get("fail") or fail
         self.folder = folder
+        self.tools = tools
+        self.transcript: bool | None = entry.get("transcript")  # None: if the program mentions it
         self.commands: list[str] = entry.get("commands", [])
         self.paths: list[str] = entry.get("paths", [])
         self.sources: list[str] = entry.get("sources", [])
@@ -191,6 +198,22 @@ class Program:
         folder = event.cwd or os.getcwd()  # the contract does not name the agent's folder, but a hook is started in it
         return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
 
+    def told(self, event: Event) -> Event:
+        """The event with what it changes in a file, for a program that is for edits, where another agent sends whole files."""
+        if self.dialect in (OWN_DIALECT, event.host) or not event.changes or (self.tools and "Edit" not in self.tools):
+            return event
+        from onehook.hostkit.reverse import told
+
+        return told(event)
+
+    def means(self, part: Event) -> bool:
+        """Whether one call of several, or one change of a patch, is of the tools that this program is for."""
+        if not self.tools or not part.changes:
+            return True
+        from onehook.hostkit.reverse import said_tools
+
+        return any(pattern in ("*", part.native_tool) or pattern in said_tools(part) for pattern in self.tools)
+
     def _commands_match(self, line: str) -> bool:
         from onehook.manifest.commands import matches  # the shell reader is slow to load
 
@@ -198,6 +221,16 @@ class Program:
 
     def __call__(self, event: Event) -> Response | None:
         return answers([self], event, self.timeout + _MARGIN)[0]
+
+    def reads_transcript(self, event: Event, variables: Mapping[str, str]) -> bool:
+        """Whether the transcript has to be written in the program's dialect."""
+        if self.dialect in (OWN_DIALECT, event.host) or self.transcript is False:
+            return False
+        if self.transcript:
+            return True
+        from onehook.manifest.mentions import mentions
+
+        return mentions(self.words(), event.cwd or self.folder, variables)
 
     def words(self) -> list[str]:
         """The command line. A program given as a path, and an argument like ./file that exists, are relative to the manifest's folder."""
@@ -223,10 +256,11 @@ def path_matches(pattern: str, path: str, cwd: str) -> bool:
 class Manifest(Hooks):
     """The policy of a manifest."""
 
-    __slots__ = ("begun", "given")
+    __slots__ = ("alone", "begun", "given")
 
     def __init__(self, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         super().__init__(**options)
+        self.alone = True  # nothing but this manifest is installed, so its programs' own events are
         self.begun = time.monotonic()
         self.given = given
 
@@ -236,8 +270,23 @@ class Manifest(Hooks):
             tools = tuple(entry.get("tools", ())) or implied
             if implied and "tools" in entry:
                 raise UsageError(f"{name} is only about {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
-            program = Program(entry, event, native, folder, fail)
+            program = Program(entry, event, native, folder, fail, tools)
             self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ())), entry.get("mode") == "observe"))
+
+    def wanting(self, event: Event) -> Iterator[Registration]:
+        return (registration for registration in super().wanting(event) if not self.alone or self._is_place(registration, event))
+
+    def _is_place(self, registration: Registration, event: Event) -> bool:
+        """Whether a program runs here, where the agent has several events for one call: each program runs at one of them."""
+        if event.host not in HOSTS or event.event != registration.event:
+            return True
+        rows = wire_of(event.host).EVENTS
+        general = not rows[event.native_event].tool
+        own = own_event(registration.handler, event.host)
+        others = [own_event(other.handler, event.host) for other in self.registrations if other.event == event.event]
+        if own:  # at the general event if that alone can have been installed: by hand, or by an older version
+            return event.native_event == own or (general and "" not in others)
+        return general or event.native_event not in others
 
     def use(self, other: Hooks) -> Hooks:
         raise UsageError("a manifest can only hold programs; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
@@ -279,10 +328,10 @@ class Manifest(Hooks):
         return merged
 
 
-def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
-    """The additional unified events to install on a host, each with the event that it stands in for there."""
-    programs = [registration for registration in hooks.registrations if isinstance(registration, Wanted)]
-    return {event: registration.event for registration in programs for event in registration.stand_ins(host)}
+def own_event(program: Any, host: str) -> str:
+    """The event that a program is written for if this is its own agent and the agent has it beside a general one; else ""."""
+    named = isinstance(program, Program) and program.dialect == host and program.native_event
+    return program.native_event if named and wire_of(host).EVENTS[program.native_event].tool else ""
 
 
 def _program(registration: Registration) -> Program:

@@ -8,7 +8,7 @@ from __future__ import annotations
 _CONTRACT_SH = """#!/bin/sh
 input=$(cat)
 case $input in
-*'"tool_name": "Shell"'*'rm -rf'*) echo '{"decision": "deny", "reason": "@REASON@"}'; exit 2 ;;
+*'"tool_name":'*'"Shell"'*'rm -rf'*) echo '{"decision": "deny", "reason": "@REASON@"}'; exit 2 ;;
 esac
 echo '{"decision": "allow"}'
 """

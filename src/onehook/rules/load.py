@@ -98,6 +98,7 @@ class Rules(Hooks):
             from onehook.manifest.load import programs_of
 
             self.programs = programs_of(table.header["hooks"], table.header["options"], given or {})
+            self.programs.alone = False
             self.registrations += self.programs.registrations
             self.options = self.programs.options  # they need time, and may fail closed
 

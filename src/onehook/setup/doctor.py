@@ -140,7 +140,7 @@ def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
     wire = wire_of(file.host)
     covered = {wire.EVENTS[found.event].event for found in file.ours if found.event in wire.EVENTS}
     missing = [event for event in DEFAULT_EVENTS if event in file.config.EVENTS and event not in covered]
-    if missing:
+    if missing and not is_manifest(str(policy_of(file.ours[0].command, machine) or "")):  # which is installed for what it needs
         yield Diagnosis("note", f"not installed for {', '.join(missing)}", _install(file, file.ours[0], machine))
     seen: set[tuple[str, str, str]] = set()
     for found in file.ours:

@@ -83,13 +83,15 @@ def take_back(document: Document, given: Given, original: Any) -> None:
 
 def remove_entry(document: Document, path: tuple[str | int, ...], original: Any) -> None:
     """Remove an entry, and then every container around it that is left empty and that the user did not have before."""
+    whole = path
     document.remove(path)
     while len(path) > 1:
         path = path[:-1]
         value = value_at(document.data(), path)
         if value is None:
             continue  # in TOML an array of tables is removed with its last table
-        bare_group = isinstance(value, dict) and value.get("hooks", []) == [] and set(value) <= {"hooks", "matcher", "sequential"}
+        # What else a group says (matcher, description, ...) is about the hooks in it; some agents skip a file with a group that has none.
+        bare_group = isinstance(value, dict) and whole[len(path) : len(path) + 1] == ("hooks",) and not value.get("hooks")
         kept_by_user = not isinstance(path[-1], int) and isinstance(value_at(original, path), (dict, list))
         if (value not in ({}, []) and not bare_group) or kept_by_user:
             return

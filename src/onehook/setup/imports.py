@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onehook.core import EVENTS, EXTENDED_EVENTS, UsageError
+from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, UsageError
 from onehook.hostkit.config import Machine, Place
-from onehook.hostkit.imports import Borrowed
+from onehook.hostkit.imports import Borrowed, shortened
 from onehook.hostkit.permissions import Listed
 from onehook.hosts import HOSTS, having, load, wire_of
 from onehook.setup.command import is_ours
@@ -18,7 +18,7 @@ from onehook.setup.entries import first_state, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
-from onehook.stopguard import state_folder
+from onehook.sweep import state_folder
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import show_path
 
@@ -173,9 +173,11 @@ def _stand_in(host: str, event: str, source: str) -> str:
 
 
 def manifest_string(found: Import, name: str) -> str:
-    blocks = [HEAD.format(sources=", ".join(config_of(host).TITLE for host in found.hosts), name=name), *_permission_block(found)]
-    blocks += [_block(several) for several in _alike(found.carried)]
-    lines = [f"#   {taken.origin}: {taken.hook.shown}: {taken.hook.refused}" for taken in found.refused]
+    limits = [taken.hook.stop_limit or load(taken.host, "imports").STOP_LIMIT for taken in found.carried if taken.event in STOPS]
+    blocks = [HEAD.format(sources=", ".join(config_of(host).TITLE for host in found.hosts), name=name)]
+    blocks += [f"stop_limit = {max(limits)}\n"] if limits else []
+    blocks += [*_permission_block(found), *(_block(several) for several in _alike(found.carried))]
+    lines = [f"#   {taken.origin}: {shortened(taken.hook.shown)}: {taken.hook.refused}" for taken in found.refused]
     lines += [f"#   {one}: {one.listed.refused}" for one in found.permissions if one.refused]
     if lines:
         blocks.append("\n".join(["# Not carried over:", *(line.replace("\n", " ") for line in lines), ""]))

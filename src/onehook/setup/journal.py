@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.setup.files import FileEdit
-from onehook.stopguard import state_folder
+from onehook.sweep import state_folder
 
 _DAYS = 90  # a record is younger than this, or its folder exists: a drive may be unplugged for a while
 

@@ -62,18 +62,19 @@ class Request:
 
     policy: Path
     scope: str = "project"
-    events: tuple[str, ...] = DEFAULT_EVENTS
+    # host -> the events to install, each with the unified event that it is for: itself, one that it stands in for, or, of an event by the
+    # agent's own name, what that is. A host that is not named has the default ones.
+    events: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
     trust: bool = False  # a person has said that the agents shall trust the entries
     audience: str = ""  # who it is for in a repository: "me", "team", or "" if nobody said so
-    stand_ins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # host -> event -> the event that it stands in for
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The events to install on a host, and those that it does not have. `known`: the unified events that it has."""
-        stand_ins = self.stand_ins.get(host, {})
-        events = list(dict.fromkeys([*self.events, *stand_ins]))
-        return [event for event in events if event in known], [e for e in events if e not in known and e not in stand_ins.values()]
+        """The events to install on a host, and those that it does not have. `known`: those that it has."""
+        events = self.events[host] if host in self.events else {event: event for event in DEFAULT_EVENTS}
+        stood_for = [meant for event, meant in events.items() if event != meant]
+        return [event for event in events if event in known], [e for e in events if e not in known and e not in stood_for]
 
 
 def configurable() -> list[str]:
@@ -211,9 +212,15 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
 
 def _wanted(plan: Plan, host: str, request: Request) -> list[str]:
     config = config_of(host)
-    wanted, absent = request.events_on(host, config.EVENTS)
+    own = [native for native, row in wire_of(host).EVENTS.items() if row.tool]
+    wanted, absent = request.events_on(host, [*config.EVENTS, *own])
     plan.notes += [f"{config.TITLE} has no {event} event; skipped" for event in absent]
     return wanted
+
+
+def _native(config: Config, event: str) -> str:
+    """The agent's name for an event, which may be its own name already."""
+    return config.EVENTS.get(event, event)
 
 
 def _add_skeleton(document: Document, config: Config) -> None:
@@ -236,7 +243,7 @@ def _put_entry(document: Document, config: Config, event: str, request: Request,
     """Write the entry of one event: in place of the old one, since agents trust an entry by its place, else at the end."""
     path, item = config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
     path = config.TRAITS.slot_in(place, path)
-    mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == config.EVENTS[event]]
+    mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == _native(config, event)]
     if not mine:
         document.append(path, item)
         return
@@ -265,7 +272,7 @@ def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[st
     seen: set[str] = set()
     extra: list[Found] = []
     for found in _entries_of(config, document, request.policy, machine):
-        if found.event in seen or found.event not in {config.EVENTS[event] for event in wanted}:
+        if found.event in seen or found.event not in {_native(config, event) for event in wanted}:
             extra.append(found)
         seen.add(found.event)
     for found in reversed(extra):
@@ -293,7 +300,7 @@ def _commands(config: Config, event: str, request: Request, place: Place, machin
 
 def _stoppable(config: Config, event: str) -> bool:
     """Whether a deny stops this event on every agent that runs the entry, so that all of them are given the same command."""
-    rows = [row for host in config.HOST_IDS for row in wire_of(host).EVENTS.values() if row.event == event]
+    rows = [row for host in config.HOST_IDS for name, row in wire_of(host).EVENTS.items() if event in (row.event, name)]
     return event not in STOPS and all(row.gates for row in rows)
 
 
@@ -319,12 +326,13 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
         timeout=float(written.option("timeout") or 0) or None,
         observe=written.option("mode") == "observe",
     )
-    request = Request(written.policy_path(machine.project), place.scope, (row.event,), wish, written.portable)
-    made = _commands(config, row.event, request, place, machine)
+    event = row.event if config.EVENTS.get(row.event) == found.event else found.event
+    request = Request(written.policy_path(machine.project), place.scope, {host: {event: row.event}}, wish, written.portable)
+    made = _commands(config, event, request, place, machine)
     if config.TRAITS.own_content is not None:
-        data: Any = config.TRAITS.own_content(place, {row.event: made}, wish, machine).decode()
+        data: Any = config.TRAITS.own_content(place, {event: made}, wish, machine).decode()
     else:
-        (*keys, native), item = config.slot(row.event, made, wish, machine.windows)
+        (*keys, native), item = config.slot(event, made, wish, machine.windows)
         data = {native: [item]}
         for key in reversed(keys):
             data = {key: data}

@@ -23,6 +23,7 @@ ANSWER_LOSSES = [
      lambda a: {"reason": a.user_message or "blocked by a hook", "user_message": None}, "there is one text, and it is the reason"),
     ({"tool", "action", "read"}, lambda a: a.decision in ("deny", "ask") and a.user_message == a.reason,
      lambda a: {"user_message": None}, "the same text for both readers is one text"),
+    ({"context"}, lambda a: a.decision == "deny", lambda a: {"decision": None}, "after a tool a denial is context"),
     ({"stop"}, lambda a: a.reason is not None, lambda a: {"decision": "deny"}, "a follow-up is what a denied stop is"),
 ]  # fmt: skip
 _EDITS = ("afterFileEdit", "afterTabFileEdit")
@@ -46,7 +47,8 @@ def mcp_as_told(name: str, mcp: Mcp | None) -> Mcp | None:
 
 def as_received(event: Event, output: Output, answer: Response) -> Response:
     silent = wire.EVENTS[event.native_event].shape == "response" and wire.era(event) != "documented"
-    return Response() if silent else answer
+    asks = answer.decision == "ask" and event.native_event == "beforeShellExecution" and wire.era(event) != "sdk"
+    return Response() if silent else answer.copy(native={"ask": {"cursor": True}}) if asks else answer
 
 
 def rewrite(updated: dict[str, Any]) -> dict[str, Any]:

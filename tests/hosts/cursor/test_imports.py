@@ -57,7 +57,6 @@ def test_cursor_and_codex_hooks_are_imported_too(repo):
         "./b.sh: its matcher 'x(?=y)'",
         "ok?: it is of type 'prompt'",
         "./e.sh: its matcher 'Nothing' never",
-        "'loop_limit' is not",
     ):
         assert text in done.stderr
     assert sorted(json.loads((repo / ".cursor" / "hooks.json").read_text())["hooks"]) == [

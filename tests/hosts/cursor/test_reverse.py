@@ -17,7 +17,7 @@ def test_a_rewritten_cursor_mcp_call_stays_json_text() -> None:
     reverse, wire = reverse_of("cursor"), load("cursor")
     event = wire.parse(reverse.payload(sample("PreToolUse", "MCP", server="db", tool="q", sql="drop"), "beforeMCPExecution"), "")
     assert reverse.payload(event) == event.native
-    assert reverse.payload(event.rewritten({"sql": "select"}))["tool_input"] == '{"sql": "select"}'
+    assert reverse.payload(event.rewritten({"sql": "select"}))["tool_input"] == '{"sql":"select"}'
 
 
 def test_a_rewrite_that_the_events_own_host_cannot_make_is_an_error_and_not_lost() -> None:

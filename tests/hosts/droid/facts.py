@@ -15,7 +15,6 @@ ANSWER_LOSSES = [
     ({"prompt"}, lambda a: a.decision == "deny" and a.additional_context is not None, lambda a: {"additional_context": None},
      "of a blocked prompt nothing reaches the model"),
 ]  # fmt: skip
-LAST_MESSAGE = ""
 FAILED_UNTOLD = ("false",)
 COMPACTED_WHEN_ASKED = ("session",)
 

@@ -12,10 +12,18 @@ from onehook.hostkit.imports import Borrowed
 from onehook.hosts.claude.wire import EVENTS, TOOLS
 
 TITLE = "Claude Code"
+STOP_LIMIT = 8
 _PLAIN = re.compile(r"[A-Za-z0-9_|, -]+")
 _TIMEOUTS = {"UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0, "SessionEnd": 1.5}
 _MATCHED = ("PermissionDenied", *TOOL_EVENTS)
 _UNMATCHED = ("UserPromptSubmit", "PostToolBatch", "Stop", "TaskCreated", "TaskCompleted", "TeammateIdle", "CwdChanged", "MessageDisplay")
+# Tools without a unified name.
+_OTHERS = (
+    "AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree", "ExitPlanMode",
+    "ExitWorktree", "KillBash", "KillShell", "ListMcpResourcesTool", "LS", "LSP", "ReadMcpResourceTool", "SendMessage", "Skill",
+    "SlashCommand", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TeamCreate", "TeamDelete", "TodoWrite",
+    "ToolSearch",
+)  # fmt: skip
 _CARRIED = ("type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once")
 _RULE = re.compile(r"([A-Za-z_]\w*)(?:\((.*)\))?", re.DOTALL)
 _VARIABLE = "${CLAUDE_PROJECT_DIR}"
@@ -23,6 +31,7 @@ _VARIABLE = "${CLAUDE_PROJECT_DIR}"
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
+    yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
@@ -55,7 +64,7 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if kit.takes_all(matcher) or hook.event in _UNMATCHED:
         return ""
-    return kit.take_names_or_regex(hook, matcher, kit.listed(matcher, _PLAIN), _MATCHED, TOOLS, TITLE)
+    return kit.take_names_or_regex(hook, matcher, kit.listed(matcher, _PLAIN), _MATCHED, TOOLS, _OTHERS, TITLE)
 
 
 def _take_rule(hook: Borrowed, rule: object) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Claude Code"
+ANSWERS = (*reverse.ANSWER, "async", "asyncTimeout", "terminalSequence")
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 _WITH_MODE = (
     *reverse.TOOL_EVENTS, "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SubagentStart",
@@ -71,7 +72,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if own is not None:
         return own
     reverse.require_tool(LABEL, event)
-    body: dict[str, Any] = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
+    body: dict[str, Any] = {"session_id": event.session_id, "transcript_path": reverse.own_transcript(event, ID), "cwd": event.cwd}
     if name not in ("SessionStart", "Setup"):
         body["prompt_id"] = _PROMPT_ID
     if name in _WITH_MODE:
@@ -90,11 +91,6 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
 def variables(event: Event, project: str) -> dict[str, str]:
     """What Claude Code sets for its hooks."""
     return {"CLAUDE_PROJECT_DIR": project, "CLAUDE_CODE_SESSION_ID": event.session_id}
-
-
-def _transcript(event: Event) -> str:
-    """Another host's transcript has another format; Claude Code itself sends "" where it has none to show."""
-    return event.transcript_path if event.host in ("", ID) else ""
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:

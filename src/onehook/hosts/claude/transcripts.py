@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from onehook.hostkit.transcripts import Messages, Moment, joined_texts, rows, table, text
+from onehook.hostkit.transcripts import Entry, Messages, Moment, chained, joined_texts, rows, table, text
 
 FOLDER = ".claude/projects"
 FILES = ("*/*.jsonl", "*/*/subagents/*.jsonl")
+NAME = "{session}.jsonl"  # of a file that onehook writes
 # Kinds of lines that are about the program, not about what the agent did.
 _SILENT = frozenset([
     "agent-name", "api-request", "api-request-blob", "api-request-shape", "atis-latch", "attachment", "cost-state", "custom-title",
@@ -50,3 +51,19 @@ class Transcript(Messages):
         own = line.get("isMeta") or line.get("isSidechain") or prompt.startswith(("<command-", "<local-command", "[Request interrupted"))
         if prompt and not results and not own:
             yield self.moment(line, "UserPromptSubmit", prompt=prompt)
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    common = {"isSidechain": False, "userType": "external", "cwd": cwd, "sessionId": session, "version": "2.1.325", "gitBranch": ""}
+    for step, line in chained(steps, **common):
+        if step.kind in ("prompt", "result"):
+            result = {"tool_use_id": step.id, "type": "tool_result", "content": step.text, "is_error": step.failed}
+            content: object = step.text if step.kind == "prompt" else [result]
+            more = {} if step.kind == "prompt" else {"toolUseResult": step.text if step.failed else step.response}
+            yield {**line, "type": "user", "message": {"role": "user", "content": content}, **more}
+            continue
+        said = step.kind == "say"
+        block = {"type": "text", "text": step.text} if said else {"type": "tool_use", "id": step.id, "name": step.tool, "input": step.input}
+        message = {"id": f"msg_{line['uuid'][-12:]}", "type": "message", "role": "assistant", "model": "unknown", "content": [block]}
+        ends = {"stop_reason": "end_turn" if said else "tool_use", "usage": {"input_tokens": 0, "output_tokens": 0}}
+        yield {**line, "type": "assistant", "message": {**message, **ends}}

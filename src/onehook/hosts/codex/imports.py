@@ -14,12 +14,15 @@ from onehook.hosts.codex.wire import EVENTS, TOOLS
 _PLAIN = re.compile(r"[A-Za-z0-9_|]+")
 _TIMEOUTS = {"SessionEnd": 1.0, "Interrupt": 1.0}
 TITLE = "Codex"
+STOP_LIMIT = kit.NO_LIMIT
 _UNMATCHED = ("UserPromptSubmit", "Stop")
 _CARRIED = ("type", "command", "timeout", "timeoutSec", "async", "commandWindows", "command_windows")
+_OTHERS = ("exec", "list_mcp_resources", "read_mcp_resource", "update_plan", "wait_agent", "web_search", "write_stdin")  # no unified name
 _ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"}  # matchers know these words for the tools
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
+    yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         if event == "state":  # what a person trusts; no hook
             continue
@@ -43,4 +46,4 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
     words = kit.listed(matcher, _PLAIN)
     if words is not None and hook.event in TOOL_EVENTS:
         words = [_ALIASES.get(word, word) for word in words]
-    return kit.take_names_or_regex(hook, matcher, words, TOOL_EVENTS, TOOLS, TITLE)
+    return kit.take_names_or_regex(hook, matcher, words, TOOL_EVENTS, TOOLS, _OTHERS, TITLE)

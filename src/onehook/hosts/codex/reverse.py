@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Codex"
+ANSWERS = reverse.ANSWER
 losses = reverse.no_losses
 variables = reverse.no_variables
 _MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
@@ -59,13 +60,12 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if name in reverse.TOOL_EVENTS:
         body.update(_tool(event, name))
     body.update(reverse.filled(event, FIELDS.get(name, {})))
-    return body
+    return reverse.ordered(body, ("session_id", "turn_id", "agent_id", "agent_type"))
 
 
 def _transcript(event: Event) -> str | None:
     """Codex keeps rollout files; for what is none of them it sends null, as in an ephemeral session."""
-    rollout = event.transcript_path.replace("\\", "/").rpartition("/")[2].startswith("rollout-")
-    return event.transcript_path if rollout and event.host in ("", ID) else None
+    return reverse.own_transcript(event, ID, ("/rollout-",)) or None
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:

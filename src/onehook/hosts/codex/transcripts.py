@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.transcripts import Moment, joined_texts, table, text
+from onehook.hostkit.reverse import TIME
+from onehook.hostkit.transcripts import Entry, Moment, joined_texts, table, text
 
 FOLDER = ".codex/sessions"
 FILES = ("**/rollout-*.jsonl",)
+NAME = "rollout-{session}.jsonl"  # of a file that onehook writes
 _SILENT = frozenset(["compacted", "ghost_snapshot", "token_usage_record", "world_state", "inter_agent_communication"])
 _SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
 _CODE = "exec"
@@ -147,3 +149,34 @@ def _patch(changes: dict[str, Any]) -> str:
             diff = text(change.get("unified_diff")).splitlines()
             lines += [f"*** Update File: {path}", *moved, *("@@" if line.startswith("@@") else line for line in diff)]
     return "\n".join([*lines, "*** End Patch", ""])
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    yield _line("session_meta", {"session_id": session, "id": session, "timestamp": TIME, "cwd": cwd})
+    for step in steps:
+        if step.kind == "prompt":
+            content = [{"type": "input_text", "text": step.text}]
+            yield _line("response_item", {"type": "message", "role": "user", "content": content})
+            yield _line("event_msg", {"type": "user_message", "message": step.text})
+        elif step.kind == "say":
+            content = [{"type": "output_text", "text": step.text}]
+            yield _line("response_item", {"type": "message", "role": "assistant", "content": content})
+            yield _line("event_msg", {"type": "task_complete", "last_agent_message": step.text})
+        else:
+            yield _line("response_item", _item(step))
+
+
+def _item(step: Entry) -> dict[str, Any]:
+    free = step.tool == "apply_patch"
+    kind = "custom_tool_call" if free else "function_call"
+    if step.kind == "result":
+        return {"type": f"{kind}_output", "call_id": step.id, "output": step.text}
+    if free:
+        return {"type": kind, "call_id": step.id, "name": step.tool, "input": text(step.input.get("command"))}
+    name, given = ("exec_command", {"cmd": step.input.get("command")}) if step.tool == "Bash" else (step.tool, step.input)
+    called = {"namespace": name.rpartition("__")[0], "name": name.rpartition("__")[2]} if name.startswith("mcp__") else {"name": name}
+    return {"type": kind, "call_id": step.id, **called, "arguments": json.dumps(given)}
+
+
+def _line(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": TIME, "type": kind, "payload": payload}

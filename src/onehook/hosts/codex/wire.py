@@ -23,6 +23,7 @@ UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
 BUILT_ON = ""
+VARIABLES = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
 STAND_INS: dict[str, StandIn] = {}
 
 EVENTS = {

@@ -19,6 +19,7 @@ UNREADABLE = ('{"decision": "allow"}', 0)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
 BUILT_ON = ""
+VARIABLES = ()
 
 # A lifecycle event comes as its name in tool_name. A tool call is preToolUse, unless the caller says --event postToolUse.
 EVENTS = {

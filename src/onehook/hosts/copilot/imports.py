@@ -14,6 +14,7 @@ from onehook.hostkit.imports import Borrowed
 from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
 
 TITLE = "Copilot"
+STOP_LIMIT = 8
 _CARRIED = ("type", "bash", "command", "exec", "args", "cwd", "env", "timeoutSec", "timeout", "matcher")
 _MATCHED = ("PreToolUse", "PostToolUse", "PermissionRequest")
 _NARROWED = ("PreCompact", "SubagentStart", "Notification")  # by what a manifest has no word for; on other events a matcher is ignored
@@ -117,7 +118,7 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
     natives, servers = found
     if unified == "PermissionRequest" and "edit" in natives:
         natives.append("create")  # to create a file is asked for as an edit
-    kit.take_tools(hook, natives, servers, NATIVE_TOOLS, TITLE)
+    kit.take_tools(hook, natives, servers, NATIVE_TOOLS, _OTHERS, TITLE)
     return ""
 
 

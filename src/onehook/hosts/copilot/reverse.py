@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from onehook.core import Change, Mcp
 
 LABEL = "Copilot"
+ANSWERS = (
+    "permissionDecision", "permissionDecisionReason", "modifiedArgs", "additionalContext", "decision", "reason", "behavior", "message",
+    "interrupt", "modifiedPrompt", "handled", "modifiedTransformedPrompt", "modifiedResult", "modifiedResponse", "hookSpecificOutput",
+    "suppressOutput", "type",
+)  # fmt: skip
 losses = reverse.no_losses
 _MILLISECONDS = 1767225600000  # reverse.TIME in the camelCase dialect
 _NAMES = {
@@ -66,11 +71,13 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if unified in reverse.TOOL_EVENTS:
         body.update(_tool(event, unified, pascal))
     if unified == "SessionStart":
-        body["initial_prompt"] = event.prompt
         body["source"] = reverse.said_source(event, ID, SOURCES, "new")
+        body["initial_prompt"] = event.prompt
     body.update(reverse.filled(event, FIELDS.get(unified, {})))
     if unified in _SUBAGENT or (event.agent_id and unified != "Stop"):
         body.update(_subagent(event))
+    if unified == "SubagentStop":
+        body = reverse.ordered(body, ("transcript_path", "agent_id", "agent_type"))
     said = body if pascal else {_CAMEL.get(key) or _camel(key): value for key, value in body.items()}
     # A notification names itself in both dialects.
     named = {"hook_event_name": unified} if pascal or unified == "Notification" else {}

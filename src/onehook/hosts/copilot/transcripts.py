@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.transcripts import Moment, table, text
+from onehook.hostkit.reverse import TIME
+from onehook.hostkit.transcripts import Entry, Moment, chained, table, text, uuid_of
 
 FOLDER = ".copilot/session-state"
 FILES = ("*/events.jsonl",)
+NAME = "{session}/events.jsonl"  # of a file that onehook writes
 # Every kind has a dotted name; those below these heads are about the program, not about what the agent did.
 _SILENT = ("abort", "assistant.", "external_tool.", "hook.", "model.", "permission.", "session.", "skill.", "subagent.", "system.", "tool.")
 
@@ -86,3 +88,20 @@ def _milliseconds(time: str) -> int:
         return int(datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
     except ValueError:
         return 0
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    start = {"sessionId": session, "version": 1, "producer": "copilot-agent", "startTime": TIME, "context": {"cwd": cwd}}
+    yield {"type": "session.start", "data": start, "id": uuid_of(0), "timestamp": TIME, "parentId": None}
+    for step, line in chained(steps):
+        about = {"id": line["uuid"], "timestamp": line["timestamp"], "parentId": line["parentUuid"] or uuid_of(0)}
+        if step.kind == "prompt":
+            yield {"type": "user.message", "data": {"content": step.text}, **about}
+        elif step.kind == "say":
+            yield {"type": "assistant.message", "data": {"content": step.text, "toolRequests": []}, **about}
+        elif step.kind == "call":
+            data = {"toolCallId": step.id, "toolName": step.tool, "arguments": step.input}
+            yield {"type": "tool.execution_start", "data": data, **about}
+        else:
+            end: dict[str, Any] = {"error": {"message": step.text}} if step.failed else {"result": {"content": step.text}}
+            yield {"type": "tool.execution_complete", "data": {"toolCallId": step.id, "success": not step.failed, **end}, **about}

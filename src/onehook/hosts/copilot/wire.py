@@ -27,6 +27,7 @@ UNREADABLE = ("", 0)
 ERROR_EXIT = 0
 READS_CONFIG_OF = ("claude",)  # those of the project
 BUILT_ON = ""
+VARIABLES = ("COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION", "COPILOT_HOOK_DIR", "COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 
 CAMEL = {
     "preToolUse": Row("PreToolUse", "permission", gates=True),

@@ -48,7 +48,7 @@ def places(machine: Machine) -> list[Place]:
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
-    native = EVENTS[event]
+    native = EVENTS.get(event, event)  # the specific events are installed for programs that are written for them
     entry: dict[str, Any] = {"command": commands.powershell if windows else commands.posix}
     matcher = wish.matcher(event)
     if matcher and event in TOOL_EVENTS:

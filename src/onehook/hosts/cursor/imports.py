@@ -11,7 +11,10 @@ from onehook.hostkit.config import Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.cursor.wire import EVENTS, TOOLS
 
-_CARRIED = ("command", "type", "matcher", "timeout", "failClosed")
+TITLE = "Cursor"
+STOP_LIMIT = 5
+_OTHERS = ("ComputerUse", "ListMcpResources", "TodoWrite", "WriteShellStdin")  # tools without a unified name
+_CARRIED = ("command", "type", "matcher", "timeout", "failClosed", "loop_limit")
 _GENERIC = ("preToolUse", "postToolUse", "postToolUseFailure")
 _ON_COMMANDS = ("beforeShellExecution", "afterShellExecution")
 # What a matcher is tested against where it is always the same word.
@@ -44,6 +47,8 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], fo
         hook.run = kit.in_folder(entry["command"], folder) if folder else entry["command"]
         hook.timeout = kit.seconds(entry.get("timeout"), 60.0)
         hook.closed = entry.get("failClosed") is True
+        limit = entry.get("loop_limit", STOP_LIMIT)
+        hook.stop_limit = limit if isinstance(limit, int) else kit.NO_LIMIT
         hook.losses += kit.lost(entry, _CARRIED)
     return hook
 
@@ -60,9 +65,12 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
     if hook.event in _ON_COMMANDS:
         hook.commands = kit.command_patterns(matcher) or []
         return "" if hook.commands else why
-    found = kit.tools_of_regex(matcher, TOOLS, "MCP:") if hook.event in _GENERIC else None
+    if hook.event not in _GENERIC:
+        return why
+    dead = kit.dead_words(kit.patterns_of(matcher) or (), TOOLS)  # for example Claude Code's Bash
+    found = kit.tools_of_regex(matcher, TOOLS, "MCP:")
     if found is None:
         return why
-    hook.tools = found
-    hook.losses += [f"the tool {name} exists only in Cursor, so the hook does not fire elsewhere" for name in kit.own_tools(found)]
-    return ""
+    hook.tools = [name for name in found if not any(name == word.strip("*") for word in dead)]
+    hook.losses += [*kit.lost_words(dead, TITLE), *kit.own_tools(hook.tools, (*TOOLS, *_OTHERS), TITLE)]
+    return "" if hook.tools else kit.no_such_tool(matcher, TITLE)

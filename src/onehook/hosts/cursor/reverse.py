@@ -6,7 +6,7 @@ as the public documents say (JSON counts beside exit 2, and afterAgentResponse c
 
 from __future__ import annotations
 
-from onehook.codec import dumps
+from onehook.codec import compact
 from onehook.core import STOPS, Event, HandlerError, Response, UsageError
 from onehook.hostkit import reverse
 from onehook.hostkit.tools import decoded
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Cursor"
+ANSWERS = (
+    "permission", "continue", "user_message", "agent_message", "additional_context", "additionalContext", "updated_input",
+    "updated_mcp_tool_output", "followup_message", "decision", "reason", "env", "pluginPaths", "userMessage",
+)  # fmt: skip
 VERSION = "3.3.0"  # of an event that is another host's: newer than the documents, so answers in today's form are right
 _NAMES = {"Bash": "Shell", "Edit": "Write", "WebFetch": "Fetch", "Agent": "Task"}
 _SUBAGENT = {"subagent_type": "", "parent_conversation_id": "", "task": ""}
@@ -41,6 +45,13 @@ FIELDS: dict[str, dict[str, Any]] = {
     "afterMCPExecution": {"duration": 0},
     "afterAgentThought": {"duration_ms": 0},
 }  # fmt: skip
+
+_CALLED = ("tool_name", "tool_input")
+_ORDER = {
+    "postToolUse": (*_CALLED, "tool_output", "duration", "tool_use_id"),
+    "postToolUseFailure": (*_CALLED, "error_message", "failure_type", "duration", "tool_use_id", "is_interrupt"),
+    "stop": ("status", "loop_count"),
+}
 
 
 def parts(event: Event) -> list[Event]:
@@ -67,7 +78,8 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
     if row.event in STOPS:
         body["loop_count"] = int(event.stop_hook_active) if event.loop_count is None else event.loop_count
     body.update(reverse.filled(event, FIELDS.get(name, {})))
-    return {**body, **_common(event, name)}
+    whole = {**reverse.ordered(body, _ORDER.get(name, ())), **_common(event, name)}
+    return reverse.ordered(whole, ("conversation_id", "generation_id", "model"))
 
 
 def variables(event: Event, project: str) -> dict[str, str]:
@@ -102,7 +114,7 @@ def _again(event: Event, implied: str) -> dict[str, Any]:
         read = decoded(came)
         now = reverse.sent_again(read, event.tool_input)
         if now != read:
-            body["tool_input"] = dumps(now) if isinstance(came, str) else now
+            body["tool_input"] = compact(now) if isinstance(came, str) else now
     return body
 
 
@@ -128,7 +140,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
         given = {"file_path": given["file_path"], "content": content} if "file_path" in given else {}
     native = _NAMES.get(tool, tool)
     spelled = reverse.spelled(TOOLS.get(native), given, ("command", "timeout") if tool == "Bash" else None)
-    return native, {**spelled, "cwd": event.cwd} if tool == "Bash" else spelled
+    return native, reverse.ordered({**spelled, "cwd": event.cwd}, ("command", "cwd")) if tool == "Bash" else spelled
 
 
 def _tool_output(event: Event, native: str, given: dict[str, Any]) -> Any:
@@ -142,7 +154,7 @@ def _tool_output(event: Event, native: str, given: dict[str, Any]) -> Any:
 
 def _json_text(value: object) -> str:
     try:
-        return dumps(value)
+        return compact(value)
     except (TypeError, ValueError):
         raise HandlerError("the tool's result cannot be written as JSON") from None
 
@@ -167,7 +179,11 @@ def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
         return {**called, "command": event.mcp.server}
     if tool == "Read":
         content = event.tool_input.get("content")
-        return {"content": content if isinstance(content, str) else "", "file_path": event.paths[0], "attachments": []}
+        return {
+            "content": content if isinstance(content, str) else reverse.text_of_file(event.paths[0], event.cwd),
+            "file_path": event.paths[0],
+            "attachments": [],
+        }
     edits = [{"old_string": change.old or "", "new_string": change.new or ""} for change in event.changes]
     return {"file_path": event.changes[0].path, "edits": edits}
 
@@ -188,6 +204,9 @@ _CHECKED: dict[str, Spec] = {
     "compact": {"user_message": str},
 }
 _LOST = {"sessionStart": ("env",), "workspaceOpen": ("pluginPaths",)}  # what Cursor takes and a Response cannot say
+# Where Cursor asks. (The SDK approves by itself what it is told to ask about.) Which versions of the editor do is not known, so that a
+# policy's ask is not trusted to it; a hook that was written for Cursor gets what it gets there without onehook.
+_ASKS = "beforeShellExecution"
 _DENYING = ("tool", "action", "read", "subagent")
 _HALTING = ("prompt", "session")
 _ALIASED = ("tool", "context", "prompt", "session")
@@ -220,6 +239,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         reverse.refuse_unsaid(LABEL, body, results)
     heard = _heard(event, name, body, documented)
     heard.native = reverse.kept_for(ID, event, reverse.part_of(body, [*results, *_LOST.get(name, ())]))
+    if heard.decision == "ask" and event.host == ID and name == _ASKS and era(event) != "sdk":
+        heard.native = {**(heard.native or {}), "ask": {ID: True}}
     return heard
 
 

@@ -24,6 +24,15 @@ UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF = ("claude",)
 BUILT_ON = ""
+VARIABLES = (
+    "CURSOR_AGENT",
+    "CURSOR_PROJECT_DIR",
+    "CURSOR_TRACE_ID",
+    "CURSOR_TRANSCRIPT_PATH",
+    "CURSOR_USER_EMAIL",
+    "CURSOR_VERSION",
+    "CLAUDE_PROJECT_DIR",
+)
 
 EVENTS = {
     "preToolUse": Row("PreToolUse", "tool", gates=True),
@@ -68,6 +77,7 @@ _OLD_CONTEXT = dropped("Cursor up to 3.2.16 takes context on sessionStart and po
 _CONTEXT_PLACES = dropped("Cursor takes no context on this event")
 
 _TO_USER = Cap("moved", becomes="user_message")
+_TO_MODEL = Cap("moved", becomes="additional_context")  # after a tool a reason is feedback, and context is the way to give it
 _UNHEEDED = Cap("unheeded", _UNHEARD)
 _PROMPT_ASK = dropped("beforeSubmitPrompt cannot ask")
 _NEW = {
@@ -81,7 +91,7 @@ _CURRENT = {
     "subagent": Caps(_NEW, ask=dropped("Cursor treats it as a deny"), reason=_TO_USER),
     "prompt": Caps(_NEW, ask=_PROMPT_ASK, reason=_TO_USER),
     "session": Caps(_NEW, ask=dropped("sessionStart cannot ask"), reason=_TO_USER),
-    "context": Caps({"allow": HONOURED, "deny": _CONTEXT_EVENT, "modified_input": _CONTEXT_EVENT, "additional_context": HONOURED}),
+    "context": Caps(_NEW, reason=_TO_MODEL, note=_TO_MODEL, user_message=NO_CHANNEL, modified_input=_CONTEXT_EVENT),
     "stop": Caps(_NEW, note=HONOURED, user_message=_STOP_ONLY, modified_input=NO_CHANNEL, additional_context=_STOP_ONLY),
     "compact": Caps({"allow": HONOURED, "user_message": HONOURED}),
     "response": Caps({"allow": HONOURED, "deny": _UNHEEDED, "ask": dropped(_UNHEARD), "reason": _TO_USER, "user_message": _UNHEEDED}),

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.codec import read_jsonc
-from onehook.core import TOOLS as UNIFIED
-from onehook.core import wildcard
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Place, table_at
 from onehook.hostkit.imports import Borrowed
@@ -16,6 +14,7 @@ from onehook.hosts.droid.config import WRAPPED
 from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
 
 TITLE = "Factory Droid"
+STOP_LIMIT = kit.NO_LIMIT
 _CARRIED = ("type", "command", "timeout")
 _STARTS = ("startup", "resume", "clear", "compact")
 # Tools without a unified name, for matchers that fit a part of a name.
@@ -23,12 +22,12 @@ _OTHERS = (
     "TaskOutput", "TaskStop", "TodoWrite", "Skill", "AskUser", "ExitSpecMode", "ToolSearch", "Loop", "GenerateDroid",
 )  # fmt: skip
 _KNOWN = (*TOOLS, *_OTHERS)
-_ELSEWHERE = (*UNIFIED, "MultiEdit", "NotebookEdit")
 _NOT_READ = 'Droid does not read "hooks" in this file, so it does not run'
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     """The hooks of a file, with what the other files of its folder do to them."""
+    yield from kit.misplaced(data, TITLE)
     wrapped = place is not None and place.path.name == WRAPPED
     beside = _hidden_by(place) if place is not None and wrapped else {}
     for hook in _handlers(data):
@@ -84,15 +83,15 @@ def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     said = [_server(pattern) for pattern in patterns if MCP_JOINT in pattern]
     names = [pattern for pattern in patterns if MCP_JOINT not in pattern]
     # For example Claude Code's Bash: Droid has no tool of that name, but other hosts do, and the hook would start to run there.
-    dead = [pattern for pattern in names if pattern.strip("*") in _ELSEWHERE and not any(wildcard(pattern, name) for name in _KNOWN)]
+    dead = kit.dead_words(names, _KNOWN)
     found = kit.natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
     if found is None or "" in said:
         return _refused(matcher)
     natives, servers = found[0], [*said, *found[1]]
     if not natives and not servers:
-        return f"its matcher {matcher!r} never matches: Droid has no such tool"
-    kit.take_tools(hook, natives, servers, TOOLS, TITLE)
-    hook.losses += [f"{pattern.strip('*')!r} in its matcher is not a Droid tool" for pattern in dead]
+        return kit.no_such_tool(matcher, "Droid")
+    kit.take_tools(hook, natives, servers, TOOLS, _OTHERS, TITLE)
+    hook.losses += kit.lost_words(dead, "Droid")
     hook.losses += kit.forgotten_servers([pattern for pattern in names if pattern not in dead], natives, servers, MCP_JOINT)
     return ""
 

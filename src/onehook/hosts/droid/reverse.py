@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.core import Mcp
 
 LABEL = "Droid"
+ANSWERS = reverse.ANSWER
 losses = reverse.no_losses
 _NAMES = {
     "Bash": "Execute", "Read": "Read", "Write": "Create", "Edit": "Edit", "Grep": "Grep", "Glob": "Glob", "List": "LS",

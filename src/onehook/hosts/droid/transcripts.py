@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.transcripts import Messages, Moment, joined_texts, rows, table, text
+from onehook.hostkit.transcripts import Entry, Messages, Moment, chained, joined_texts, rows, table, text
 
 FOLDER = ".factory/sessions"
 FILES = ("*/*.jsonl",)
+NAME = "{session}.jsonl"  # of a file that onehook writes
 _SILENT = ("agent_turn_outcome", "compaction_state", "todo_state")
 
 
@@ -46,7 +47,8 @@ class Transcript(Messages):
         for block in calls:
             yield self.call(line, block.get("id"), block.get("name"), block.get("input"))
         if not calls and joined_texts(content):
-            yield self.moment(line, "Stop", stop_hook_active=False)
+            # (Droid itself does not tell its hooks what was said.)
+            yield self.moment(line, "Stop", stop_hook_active=False, last_assistant_message=joined_texts(content))
 
     def _user(self, line: dict[str, Any], content: object) -> Iterator[Moment]:
         results = [block for block in rows(content) if block.get("type") == "tool_result"]
@@ -58,3 +60,16 @@ class Transcript(Messages):
         prompt = joined_texts(content)
         if prompt and not results and not text(line.get("id")).startswith("context-"):
             yield self.moment(line, "UserPromptSubmit", prompt=prompt)
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    yield {"type": "session_start", "id": session, "title": "", "owner": "unknown", "version": 2, "cwd": cwd}
+    for step, line in chained(steps):
+        blocks: dict[str, dict[str, Any]] = {
+            "call": {"type": "tool_use", "id": step.id, "name": step.tool, "input": step.input},
+            "result": {"type": "tool_result", "tool_use_id": step.id, "is_error": step.failed, "content": step.text},
+        }
+        role = "user" if step.kind in ("prompt", "result") else "assistant"
+        content = [blocks.get(step.kind, {"type": "text", "text": step.text})]
+        around = {"type": "message", "id": line["uuid"], "parentId": line["parentUuid"], "timestamp": line["timestamp"]}
+        yield {**around, "message": {"role": role, "content": content}}

@@ -23,6 +23,7 @@ UNREADABLE = ("", 1)
 ERROR_EXIT = 1  # goes on; 2 blocks, and 3 ends the whole run
 READS_CONFIG_OF: tuple[str, ...] = ()
 BUILT_ON = ""
+VARIABLES = ("CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "DROID_PROJECT_DIR", "FACTORY_PROJECT_DIR")
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),

@@ -12,11 +12,15 @@ from onehook.hostkit.imports import Borrowed
 from onehook.hosts.gemini.wire import EVENTS, TOOLS
 
 TITLE = "Gemini CLI"
+STOP_LIMIT = kit.NO_LIMIT
 _TIMEOUT = 60_000.0  # milliseconds
 _CARRIED = ("type", "name", "command", "timeout", "env")
 _ON_TOOLS = ("BeforeTool", "AfterTool")
-_ON_WORDS = ("SessionStart", "SessionEnd", "PreCompress")  # compared as a whole word; the other events have no matcher
-_SOURCES = ("startup", "resume", "clear")
+# What a matcher is compared with as a whole; the other events have none.
+_WORDS = {
+    "SessionStart": ("startup", "resume", "clear"), "SessionEnd": ("exit", "clear", "logout", "prompt_input_exit", "other"),
+    "PreCompress": ("manual", "auto"),
+}  # fmt: skip
 _OLD = {"search_file_content": "grep_search"}
 _CURRENT = {name: tool for name, tool in TOOLS.items() if name not in _OLD}
 # Tools without a unified name, for matchers that fit a part of a name.
@@ -31,6 +35,7 @@ _QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
+    yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, _switches(data)) or _take_matcher(hook, group.get("matcher"))
@@ -39,7 +44,7 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
             hook.run = kit.with_variables(kit.for_bash(command), handler.get("env") or {})
             hook.name = kit.name_of(handler)
             hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUT) / 1000
-            hook.losses += kit.lost(handler, _CARRIED)
+            hook.losses += kit.too_short(hook.timeout, TITLE) + kit.lost(handler, _CARRIED)
             hook.losses += kit.lost_of_group(group)
         yield hook
 
@@ -70,14 +75,15 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
         return ""
     if hook.event in _ON_TOOLS:
         return _take_tools(hook, matcher)
-    if hook.event not in _ON_WORDS:
+    words = _WORDS.get(hook.event)
+    if words is None:
         return ""
-    if hook.event == "SessionStart" and matcher in _SOURCES:
-        hook.sources = [matcher]
-        return ""
-    if hook.event == "SessionStart":
-        return f"its matcher {matcher!r} never matches: it must be exactly {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}"
-    return kit.no_equivalent(hook, matcher)
+    if matcher not in words:
+        return f"its matcher {matcher!r} never matches: it must be exactly {', '.join(words[:-1])} or {words[-1]}"
+    if hook.event != "SessionStart":
+        return kit.no_equivalent(hook, matcher)
+    hook.sources = [matcher]
+    return ""
 
 
 def _take_tools(hook: Borrowed, matcher: str) -> str:
@@ -85,12 +91,17 @@ def _take_tools(hook: Borrowed, matcher: str) -> str:
     patterns = kit.patterns_of(matcher)
     if patterns is not None and "*" in patterns:
         return ""
-    found = None if patterns is None else kit.natives_of(patterns, [*_CURRENT, *_OTHERS], "mcp_", "_")
-    if patterns is None or found is None:
+    known = (*_CURRENT, *_OTHERS)
+    dead = kit.dead_words(patterns or (), known)  # for example Claude Code's Bash
+    living = [pattern for pattern in patterns or () if pattern not in dead]
+    found = None if patterns is None else kit.natives_of(living, known, "mcp_", "_")
+    if found is None:
         return kit.no_list(matcher)
     natives, servers = found
-    kit.take_tools(hook, [_OLD.get(name, name) for name in natives], servers, _CURRENT, TITLE)
-    hook.losses += kit.forgotten_servers(patterns, natives, servers, "mcp_")
+    if not natives and not servers:
+        return kit.no_such_tool(matcher, TITLE)
+    kit.take_tools(hook, [_OLD.get(name, name) for name in natives], servers, _CURRENT, _OTHERS, TITLE)
+    hook.losses += [*kit.lost_words(dead, TITLE), *kit.forgotten_servers(living, natives, servers, "mcp_")]
     return ""
 
 

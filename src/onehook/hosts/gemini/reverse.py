@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "Gemini CLI"
+ANSWERS = reverse.ANSWER
 _NAMES = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Grep": "grep_search", "Glob": "glob",
     "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search", "Agent": "invoke_agent",
@@ -60,9 +61,9 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         body["llm_request"] = {"model": event.model, "messages": []}
     if name == "AfterModel":
         body["llm_response"] = {"candidates": []}
-    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "AfterAgent":
-        body["prompt_response"] = event.last_assistant_message
+        body.update(prompt=event.prompt, prompt_response=event.last_assistant_message)
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     return body
 
 

@@ -5,14 +5,16 @@ A line with the id of an earlier one replaces it: a message is written when it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.transcripts import Moment, joined_texts, rows, table, text
+from onehook.hostkit.reverse import TIME
+from onehook.hostkit.transcripts import Entry, Moment, chained, joined_texts, rows, table, text
 
 FOLDER = ".gemini/tmp"
 FILES = ("*/chats/*.jsonl", "*/chats/*.json")
+NAME = "session-{session}.jsonl"  # of a file that onehook writes
 _SILENT = frozenset(["info", "error", "warning"])
 
 
@@ -83,3 +85,21 @@ def _project(path: Path) -> str:
         return (path.parent.parent / ".project_root").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    yield {"sessionId": session, "projectHash": "", "startTime": TIME, "lastUpdated": TIME, "kind": "main"}
+    told = list(steps)
+    answered = {step.id for step in told if step.kind == "result"}  # a message with calls is written when they have results
+    for step, line in chained(step for step in told if step.kind != "call" or step.id not in answered):
+        about = {"id": line["uuid"], "timestamp": line["timestamp"]}
+        if step.kind == "prompt":
+            yield {**about, "type": "user", "content": [{"text": step.text}]}
+            continue
+        call: dict[str, Any] = {"id": step.id, "name": step.tool, "args": step.input}
+        if step.kind == "result":
+            response = {"functionResponse": {"id": step.id, "name": step.tool, "response": {"output": step.text}}}
+            call.update(result=[response], status="error" if step.failed else "success", resultDisplay=step.text)
+        said = step.kind == "say"
+        message = {"type": "gemini", "content": step.text if said else "", "thoughts": []}
+        yield {**about, **message} if said else {**about, "id": f"message-{step.id}", **message, "toolCalls": [call]}

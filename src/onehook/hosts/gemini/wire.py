@@ -22,6 +22,7 @@ UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
 BUILT_ON = ""
+VARIABLES = ("GEMINI_CLI", "GEMINI_CWD", "GEMINI_PLANS_DIR", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "CLAUDE_PROJECT_DIR")
 
 EVENTS = {
     "BeforeTool": Row("PreToolUse", "permission", gates=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.hostkit import reverse
 from onehook.hosts.kilo.wire import ID
-from onehook.hosts.opencode.reverse import answer_of, payload_of
+from onehook.hosts.opencode.reverse import ANSWERS, answer_of, payload_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Response
 
+__all__ = ["ANSWERS", "LABEL", "answer", "losses", "parts", "payload", "variables"]
 LABEL = "Kilo"
 losses = reverse.no_losses
 variables = reverse.no_variables

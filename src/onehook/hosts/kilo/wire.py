@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "SENDS", "STAND_INS", "TOOLS",
-    "UNREADABLE", "caps", "parse", "render",
+    "UNREADABLE", "VARIABLES", "caps", "parse", "render",
 ]  # fmt: skip
 
 ID = "kilo"
 BUILT_ON = "opencode"
+VARIABLES = ("KILO", "KILO_PID")
 MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
 SENDS = (ID,)
 # The command is there when a process is started, not when one is looked after.

@@ -24,6 +24,7 @@ UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
 BUILT_ON = ""
+VARIABLES = ("OPENCODE", "OPENCODE_PID")
 
 EVENTS = {
     "tool.execute.before": Row("PreToolUse", "tool", gates=True),

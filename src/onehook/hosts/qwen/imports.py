@@ -12,6 +12,7 @@ from onehook.hostkit.imports import Borrowed
 from onehook.hosts.qwen.wire import EVENTS, SOURCES, TOOLS
 
 TITLE = "Qwen Code"
+STOP_LIMIT = 8
 _CARRIED = ("type", "name", "command", "timeout", "env", "async", "shell")
 _MATCHED = (*TOOL_EVENTS, "PermissionDenied")
 _UNMATCHED = ("UserPromptSubmit", "Stop", "MessageDisplay", "PostToolBatch", "SessionDelete", "TodoCreated", "TodoCompleted")
@@ -39,6 +40,7 @@ _ALIASES = {
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
+    yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher"))
@@ -108,6 +110,6 @@ def _take_tools(hook: Borrowed, matcher: str, words: list[str]) -> str:
     if patterns is None or found is None:
         return kit.no_list(matcher)
     natives, servers = found
-    kit.take_tools(hook, [*(name for name in named if name), *natives], servers, _CURRENT, TITLE)
+    kit.take_tools(hook, [*(name for name in named if name), *natives], servers, _CURRENT, _OTHERS, TITLE)
     hook.losses += kit.forgotten_servers(patterns, natives, servers, "mcp__")
     return ""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "Qwen Code"
+ANSWERS = reverse.ANSWER
 _NAMES = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "edit", "Grep": "grep_search", "Glob": "glob",
     "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "web_search", "Agent": "agent",
@@ -49,6 +50,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "MessageDisplay": {"message_id": "", "displayed_text": "", "is_final": True},
     "InstructionsLoaded": {"file_path": "", "memory_type": "project", "load_reason": "session_start"},
 }  # fmt: skip
+_IDS = {"tool_use_id": "toolu_onehook", "tool_call_id": "call_onehook"}
 _OUTSIDE_TURN = ("SessionStart", "SessionEnd", "SessionDelete", "Notification", "InstructionsLoaded")
 
 
@@ -80,9 +82,9 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
         body.update(_tool(event, name))
     if name == "UserPromptSubmit":
         body.update({"prompt": event.prompt} if event.echo else {"prompt": event.prompt, "submitted_prompt": event.prompt})
-    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "SessionStart":
         body["source"] = reverse.said_source(event, ID, SOURCES, "startup")
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     return body
 
 
@@ -95,13 +97,19 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     tool, given = reverse.call_of(event)
     native = event.mcp.name if event.mcp is not None else _NAMES.get(tool, tool)
     spelled = reverse.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
-    body: dict[str, Any] = {"tool_name": native, "tool_input": spelled}
+    body: dict[str, Any] = {}
+    if name == "PostToolUseFailure":
+        body = _ids(event)
+    body.update(tool_name=native, tool_input=spelled)
     if name == "PostToolUse":
         body["tool_response"] = _tool_response(event.tool_response)
     if name != "PermissionRequest":
-        body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "toolu_onehook")
-        body["tool_call_id"] = reverse.sent_text(event, "tool_call_id", "call_onehook")
+        body.update(_ids(event))
     return body
+
+
+def _ids(event: Event) -> dict[str, Any]:
+    return {name: reverse.sent_text(event, name, default) for name, default in _IDS.items()}
 
 
 def _tool_response(response: Any) -> Any:

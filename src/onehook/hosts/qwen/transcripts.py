@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from onehook.hostkit.transcripts import Messages, Moment, joined_texts, rows, table, text
+from onehook.hostkit.transcripts import Entry, Messages, Moment, chained, joined_texts, rows, table, text
 
 FOLDER = ".qwen/projects"
 FILES = ("*/chats/*.jsonl",)
+NAME = "{session}.jsonl"  # of a file that onehook writes
 
 
 class Transcript(Messages):
@@ -40,3 +41,18 @@ class Transcript(Messages):
         for answer in (table(part.get("functionResponse")) for part in parts):
             response = table(answer.get("response"))
             yield from self.result(line, answer.get("id"), text(response.get("error")) if failed else None, response)
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    for step, line in chained(steps, sessionId=session, cwd=cwd, version="0.24.4"):
+        if step.kind == "prompt":
+            yield {**line, "type": "user", "provenance": "real_user", "message": {"role": "user", "parts": [{"text": step.text}]}}
+        elif step.kind == "result":
+            response = {"error" if step.failed else "output": step.text}
+            part = {"functionResponse": {"id": step.id, "name": step.tool, "response": response}}
+            status = {"toolCallResult": {"callId": step.id, "status": "error" if step.failed else "success"}}
+            yield {**line, "type": "tool_result", "provenance": "tool_result", "message": {"role": "user", "parts": [part]}, **status}
+        else:
+            called = {"functionCall": {"id": step.id, "name": step.tool, "args": step.input}}
+            parts = [{"text": step.text} if step.kind == "say" else called]
+            yield {**line, "type": "assistant", "provenance": "assistant_output", "message": {"role": "model", "parts": parts}}

@@ -1,0 +1,47 @@
+"""What has to be installed for the programs of a manifest: which events on which agent, and for which tools. Not on the hot path."""
+
+from __future__ import annotations
+
+from onehook.core import Hooks, Registration
+from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS
+from onehook.hosts import HOSTS, wire_of
+from onehook.manifest.load import Manifest, Wanted, own_event
+
+
+def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
+    """The additional unified events to install on a host, each with the event that it stands in for there."""
+    programs = [registration for registration in hooks.registrations if isinstance(registration, Wanted)]
+    return {event: registration.event for registration in programs for event in registration.stand_ins(host)}
+
+
+def events_of(hooks: Hooks, host: str) -> dict[str, str]:
+    """The events to install on a host, each with the unified event that it is for or stands in for.
+
+    A manifest needs those of its programs and no other, and on the programs' own agent the event that they are written for. Handlers
+    in Python may be added later, so a policy gets the five core events as well.
+    """
+    if isinstance(hooks, Manifest):
+        chosen = [registration for registration in hooks.registrations if not registration.hosts or host in registration.hosts]
+        wanted = {_native(registration, host) or registration.event: registration.event for registration in chosen}
+    else:
+        wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in hooks.registrations))}
+    return {**wanted, **stand_ins_of(hooks, host)}
+
+
+def _native(registration: Registration, host: str) -> str:
+    return own_event(registration.handler, host) if isinstance(registration, Wanted) else ""
+
+
+def tools_of(hooks: Hooks) -> dict[str, str]:
+    """The matchers of a manifest: event -> unified tools. An event that a program wants for every tool, or by a pattern, has none."""
+    found: dict[str, list[str]] = {}
+    for registration in hooks.registrations if isinstance(hooks, Manifest) else ():
+        if registration.event in TOOL_EVENTS:
+            found.setdefault(registration.event, []).extend(registration.tools or ["*"])
+        for host in HOSTS:  # what stands in for a program's event must pass the matcher, too
+            for native, row in wire_of(host).STAND_INS.items():
+                if row.event == registration.event:
+                    found.setdefault(wire_of(host).EVENTS[native].event, []).append(row.tool or "*")
+    named = {event: ["MCP" if name.startswith("mcp__") else name for name in names] for event, names in found.items()}
+    plain = {event: names for event, names in named.items() if all(name.replace("_", "").isalnum() for name in names)}
+    return {event: "|".join(dict.fromkeys(names)) for event, names in plain.items() if event in TOOL_EVENTS}

@@ -1,0 +1,113 @@
+"""The transcript of the running agent in the form of another agent, for programs that read it.
+
+Loaded only for a program that does (see mentions). The file is private, is written anew for each event, and is swept like other state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onehook.codec import compact
+from onehook.core import OnehookError
+from onehook.hostkit.transcripts import Counts, Entry, moments
+from onehook.hosts import having, load, wire_of
+from onehook.sweep import state_folder, sweep_sometimes
+
+if TYPE_CHECKING:
+    from onehook.core import Event
+
+MAX_SOURCE = 8 << 20  # bytes of the running agent's transcript that are read, from its end
+_KINDS = {
+    "UserPromptSubmit": "prompt", "PreToolUse": "call", "PostToolUse": "result", "PostToolUseFailure": "result", "Stop": "say",
+}  # fmt: skip
+
+
+def built(dialect: str, event: Event) -> str:
+    """The path of the session's transcript in a dialect's form; "" if the dialect has no transcripts, or it cannot be written."""
+    if dialect not in having("transcripts") or not event.session_id:
+        return ""
+    try:
+        events = [*_past(event), event]
+        steps = list(_steps(dialect, events))
+        lines = load(dialect, "transcripts").lines(event.session_id, event.cwd, steps)
+        return _written(dialect, event.session_id, lines)
+    except (OSError, OnehookError, ValueError):
+        return ""
+
+
+def _past(event: Event) -> Iterator[Event]:
+    """What the running agent's own transcript tells; nothing if it has none that can be read."""
+    path = Path(event.transcript_path)
+    if not event.transcript_path or event.host not in having("transcripts") or not path.is_file():
+        return
+    wire = wire_of(event.host)
+    for moment in moments(load(event.host, "transcripts").Transcript(path), path, Counts(), MAX_SOURCE):
+        try:
+            past = wire.parse(moment.payload, "")
+        except OnehookError:
+            continue
+        past.cwd = past.cwd or event.cwd
+        yield past
+
+
+def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
+    """The events as steps in the dialect's names of tools. What stands in the transcript already is not told twice."""
+    reverse, wire = load(dialect, "reverse"), wire_of(dialect)
+    last: Entry | None = None
+    number = 0
+    open_calls: list[Entry] = []
+    for event in events:
+        kind = _KINDS.get(event.event)
+        if kind in ("prompt", "say"):
+            said = event.prompt if kind == "prompt" else event.last_assistant_message
+            step = Entry(kind, text=said)
+            if said and (last is None or (last.kind, last.text) != (kind, said)):
+                last = step
+                yield step
+            continue
+        for part in reverse.parts(event) if kind else ():
+            try:
+                told = wire.parse(reverse.payload(part), "")
+            except OnehookError:
+                continue
+            key = (told.native_tool, compact(told.tool_input))
+            known = next((call for call in open_calls if (call.tool, compact(call.input)) == key), None)
+            if known is None:
+                number += 1
+                known = Entry("call", tool=told.native_tool, input=told.tool_input, id=f"toolu_{number:06d}")
+                open_calls.append(known)
+                last = known
+                yield known
+            if kind == "result":
+                open_calls.remove(known)
+                failed = event.event == "PostToolUseFailure"
+                last = Entry(
+                    "result", event.error if failed else _result(told), known.tool, known.input, known.id, told.tool_response, failed
+                )
+                yield last
+
+
+def _result(event: Event) -> str:
+    from onehook.hostkit.reverse import result_text
+
+    return result_text(event.tool_response)
+
+
+def _written(dialect: str, session: str, lines: Iterable[dict[str, object]]) -> str:
+    safe = "".join(char if char.isalnum() or char in "._-" else "_" for char in session)[:100]
+    folder = os.path.join(state_folder(), "transcripts", dialect)
+    path = os.path.join(folder, load(dialect, "transcripts").NAME.format(session=safe))
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    new = not os.path.exists(path)
+    temporary = f"{path}.{os.getpid()}"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="backslashreplace") as file:
+        for line in lines:
+            file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+    os.replace(temporary, path)
+    if new:
+        sweep_sometimes(state_folder())
+    return path

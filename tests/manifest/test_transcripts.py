@@ -1,0 +1,130 @@
+"""Programs that read the transcript get one in the form of their own agent, whichever agent runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from onehook.hostkit.reverse import sample
+from onehook.hostkit.transcripts import Counts, moments
+from onehook.hosts import having, load, wire_of
+from onehook.manifest import transcripts as made
+from onehook.policy import load_policy
+from onehook.runner import answer
+from onehook.sweep import sweep
+from tests.host_folders import transcripts
+from tests.manifest.kit import manifest_of, sh
+
+WRITTEN = having("transcripts")
+WITHOUT = "cursor"  # an agent whose transcripts cannot be read
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+
+
+def recorded(host):
+    """A session that the real agent left on disk."""
+    module = load(host, "transcripts")
+    found = [path for pattern in module.FILES for path in (transcripts(host) / module.FOLDER).glob(pattern)]
+    return max(found, key=lambda path: path.stat().st_size)
+
+
+def told(host, path):
+    """What a reader of the host's transcripts finds in a file, in unified words."""
+    found = []
+    for moment in moments(load(host, "transcripts").Transcript(Path(path)), Path(path), Counts()):
+        event = wire_of(host).parse(moment.payload, "")
+        if event.event == "UserPromptSubmit":
+            found.append(event.prompt)
+        elif event.event == "Stop":
+            found.append(event.last_assistant_message)
+        elif event.event in ("PreToolUse", "PostToolUse"):
+            found.append((event.event, event.command or [os.path.basename(change.path) for change in event.changes] or event.tool))
+    return [one for one in found if one]
+
+
+def stop(host, path=""):
+    event = sample("Stop", session_id="s-1", cwd="/home/dev/project", last_assistant_message="all done", transcript_path=str(path))
+    return wire_of(host).parse(load(host, "reverse").payload(event), "Stop")
+
+
+@pytest.mark.parametrize("dialect", WRITTEN)
+@pytest.mark.parametrize("host", WRITTEN)
+def test_a_session_of_any_agent_reads_the_same_in_the_form_of_any_other(host, dialect):
+    path = recorded(host)
+    event = stop(host, path)
+    event.transcript_path = str(path)
+    before, after = told(host, path), told(dialect, made.built(dialect, event))
+    commands = [one for one in before if isinstance(one, tuple) and isinstance(one[1], str) and " " in one[1]]
+    assert commands, "the recorded session runs a command"
+    assert [one for one in after if one in commands] == commands
+    prompts = [one for one in before if isinstance(one, str)]
+    assert [one for one in after if one in prompts][:1] == prompts[:1]
+    assert after[-1] == ("all done" if host != "droid" else before[-1])  # which does not tell its hooks what the agent said last
+
+
+def test_where_the_agents_own_transcript_cannot_be_read_there_is_what_the_event_tells(tmp_path):
+    event = sample("Stop", session_id="s-1", cwd="/p", last_assistant_message="I am done")
+    event.host = WITHOUT
+    path = made.built("claude", event)
+    (line,) = Path(path).read_text().splitlines()
+    assert '"role":"assistant"' in line and json.loads(line)["message"]["content"] == [{"type": "text", "text": "I am done"}]
+
+
+def asked(path, payload, host):
+    return answer(json.dumps(payload).encode(), lambda: load_policy(str(path)), hosts=[host], event_name="Stop")
+
+
+def path_given(tmp_path, script, host="gemini", speaks="claude", more=""):
+    (tmp_path / "hook.sh").write_text(script)
+    path = manifest_of(tmp_path, f'events = ["Stop"]\nrun = ["sh", "./hook.sh"]\nspeaks = "{speaks}"\n{more}')
+    payload = load(host, "reverse").payload(sample("Stop", session_id="s-1", cwd=str(tmp_path), last_assistant_message="so be it"))
+    asked(path, payload, host)
+    return json.loads((tmp_path / "stdin").read_text())["transcript_path"]
+
+
+def test_a_program_that_mentions_a_transcript_gets_one_and_another_gets_none(tmp_path):
+    reads = f"tee {tmp_path}/stdin | grep -q transcript_path"
+    given = path_given(tmp_path, reads)
+    assert "so be it" in Path(given).read_text()
+    assert stat.S_IMODE(os.stat(given).st_mode) == 0o600 and stat.S_IMODE(os.stat(os.path.dirname(given)).st_mode) == 0o700
+    assert path_given(tmp_path, f"cat > {tmp_path}/stdin") == ""
+    assert path_given(tmp_path, f"cat > {tmp_path}/stdin", more="transcript = true") != ""
+    assert path_given(tmp_path, reads, more="transcript = false") == ""
+
+
+def test_a_script_beside_the_program_counts(tmp_path):
+    (tmp_path / "helper.sh").write_text("read_transcript() { :; }")
+    assert path_given(tmp_path, f". {tmp_path}/helper.sh; cat > {tmp_path}/stdin") != ""
+
+
+def test_a_program_finds_its_script_behind_a_variable(tmp_path):
+    (tmp_path / "h").mkdir()
+    (tmp_path / "h" / "loop.sh").write_text(f"tee {tmp_path}/stdin | grep -q transcript_path")
+    path = manifest_of(tmp_path, sh('"$CLAUDE_PROJECT_DIR"/h/loop.sh', "claude", '["Stop"]'))
+    (tmp_path / "h" / "loop.sh").chmod(0o755)
+    payload = load("gemini", "reverse").payload(sample("Stop", session_id="s-1", cwd=str(tmp_path)))
+    asked(path, payload, "gemini")
+    assert json.loads((tmp_path / "stdin").read_text())["transcript_path"]
+
+
+def test_a_large_transcript_is_read_from_its_end(tmp_path, monkeypatch):
+    path = recorded("claude")
+    event = stop("claude", path)
+    event.transcript_path = str(path)
+    monkeypatch.setattr(made, "MAX_SOURCE", 200)
+    assert told("gemini", made.built("gemini", event))[-1] == "all done"
+
+
+def test_what_is_older_than_two_days_is_swept(tmp_path):
+    event = stop("gemini")
+    path = made.built("copilot", event)
+    os.utime(path, (1, 1))
+    sweep(str(tmp_path / "state" / "transcripts"), 1000)
+    assert not os.path.exists(path)
