@@ -136,11 +136,21 @@ def without_comments(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
+def read_regular(path: Any) -> bytes:
+    """The bytes of a regular file. Anything else is an OSError, so that a named pipe in its place is not waited for."""
+    import os  # most events end without it
+
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:
+            raise OSError(22, "not a regular file", os.fspath(path))
+        return file.read()
+
+
 def read_jsonc(path: Any) -> dict[str, Any]:
     """The object in a JSON file that may have comments; empty if the file cannot be read or holds no object."""
     try:
-        with open(path, "rb") as file:
-            value = loads(without_comments(text_of(file.read())))
+        value = loads(without_comments(text_of(read_regular(path))))
     except (OSError, ValueError, PayloadError):
         return {}
     return value if isinstance(value, dict) else {}

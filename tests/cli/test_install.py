@@ -207,6 +207,25 @@ def test_the_root_of_a_project_is_found_upwards_but_the_home_is_none(tmp_path: P
     assert machine_of().project == tmp_path / "home"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
+@pytest.mark.parametrize(
+    ("verb", "code"),
+    [("install policy.py --hosts all --yes", 1), ("uninstall", 0), ("status", 0), ("doctor --no-fire", 1), ("import", 1)],
+)
+def test_a_named_pipe_in_the_place_of_a_config_is_not_waited_for(project: Path, verb: str, code: int) -> None:
+    onehook("install", "policy.py", "--hosts", "gemini")
+    names = (".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".factory/settings.json", ".github/hooks/onehook.json")
+    for name in (*names, "../home/.claude.json"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(project / name)
+    result = subprocess.run([sys.executable, "-m", "onehook", *verb.split()], capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == code and "Traceback" not in result.stderr, result.stderr
+    if verb.startswith("install"):
+        assert f"{project}/.claude/settings.json cannot be read: not a regular file; nothing was changed" in result.stderr
+    if verb == "uninstall":
+        assert "removed" in result.stdout and "gemini" in result.stdout
+
+
 def test_uninstall_can_be_looked_at_first(project: Path) -> None:
     onehook("install", "policy.py")
     output = onehook("uninstall", "--dry-run").output

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-CHANGES = ("write", "fsync", "replace", "unlink", "mkdir", "rmdir")
+CHANGES = ("write", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir")
 
 
 def forked(work: Callable[[], object]) -> int:

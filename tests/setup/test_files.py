@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from onehook.setup.files import TEMP_PREFIX, FileEdit, FilesError, ScopeError, StaleError, write
+from tests.setup.killing import forked
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX modes and symlinks")
 
@@ -141,8 +143,98 @@ def test_a_scope_that_is_itself_reached_through_a_symlink_works(scope: Path) -> 
     assert (scope / "a").read_bytes() == b"1"
 
 
+@pytest.mark.parametrize("after", [b"ours", None])
+@pytest.mark.parametrize("by_rename", [True, False])
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_save_by_another_program_after_the_check_is_kept(
+    scope: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool, by_rename: bool, after: bytes | None
+) -> None:
+    if not exchange:
+        monkeypatch.setattr("onehook.setup.files._rename_with", lambda *arguments: False)
+    (scope / "a").write_bytes(b"old")
+
+    def save() -> None:
+        if by_rename:
+            (scope / "saved").write_bytes(b"theirs")
+            os.replace(scope / "saved", scope / "a")
+        else:
+            (scope / "a").write_bytes(b"theirs")
+
+    with pytest.raises(StaleError, match="another program"):
+        write([FileEdit(scope / "a", b"old", after)], roots={scope / "a": scope}, ready=save)
+    assert (scope / "a").read_bytes() == b"theirs"
+    assert everything_below(scope) == {"a"}
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_file_that_another_program_creates_or_removes_after_the_check_stays_so(
+    scope: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+) -> None:
+    if not exchange:
+        monkeypatch.setattr("onehook.setup.files._rename_with", lambda *arguments: False)
+    edit = FileEdit(scope / "a", None, b"ours")
+    with pytest.raises(StaleError):
+        write([edit], roots={edit.path: scope}, ready=lambda: (scope / "a").write_bytes(b"theirs") and None)
+    assert (scope / "a").read_bytes() == b"theirs"
+    for after in (b"ours", None):
+        (scope / "a").write_bytes(b"theirs")
+        edit = FileEdit(scope / "a", b"theirs", after)
+        with pytest.raises(StaleError):
+            write([edit], roots={edit.path: scope}, ready=lambda: (scope / "a").unlink())
+        assert everything_below(scope) == set()
+
+
 @posix
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o444])
+def test_a_named_pipe_in_the_place_of_the_file_is_refused_and_not_waited_for(scope: Path) -> None:
+    os.mkfifo(scope / "a")
+    with pytest.raises(FilesError, match="not a regular file"):
+        run(scope, FileEdit(scope / "a", b"", b"1"))
+
+
+@posix
+def test_a_file_with_hard_links_is_refused_and_can_be_removed(scope: Path) -> None:
+    (scope / "a").write_bytes(b"old")
+    os.link(scope / "a", scope.parent / "dotfiles")
+    with pytest.raises(FilesError, match=r"has 2 hard links.*cp -p .*nothing was changed"):
+        run(scope, FileEdit(scope / "a", b"old", b"new"))
+    assert (scope / "a").read_bytes() == b"old" and (scope / "a").samefile(scope.parent / "dotfiles")
+    run(scope, FileEdit(scope / "a", b"old", None))
+    assert (scope.parent / "dotfiles").read_bytes() == b"old"
+
+
+@posix
+@pytest.mark.parametrize("after", [b"new", None])
+def test_a_read_only_file_is_refused(scope: Path, after: bytes | None) -> None:
+    (scope / "a").write_bytes(b"old")
+    (scope / "a").chmod(0o444)
+    with pytest.raises(FilesError, match="read-only: make it writable first"):
+        run(scope, FileEdit(scope / "b", None, b"1"), FileEdit(scope / "a", b"old", after))
+    assert everything_below(scope) == {"a"} and (scope / "a").read_bytes() == b"old"
+
+
+@posix
+def test_a_file_or_folder_that_this_user_may_not_write_is_refused() -> None:
+    with tempfile.TemporaryDirectory() as named:
+        folder = Path(named)
+        (folder / "a").write_bytes(b"old")
+        folder.chmod(0o555)
+
+        def refused() -> None:
+            if os.geteuid() == 0:
+                os.setuid(65534)  # root may write anywhere
+            with pytest.raises(FilesError, match=r"writing failed: .*Permission denied.*changed so far: no file"):
+                run(folder, FileEdit(folder / "new", None, b"1"))
+            if os.stat(folder / "a").st_uid != os.geteuid():
+                with pytest.raises(FilesError, match="read-only"):
+                    run(folder, FileEdit(folder / "a", b"old", b"new"))
+
+        _, status = os.waitpid(forked(refused), 0)
+        folder.chmod(0o755)
+        assert status == 0 and everything_below(folder) == {"a"} and (folder / "a").read_bytes() == b"old"
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
 def test_the_mode_of_a_changed_file_is_kept(scope: Path, mode: int) -> None:
     (scope / "a").write_bytes(b"old")
     (scope / "a").chmod(mode)

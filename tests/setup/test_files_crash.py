@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onehook.lock import Lock, LockError
-from onehook.setup.files import TEMP_PREFIX, FileEdit, write
+from onehook.setup.files import TEMP_PREFIX, FileEdit, StaleError, write
 from tests.setup.killing import killed_at
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -88,6 +88,42 @@ def test_two_processes_never_lose_an_update_or_mix_files(tmp_path: Path) -> None
     children = [child(COUNTS_UP, str(scope)) for _ in range(2)]
     assert [process.wait(120) for process in children] == [0, 0]
     assert {name: (scope / name).read_bytes() for name in ("n", "m")} == {"n": b"50", "m": b"50"}
+
+
+SAVES = """
+import os, sys, time
+from pathlib import Path
+path, saved, end = Path(sys.argv[1]), 0, time.monotonic() + 20
+vanished = 0
+while saved < 400 and time.monotonic() < end:
+    for _ in range(100):  # what was exchanged at the wrong moment is put back at once
+        found = path.read_bytes().split()[0] == str(saved).encode()
+        if found:
+            break
+        time.sleep(0.01)
+    vanished += not found
+    saved += 1
+    (path.parent / "saving").write_bytes(str(saved).encode())
+    os.replace(path.parent / "saving", path)
+    time.sleep(0.002)
+sys.exit(1 if vanished else 0)
+"""
+
+
+def test_no_save_of_another_program_vanishes_while_files_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(b"0")
+    saving = child(SAVES, str(path))
+    written_over = 0
+    while saving.poll() is None:
+        before = path.read_bytes()
+        try:
+            written(tmp_path, [FileEdit(path, before, before.split()[0] + b" ours")])
+            written_over += 1
+        except StaleError:
+            pass
+    assert saving.returncode == 0, "a save vanished"
+    assert written_over
 
 
 def test_the_waiting_process_names_the_holder(tmp_path: Path) -> None:

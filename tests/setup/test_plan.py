@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from onehook.setup import command
 from onehook.setup.files import ScopeError
+from onehook.setup.plan import plan_install
 from onehook.textedit.document import ConfigError
 from tests.setup.installing import Place
 
@@ -78,6 +81,44 @@ def test_a_second_install_replaces_the_entry_where_it_stands(place: Place, host:
     entries = data_of(place, host)["hooks"][event]
     assert entries[1] == foreign and len(entries) == 2
     assert "--fail closed --timeout 9" in json.dumps(entries[0])
+
+
+def _calls(work: Callable[[], object]) -> int:
+    """The number of Python and C functions that are called: time, without a clock."""
+    count = 0
+
+    def counting(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counting)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+NEEDS_TOMLLIB = pytest.mark.skipif(sys.version_info < (3, 11), reason="tomlkit, which reads TOML on Python 3.10, is slower than that")
+
+
+@pytest.mark.parametrize("host", ["claude", pytest.param("codex", marks=NEEDS_TOMLLIB), "qwen"])
+def test_the_work_of_an_install_grows_with_the_size_of_the_config_and_no_faster(tmp_path: Path, host: str) -> None:
+    group: dict[str, Any] = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh --option 'a word'"}]}
+    hook = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "./check.sh"\n'
+    table = f'[mcp_servers.server{{0}}]\nargs = ["-y", "{{0}}"]\n\n{hook}'
+
+    def installed(size: int) -> int:
+        place = Place(tmp_path / str(size))
+        path = place.project / {"claude": ".claude/settings.json", "qwen": ".qwen/settings.json", "codex": ".codex/config.toml"}[host]
+        path.parent.mkdir()
+        json_text = json.dumps({"hooks": {"PreToolUse": [group] * size}}, indent=2)
+        path.write_text("\n".join(table.format(index) for index in range(size)) if host == "codex" else json_text)
+        return _calls(lambda: plan_install([host], place.request(), place.machine, place.journal))
+
+    small, large = installed(40), installed(160)
+    assert large < 5 * small, (small, large)
+    assert large < 160 * 5000, (small, large)
 
 
 def test_an_upgrade_of_onehook_changes_no_byte(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,6 +185,8 @@ def read(command: str) -> Written | None:
     A command is ours only if its parts, quoted again, are the same text: so it has nothing around them that a shell would run, and
     nothing in them that a shell would replace.
     """
+    if not resembles_ours(command):
+        return None
     command, _ = without_guard(command)
     for shell in _SHELLS:
         start = next((start for start in shell.starts if command.startswith(start)), "")

@@ -22,6 +22,7 @@ from onehook.setup.probe import may_run, probe_entries
 from onehook.setup.runtime import edited_files, installed_version
 from onehook.setup.trust import untrusted
 from onehook.setup.versions import agent_here, version_findings
+from onehook.textedit.document import content_of
 from onehook.version import VERSION
 
 NOT_HERE = Diagnosis("note", "not found on this machine")
@@ -104,7 +105,7 @@ def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
     edit = f"{_editor(machine)} {shlex.quote(str(file.place.path))}"
     wrong: list[str] = []
     if readable(file.place):
-        text = file.place.path.read_text(encoding="utf-8")
+        text = (content_of(file.place.path) or b"").decode("utf-8")
         wrong = [*file.config.text_problems(file.place, text, file.data), *file.config.problems(file.data)]
     yield from (Diagnosis("fail", problem, edit) for problem in wrong)
     if not wrong:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shlex
 import stat
 import sys
 import uuid
@@ -11,11 +13,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from onehook.codec import read_regular
 from onehook.core import OnehookError
 
 TEMP_PREFIX = ".onehook-tmp-"
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+_NO_REPLACE, _EXCHANGE = 1, 2  # flags of renameat2(2)
+_HERE = -100  # AT_FDCWD
 
 
 class FilesError(OnehookError):
@@ -84,7 +89,10 @@ def _checked(edits: Sequence[FileEdit], roots: Mapping[Path, Path]) -> list[_Tar
         if real in seen:
             raise FilesError(f"{edit.path} and {seen[real]} are the same file, {real}: plan one edit")
         seen[real] = edit.path
-        targets.append(_Target(edit, real, _fresh_status(edit, real)))
+        status = _fresh_status(edit, real)
+        if status is not None and edit.before != edit.after:
+            _refuse_protected(edit, real, status)
+        targets.append(_Target(edit, real, status))
     return targets
 
 
@@ -117,9 +125,22 @@ def _fresh_status(edit: FileEdit, real: Path) -> os.stat_result | None:
         raise FilesError(f"{edit.path} is not a regular file: move it away first")
     if edit.before is None:
         raise StaleError(f"{edit.path} appeared after the plan was made: run this again")
-    if real.read_bytes() != edit.before:
-        raise StaleError(f"{edit.path} was changed by someone else after the plan was made: run this again")
+    if read_regular(real) != edit.before:
+        raise _changed(edit)
     return status
+
+
+def _changed(edit: FileEdit) -> StaleError:
+    return StaleError(f"{edit.path} was changed by another program after the plan was made: run this again")
+
+
+def _refuse_protected(edit: FileEdit, real: Path, status: os.stat_result) -> None:
+    """A rename would replace a read-only file, and would cut a hard link, so that the other name keeps the old content."""
+    if not status.st_mode & 0o222 or not os.access(real, os.W_OK):
+        raise FilesError(f"{edit.path} is read-only: make it writable first (chmod u+w); nothing was changed")
+    if status.st_nlink > 1 and edit.after is not None:
+        fix = f"cp -p {shlex.quote(str(real))} {shlex.quote(str(real))}.new && mv {shlex.quote(str(real))}.new {shlex.quote(str(real))}"
+        raise FilesError(f"{edit.path} has {status.st_nlink} hard links: use a symbolic link, or separate it ({fix}); nothing was changed")
 
 
 # ---- writing
@@ -158,7 +179,7 @@ def _stage(target: _Target, progress: _Progress) -> None:
     if target.edit.after is None:
         return
     _make_folders(target.real.parent, progress)
-    temp = target.real.parent / f"{TEMP_PREFIX}{uuid.uuid4().hex}"
+    temp = _beside(target.real)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY
     handle = os.open(temp, flags, 0o666 if target.status is None and target.edit.kind != "trust" else 0o600)
     target.staged = temp
@@ -199,13 +220,58 @@ def _keep_owner_and_mode(handle: int, temp: Path, status: os.stat_result) -> Non
     os.fchmod(handle, mode)
 
 
+def _beside(path: Path) -> Path:
+    return path.parent / f"{TEMP_PREFIX}{uuid.uuid4().hex}"
+
+
 def _commit(target: _Target, progress: _Progress) -> None:
-    if target.staged is None:
-        target.real.unlink()
-    else:
-        os.replace(target.staged, target.real)
-    _sync_folder(target.real.parent)
-    progress.written.append(target.edit)
+    """Put the new file in place and look at what was there: if another program has saved since the check, its file goes back."""
+    edit, real = target.edit, target.real
+    old = target.staged = target.staged or _beside(real)
+    _fresh_status(edit, real)
+    try:
+        if edit.after is None:
+            os.rename(real, old)
+        else:
+            _rename(edit, old, real)
+    except (FileExistsError, FileNotFoundError):
+        raise _changed(edit) from None
+    if edit.before is not None and old.exists() and read_regular(old) != edit.before:
+        _put_back(edit, old, real)
+        raise _changed(edit)
+    old.unlink(missing_ok=True)
+    _sync_folder(real.parent)
+    progress.written.append(edit)
+
+
+def _rename(edit: FileEdit, new: Path, real: Path) -> None:
+    """Exchange two files in one step, or move one to a name that must be free. Without a system call for that, the check has to do."""
+    if not _rename_with(_NO_REPLACE if edit.before is None else _EXCHANGE, new, real):
+        os.replace(new, real)
+
+
+def _put_back(edit: FileEdit, old: Path, real: Path) -> None:
+    if edit.after is None:
+        os.rename(old, real)
+    elif _rename_with(_EXCHANGE, old, real) and read_regular(old) != edit.after:
+        _rename_with(_EXCHANGE, old, real)  # saved once more, in between: the latest stays
+
+
+def _rename_with(flag: int, one: Path, other: Path) -> bool:
+    """renameat2 of Linux; False if the system or the file system does not have it."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is None:
+        return False
+    if function(_HERE, os.fsencode(one), _HERE, os.fsencode(other), flag) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL):
+        return False
+    raise OSError(number, os.strerror(number), str(other))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -19,7 +19,7 @@ from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.runtime import installed_version
 from onehook.setup.sharing import repository, shared
 from onehook.setup.trust import untrusted
-from onehook.textedit.document import ConfigError, Document
+from onehook.textedit.document import ConfigError, Document, content_of
 from onehook.version import VERSION
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def _look(host: str, place: Place) -> ConfigFile:
         return file
     config = config_of(host)
     try:
-        file.data = Document(place.path, place.format).data() if readable(place) else place.path.read_text(encoding="utf-8")
+        file.data = Document(place.path, place.format).data() if readable(place) else (content_of(place.path) or b"").decode("utf-8")
     except (ConfigError, OSError, ValueError) as error:
         file.problem = str(error)
-        with contextlib.suppress(OSError):
-            file.hides_ours = mentions_ours(place.path.read_bytes())
+        with contextlib.suppress(ConfigError):
+            file.hides_ours = mentions_ours(content_of(place.path) or b"")
         return file
     file.ours = ours_in(config, file.data)
     file.foreign = [found for found in config.found(file.data) if found not in file.ours]

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_regular
 from onehook.setup.files import FileEdit
 from onehook.sweep import state_folder
 
@@ -71,7 +72,7 @@ class Journal:
         """What the journal knows about a file that is still as onehook left it; None if somebody else has changed it since."""
         memory = self.origin(path)
         try:
-            return memory if memory and _digest(path.read_bytes()) in memory.states else None
+            return memory if memory and _digest(read_regular(path)) in memory.states else None
         except OSError:
             return None
 

@@ -28,7 +28,7 @@ from onehook.setup.files import FileEdit
 from onehook.setup.journal import Given, Journal
 from onehook.setup.sharing import ignored, plan_exclude, repository, shared, tracked
 from onehook.setup.trust import plan_trust
-from onehook.textedit.document import ConfigError, Document
+from onehook.textedit.document import ConfigError, Document, content_of
 from onehook.textedit.text import value_at
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
 def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
     """Plan a file that belongs to onehook as a whole; the host renders it from the command of each event."""
     config = config_of(host)
-    before = place.path.read_bytes() if place.path.exists() else None
+    before = content_of(place.path)
     _refuse_foreign(config, before, place, request, machine)
     lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
     assert config.TRAITS.own_content is not None, f"{host} has a file of its own, but no own_content to write into it"
@@ -379,7 +379,7 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
     for host in hosts:
         for place in (place for scope in wanted for place in places_of(host, scope, machine)):
             # A file without entries of ours is left alone, even if it cannot be parsed.
-            if place.path.exists() and mentions_ours(place.path.read_bytes()):
+            if place.path.is_file() and mentions_ours(content_of(place.path) or b""):
                 _plan_removal(plan, host, place, policy, machine, journal)
             elif (origin := journal.origin(place.path)) and not origin.given:
                 plan.leftovers.append(place.path)
@@ -404,8 +404,9 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     config = config_of(host)
     memory = journal.recall(place.path)
     if place.format == "own":
-        if _removable(config, place.path.read_text(encoding="utf-8", errors="replace"), policy, machine):
-            _add_removal(plan, FileEdit(place.path, place.path.read_bytes(), memory.before if memory else None), place)
+        content = content_of(place.path) or b""
+        if _removable(config, content.decode("utf-8", "replace"), policy, machine):
+            _add_removal(plan, FileEdit(place.path, content, memory.before if memory else None), place)
         return
     document = Document(place.path, place.format, config.TRAITS.escape_slashes)
     ours = ours_in(config, document.data())
@@ -439,7 +440,7 @@ def _plan_runtime_removal(plan: Plan, machine: Machine) -> None:
 
     removed = {edit.path: edit.after for edit in plan.edits}
     for place in (place for host in configurable() for place in config_of(host).places(machine)):
-        content = removed[place.path] if place.path in removed else (place.path.read_bytes() if place.path.is_file() else None)
+        content = removed[place.path] if place.path in removed else (content_of(place.path) if place.path.is_file() else None)
         if content and place.scope in ("project", "local") and PORTABLE_LAUNCHER.encode() in content.replace(b"\\/", b"/"):
             return
     plan_runtime_removal(plan, machine.project / PORTABLE_FOLDER, machine.project)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_regular
 from onehook.core import OnehookError
 from onehook.textedit import json_edit, toml_edit
 from onehook.textedit.json_tree import parse as parse_json
@@ -25,7 +26,7 @@ class Document:
         self.path = path
         self.format = format
         self.escape_slashes = escape_slashes
-        self._take(_read(path))
+        self._take(content_of(path))
 
     def _take(self, content: bytes | None) -> None:
         self.before = content
@@ -82,10 +83,11 @@ class Document:
             raise ConfigError(f"{self.path}: {error}; nothing was changed") from None
 
 
-def _read(path: Path) -> bytes | None:
+def content_of(path: Path) -> bytes | None:
+    """The bytes of a config file; None if there is none."""
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
+        return read_regular(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; nothing was changed") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from onehook.codec import comment_spans, without_comments
@@ -63,8 +64,9 @@ class Entry:
         return self.node.end
 
 
+@lru_cache(maxsize=4)
 def parse(text: str, *, jsonc: bool) -> Node:
-    """The tree of a whole document; comments and trailing commas only with jsonc."""
+    """The tree of a whole document, not to be changed; comments and trailing commas only with jsonc."""
     parser = _Parser(text, jsonc)
     root = parser.read_value(first_token(text, jsonc=jsonc), 0)
     rest = parser.skip(root.end)
@@ -80,7 +82,12 @@ def first_token(text: str, *, jsonc: bool) -> int:
 
 def comments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of the comments between two tokens."""
-    return [span for span in comment_spans(text) if start <= span[0] < end]
+    return [span for span in _all_comments(text) if start <= span[0] < end]
+
+
+@lru_cache(maxsize=4)
+def _all_comments(text: str) -> list[tuple[int, int]]:
+    return comment_spans(text)
 
 
 class _Parser:
@@ -158,6 +165,8 @@ class _Parser:
         match = _STRING.match(self.text, start)
         if match is None:
             raise self.fail(start, "this string is not closed on its line, or holds a raw control character")
+        if "\\" not in match.group():
+            return match.group()[1:-1], match.end()
         try:
             value = json.loads(match.group())
         except json.JSONDecodeError as error:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from onehook.textedit.text import BOM, Steps, TextError
+from onehook.textedit.text import BOM, Steps, TextError, line_and_column
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _BLANK = re.compile(r"[ \t]*")
 _LINE_REST = re.compile(r"[^\n]*\n?")
 _KEY_PART = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[^\s.=\[\]"\'#,{}]+')
 _PLAIN = re.compile(r"[^,\[\]{}#\r\n]+")
+# tomllib counts columns from 1, and tomlkit, which calls them "col", from 0.
+_LINE_AND_COLUMN = re.compile(r"line (\d+),? col(umn)? (\d+)")
 _STRINGS = (
     re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}', re.DOTALL),
     re.compile(r"'''.*?'{3,5}", re.DOTALL),
@@ -57,21 +61,32 @@ class Section:
         return self.statements[-1].end if self.statements else self.header_end
 
 
+@lru_cache(maxsize=4)
 def parse(text: str) -> Any:
-    """The plain data of a text; a text that is not TOML is an error with its position."""
-    import tomlkit
-    from tomlkit.exceptions import ParseError, TOMLKitError
-
+    """The plain data of a text, not to be changed; a text that is not TOML is an error with its position."""
     try:
-        return tomlkit.parse(text.removeprefix(BOM)).unwrap()
-    except ParseError as error:
-        raise TextError(str(error).split(" at line")[0], error.line, error.col + 1) from None
-    except (TOMLKitError, ValueError) as error:
-        raise TextError(str(error), 1, 1) from None
+        return _parser()(text.removeprefix(BOM))
+    except RecursionError:
+        raise TextError("nested too deeply", 1, 1) from None
+    except ValueError as error:  # of tomllib and of tomlkit
+        message, _, place = str(error).partition(" (at ")
+        found = _LINE_AND_COLUMN.search(place or message)
+        line, column = (int(found[1]), int(found[3]) + (not found[2])) if found else line_and_column(text, len(text))
+        raise TextError(message.partition(" at line")[0], line, column) from None
 
 
+def _parser() -> Callable[[str], Any]:
+    """tomllib's, since the time that tomlkit takes grows with the square of the number of tables; Python 3.10 has only tomlkit."""
+    try:
+        return __import__("tomllib").loads  # type: ignore[no-any-return]
+    except ImportError:
+        tomlkit = __import__("tomlkit")
+        return lambda text: tomlkit.parse(text).unwrap()
+
+
+@lru_cache(maxsize=4)
 def scan(text: str) -> list[Section]:
-    """The sections of a text that parse accepts, with absolute paths (array elements by index)."""
+    """The sections of a text that parse accepts, with absolute paths (array elements by index); not to be changed."""
     sections = [Section((), 1 if text.startswith(BOM) else 0, 1 if text.startswith(BOM) else 0)]
     counts: dict[Steps, int] = {}
     position = _skip(text, sections[0].start)

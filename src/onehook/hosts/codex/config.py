@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_regular
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
 from onehook.hosts.codex import trust, wire
@@ -52,12 +53,12 @@ def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    import tomlkit
-    from tomlkit.exceptions import ParseError
+    from onehook.textedit.toml_tree import parse
 
     try:
-        return tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
-    except (OSError, ValueError, ParseError):
+        data: dict[str, Any] = parse(read_regular(path).decode("utf-8"))
+        return data
+    except (OSError, ValueError):
         return {}
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 
 from onehook.cache import LAUNCHER
-from onehook.codec import loads
+from onehook.codec import loads, read_regular
 from onehook.core import OnehookError
 from onehook.hosts.copilot.wire import CAMEL_OF
 
@@ -63,8 +63,7 @@ def _quoted(word: str) -> str:
 def _entries(path: str, event: str) -> list[object]:
     """What Copilot runs for an event, whatever the tool is."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = loads(file.read())
+        data = loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, OnehookError):
         return []
     hooks = data.get("hooks") if isinstance(data, dict) and not data.get("disableAllHooks") else None
