@@ -163,7 +163,7 @@ def test_a_table_element_is_replaced_as_one_block() -> None:
         ("hooks = 1\n", "must be|inline value"),
         ("hooks = {}\n", "inline value"),
         ("[hooks.PreToolUse]\nx = 1\n", "must be an array"),
-        ("a = 1\na = 2\n", "already exists|xisting"),
+        ("a = 1\na = 2\n", "already exists|xisting|overwrite"),
         ("[hooks\n", "line 1"),
     ],
 )
