@@ -154,6 +154,18 @@ def test_doctor_fails_for_a_release_on_which_no_deny_takes_effect(place: Place) 
     assert any(level == "fail" and ".factory/hooks.json" in text and "update the agent" in text for level, text in findings(place, "droid"))
 
 
+@pytest.mark.parametrize("name", ["settings.json", "hooks/hooks.json"])
+def test_a_release_that_skips_one_file_runs_the_hooks_of_another(place: Place, name: str) -> None:
+    file = place.project / ".factory" / name
+    file.parent.mkdir(parents=True)
+    hooks = {"PreToolUse": [{"matcher": "Execute", "hooks": [{"type": "command", "command": "true"}]}]}
+    file.write_text(json.dumps({"hooks": hooks} if name == "settings.json" else hooks))
+    place.install(["droid"])
+    assert "launch.py" in file.read_text()
+    npm_agent(place, "droid", "0.117.0")
+    assert not [text for level, text in findings(place, "droid") if level == "fail"]
+
+
 def test_doctor_says_nothing_about_versions_without_a_policy_or_an_agent(place: Place) -> None:
     npm_agent(place, "codex", "0.1.0")
     place.install(["claude"])

@@ -38,7 +38,7 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     else:
         click.echo("No policy is installed here. Install one with `onehook install POLICY`.")
     for here in agents:
-        if here.version and not here.proven:
+        if here.proven is False:
             name = f"{config_of(here.host).TITLE} {here.version}"
             click.secho(f"{name} is not one of the releases that onehook is proven on ({here.oldest} to {here.newest})", fg="yellow")
     if absent:

@@ -26,7 +26,7 @@ class Fact:
     since: str = ""  # the first release that it is known of; "" for no limit
     until: str = ""  # the last one
     rows: tuple[str, ...] = ()  # the scenarios of prove that show it: their effect does not take place on these releases
-    breaks: bool = False  # no deny takes effect on these releases
+    breaks: str = ""  # a config file (the end of its path) whose hooks do not run on these releases
 
     def holds(self, version: str) -> bool:
         return between(version, self.since, self.until)

@@ -59,7 +59,8 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
     yield from (Report(title, "", diagnosis) for diagnosis in _duplicates(files, machine))
     if installed:
         here = agent_here(host, machine)
-        yield from (Report(title, "", diagnosis) for diagnosis in (version_findings(here) if here else ()))
+        ours = [file.place.path for file in files if file.ours]
+        yield from (Report(title, "", diagnosis) for diagnosis in (version_findings(here, ours) if here else ()))
         unguarded = config_of(host).TRAITS.unguarded
         yield from (Report(title, "", Diagnosis("note", f"{tool} cannot be checked: {why}")) for tool, why in unguarded.items())
     if fire:

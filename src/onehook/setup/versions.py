@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -37,7 +37,7 @@ class Here:
     version: str  # "" if it could not be read
     oldest: str
     newest: str
-    proven: bool
+    proven: bool | None  # None if the version is unknown
     known: tuple[Fact, ...] = ()  # what is known about this release
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,10 +61,11 @@ def agent_here(host: str, machine: Machine) -> Here | None:
         return None
     package, version = live.TRAITS.package, version_of(host, found, machine)
     known = tuple(fact for fact in live.TRAITS.facts if fact.holds(version))
-    return Here(host, found, version, package.oldest, package.version, package.proven_on(version), known)
+    return Here(host, found, version, package.oldest, package.version, package.proven_on(version) if version else None, known)
 
 
-def version_findings(here: Here) -> Iterator[Diagnosis]:
+def version_findings(here: Here, files: Iterable[Path]) -> Iterator[Diagnosis]:
+    """files: those that have the entries."""
     window = f"{here.oldest} to {here.newest}"
     again = f"onehook prove --hosts {here.host}"
     if not here.version:
@@ -75,8 +76,10 @@ def version_findings(here: Here) -> Iterator[Diagnosis]:
         age = "older" if numbers(here.version) < numbers(here.oldest) else "newer"
         what = f"version {here.version} ({here.program}) is {age} than the releases that onehook is proven on ({window})"
         yield Diagnosis("warn", what, f"{'update the agent' if age == 'older' else 'update onehook'}, or prove this release: {again}")
+    paths = [file.as_posix() for file in files]
     for fact in here.known:
-        yield Diagnosis("fail", fact.what, "update the agent") if fact.breaks else Diagnosis("note", fact.what)
+        broken = fact.breaks and any(path.endswith(f"/{fact.breaks}") for path in paths)
+        yield Diagnosis("fail", fact.what, "update the agent") if broken else Diagnosis("note", fact.what)
 
 
 def program(host: str, machine: Machine) -> str:

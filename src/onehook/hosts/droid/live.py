@@ -90,7 +90,7 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
 
 TRAITS = Traits(
     Package("@factory/cli-linux-x64", "0.225.2", "0.215.0", "@factory/cli-linux-x64/bin/droid", disk_mb=243),
-    facts=(Fact("it does not read `.factory/hooks.json`: the installed hooks do not run", until="0.117.0", breaks=True),),
+    facts=(Fact("it does not read `.factory/hooks.json`: the installed hooks do not run", until="0.117.0", breaks=".factory/hooks.json"),),
     can=("strict",),
     lacks=_LACKS,
     compactable=compactable,
