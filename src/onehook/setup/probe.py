@@ -67,8 +67,9 @@ def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Di
     try:
         begun = time.perf_counter()
         denied, denial = run_probe(file, gate, machine, "deny")
-        took = time.perf_counter() - begun
+        between = time.perf_counter()
         allowed, permission = run_probe(file, gate, machine, "allow")
+        took = min(between - begun, time.perf_counter() - between)  # the first event after a change compiles
     except subprocess.TimeoutExpired:
         yield Diagnosis("fail", f"run through the agent's shell, it did not answer within {FIRE_SECONDS} s", rerun)
         return

@@ -23,7 +23,7 @@ _STATE = "ONEHOOK_STATE_DIR"
 
 def by_launcher(shot: Round, policy: str, state: Path) -> Told:
     """Run in a separate process, with the command that install writes."""
-    from onehook.codec import dumps
+    from onehook.codec import compact
     from onehook.setup.command import LAUNCHER, interpreter
 
     argv = [interpreter(), "-I", "-S", str(LAUNCHER), os.path.abspath(policy), *_arguments(shot)]
@@ -31,7 +31,7 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
     with tempfile.TemporaryDirectory(prefix="onehook-fire-") as record:
         done = subprocess.run(
             argv,
-            input=dumps(shot.payload).encode(),
+            input=compact(shot.payload).encode(),
             capture_output=True,
             env={**os.environ, _STATE: str(state), "ONEHOOK_RECORD": record, "ONEHOOK_RECORD_MASK": "off"},
             cwd=folder,
@@ -59,13 +59,13 @@ def _host_ids(host: str) -> tuple[str, ...]:
 
 def in_process(shot: Round, policy: str, state: Path) -> Told:
     """Run in this process, without a deadline. The policy is loaded again for each event, as in a real hook."""
-    from onehook.codec import dumps
+    from onehook.codec import compact
     from onehook.policy import load_policy
     from onehook.runner import answer
 
     with _variable(_STATE, str(state)), _nothing_stays(policy), _no_run():
         output = answer(
-            dumps(shot.payload).encode(),
+            compact(shot.payload).encode(),
             lambda: load_policy(policy),
             policy=policy,
             hosts=_host_ids(shot.host),
