@@ -66,6 +66,11 @@ def _same_launch(launch: Launch) -> Launch:
     return launch
 
 
+def always_asks(sandbox: Sandbox, launch: Launch) -> Launch:
+    """`Traits.asks` of an agent that is started as a person starts it anyway."""
+    return launch
+
+
 @dataclass(frozen=True)
 class Traits:
     """What differs from most hosts: the optional members of a host's live module, with their defaults."""
@@ -79,6 +84,8 @@ class Traits:
     reported_version: str = ""  # what the agent tells hooks, if that is not its own version
     compactable: Callable[[Launch], Launch] = _same_launch  # for a compaction that needs more than one prompt
     disable: Callable[[Sandbox, Launch], Launch] | None = None  # switches the installed hooks off, as a user's setting can
+    # For an agent that skips untrusted hooks in headless runs: makes it do so, where prepare() gives the trust that only --trust would.
+    asks: Callable[[Sandbox, Launch], Launch] | None = None
     report: Callable[[str], Report] | None = None  # for an agent that no model on loopback can drive: reads its stdout
 
 

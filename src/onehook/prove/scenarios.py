@@ -114,6 +114,7 @@ class Scenario:
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
     disabled: bool = False  # hooks are disabled after the install
+    trusted: bool = True  # installed with --trust
     later: str = ""  # what is added to the policy after the install
     interpreter: str | None = None  # a script that replaces the interpreter after the install, with {python} for it; "": it is gone
     borrowed: bool = False  # installed for another agent, whose entries this one runs as well
@@ -247,6 +248,8 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop always denied: the stop guard ends it", "Stop", NO, talk_script,
             lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
+    _simple("trusted", "hooks trusted with install --trust, and not without", "PreToolUse", NO, shell_script,
+            lambda e: _blocked_and_told(e) and not e.doctor_failed, tool="Bash", effect="deny", asks_doctor=True, needs=("trust",)),
     _simple("disabled", "hooks disabled or not trusted: doctor reports it", "PreToolUse", NO, shell_script,
             lambda e: _ran(e) and e.doctor_failed, tool="Bash", disabled=True, asks_doctor=True, needs=("disable",)),
     Scenario("crash-closed", "a handler that raises, fail closed", "PreToolUse", "Bash", None,

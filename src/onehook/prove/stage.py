@@ -51,7 +51,8 @@ def live_of(host: str) -> Live:
 def abilities(live: Live) -> frozenset[str]:
     """The optional features of a host's live module."""
     able = {"compacts", "prompts", *live.TRAITS.can}
-    return frozenset(able | {"disable"} if live.TRAITS.disable else able)
+    able |= {need for need, given in (("disable", live.TRAITS.disable), ("trust", live.TRAITS.asks)) if given}
+    return frozenset(able)
 
 
 def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")) -> list[Step]:
@@ -118,6 +119,8 @@ def _put(path: Path, text: str) -> None:
 
 def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario) -> Launch:
     launch = live.prepare(sandbox, agent.mode)
+    if "trust" in scenario.needs and live.TRAITS.asks:
+        launch = live.TRAITS.asks(sandbox, launch)
     return live.TRAITS.compactable(launch) if "compacts" in scenario.needs else launch
 
 
@@ -128,7 +131,7 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         _onehook(sandbox, "import", "--from", "claude", "--output", f".hooks/{scenario.policy_name}", "--take-over")
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
-    more = ["--fail-closed"] if fail_closed else []
+    more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else [])]
     host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
     environment = sandbox.home / "venv"
     python = sys.executable if scenario.interpreter is None else _interpreter(environment)

@@ -87,12 +87,14 @@ class Prover:
         return (MISS, "declared as not supported, but it took effect: the table is out of date") if seen else (DECLARED, why)
 
     def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
-        """Whether the effect is also seen without the policy (or, if hooks are disabled or cannot run, with hooks that do)."""
+        """Whether the effect is also seen without the policy (or, if hooks are disabled, with hooks that are not; or without trust)."""
         if scenario.control_is_open:
             # Without a policy the agent continues too, so the control is the same policy, installed to fail closed.
             return scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))
         if scenario.disabled:
             return scenario.seen(play(agent, replace(scenario, disabled=False), where / "control", with_policy=True))
+        if "trust" in scenario.needs:
+            return scenario.seen(play(agent, replace(scenario, trusted=False), where / "control", with_policy=True))
         intact = scenario.interpreter is not None and scenario.response is None  # the policy itself denies nothing
         return scenario.seen(self._control(agent, replace(scenario, interpreter=None), with_policy=intact))
 

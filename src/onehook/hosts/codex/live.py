@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, says
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, always_asks, says
 
 # "tools": the request offers the tools themselves. "code": the model writes JavaScript that calls them,
 # as Codex asks of its current models. The name of the model decides: of those that 0.166.0 knows, gpt-5.5
@@ -28,15 +28,15 @@ def prepare(sandbox: Sandbox, mode: str = "tools") -> Launch:
         "model_providers.scripted.base_url": sandbox.model_url + "/v1",
         "model_providers.scripted.wire_api": "responses",
         "model_providers.scripted.env_key": "SCRIPTED_KEY",
-        f"projects.{_toml(str(sandbox.project))}.trust_level": "trusted",
     }
     # Top-level keys must stand before the first table, so ours go to the head, above what is there.
     head = "".join(f"{key} = {_toml(value)}\n" for key, value in settings.items())
     config = _config(sandbox)
     _, _, others = ("\n" + _read(config)).rpartition(END_OF_HEAD)
     config.write_text(head + END_OF_HEAD + others, encoding="utf-8")
-    argv = [str(sandbox.binary), "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
-    return Launch([*argv, sandbox.prompt], {"SCRIPTED_KEY": "scripted"}, sandbox.project, sandbox.home)
+    return Launch(
+        [str(sandbox.binary), "exec", "--skip-git-repo-check", sandbox.prompt], {"SCRIPTED_KEY": "scripted"}, sandbox.project, sandbox.home
+    )
 
 
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
@@ -115,7 +115,9 @@ def _toml(value: object) -> str:
 
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Start it as a person would who has not trusted the hooks yet."""
-    return Launch([word for word in launch.argv if word != "--dangerously-bypass-hook-trust"], launch.env, launch.cwd, launch.home)
+    config = _config(sandbox)
+    config.write_text(_read(config).partition("\n[hooks.state")[0], encoding="utf-8")
+    return launch
 
 
-TRAITS = Traits(Package("@openai/codex", "0.166.0", "0.147.0", ".bin/codex", disk_mb=436), disable=disable)
+TRAITS = Traits(Package("@openai/codex", "0.166.0", "0.147.0", ".bin/codex", disk_mb=436), disable=disable, asks=always_asks)

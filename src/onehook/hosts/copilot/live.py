@@ -79,4 +79,5 @@ TRAITS = Traits(
     ),
     failing="edit",
     disable=disable,
+    asks=disable,
 )

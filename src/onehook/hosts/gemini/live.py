@@ -71,10 +71,19 @@ def compactable(launch: Launch) -> Launch:
     return Launch(argv, launch.env, launch.cwd, launch.home)
 
 
+def asks(sandbox: Sandbox, launch: Launch) -> Launch:
+    """With folder trust, as it is by default."""
+    merge_json(sandbox.home / ".gemini" / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
+    env = {name: value for name, value in launch.env.items() if name != "GEMINI_CLI_TRUST_WORKSPACE"}
+    return Launch(launch.argv, env, launch.cwd, launch.home)
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".gemini" / "settings.json", {"hooksConfig": {"enabled": False}})
     return launch
 
 
-TRAITS = Traits(Package("@google/gemini-cli", "0.61.0", "0.55.1", ".bin/gemini", disk_mb=96), compactable=compactable, disable=disable)
+TRAITS = Traits(
+    Package("@google/gemini-cli", "0.61.0", "0.55.1", ".bin/gemini", disk_mb=96), compactable=compactable, disable=disable, asks=asks
+)

@@ -62,6 +62,13 @@ def compaction(mode: str = "") -> list[Step]:
     return [{**shell("true"), "usage": 180_000}, shell("sleep 1")]
 
 
+def asks(sandbox: Sandbox, launch: Launch) -> Launch:
+    """With folder trust, which is off by default."""
+    security = {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": True}}
+    merge_json(sandbox.home / ".qwen" / "settings.json", {"security": security})
+    return launch
+
+
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
     """Switch the installed hooks off, as a setting can."""
     merge_json(sandbox.project / ".qwen" / "settings.json", {"disableAllHooks": True})
@@ -83,4 +90,5 @@ TRAITS = Traits(
     ),
     background=background,
     disable=disable,
+    asks=asks,
 )
