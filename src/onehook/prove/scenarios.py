@@ -41,6 +41,10 @@ def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("rm -rf precious", mode)])
 
 
+def listed_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.shell("sh -c 'echo ran > ran.txt'", mode), live.shell("echo other > other.txt", mode)])
+
+
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
     if live.TRAITS.failing == "edit":  # some agents do not count a command with a non-zero exit code as failed
         return _ends([live.edit(f"{project}/a.txt", "not in the file", "x", mode)])
@@ -167,6 +171,15 @@ def _blocked_and_told(evidence: Evidence) -> bool:
     return _not_ran(evidence) and evidence.model_was_told(REASON)
 
 
+# The list names the file that a command inside another command writes to.
+PERMISSIONS = 'fail = "closed"\n\n[permissions]\ndeny = ["Edit(./ran.txt)"]\n'
+
+
+def _held_to_the_list(evidence: Evidence) -> bool:
+    """What the list denies did not run, the model was told of the entry, and another command ran."""
+    return _not_ran(evidence) and evidence.model_was_told("Edit(./ran.txt)") and evidence.text("other.txt") is not None
+
+
 def _simple(id: str, title: str, event: str, response: Response, script: Script, seen: Callable[[Evidence], bool], **more: Any) -> Scenario:
     tool = more.pop("tool", "")
     condition = more.pop("condition", "")
@@ -276,6 +289,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("noise", "a handler that prints an allow on stdout", "PreToolUse", "Bash", NO,
              breaking("import os; print('{\"decision\": \"allow\", \"permission\": \"allow\"}'); os.system('echo {}'); "
                       f"return deny({REASON!r})", ""), shell_script, _blocked_and_told, effect="deny"),
+    Scenario("permissions", "the permission list of a rules file: one command denied, another run", "PreToolUse", "Bash", NO, PERMISSIONS,
+             listed_script, _held_to_the_list, effect="deny", policy_name="onehook.toml"),
     Scenario("shadowing", "json.py and onehook.py in the project", "PreToolUse", "Bash", NO,
              answering("PreToolUse", NO, "Bash"), shell_script,
              lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
