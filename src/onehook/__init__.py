@@ -7,6 +7,8 @@ from onehook.core import Change, Event, Hooks, Mcp, Response, allow, ask, define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from onehook.core import Memory
     from onehook.runner import run as run
 
@@ -35,4 +37,17 @@ def _open_memory(kind: str, event: Event) -> "Memory":
     return session_of(event) if kind == "session" else project_of(event)
 
 
+def _count_tokens(event: Event, known: "dict[str, Any] | None") -> "dict[str, Any] | None":
+    from onehook.hosts import HOSTS, having, load
+
+    if event.host not in HOSTS or event.host not in having("transcripts") or not event.transcript_path:
+        return known
+    where = load(event.host, "transcripts").TOKENS
+    try:
+        return where.count(event.transcript_path, known) if where is not None else known
+    except (OSError, ValueError):
+        return known
+
+
 Event.open_memory = staticmethod(_open_memory)
+Event.count_tokens = staticmethod(_count_tokens)

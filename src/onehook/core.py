@@ -305,6 +305,8 @@ class Event:
 
     # Set by onehook/__init__.py, because nothing here does I/O: opens the memory of a "session" or a "project".
     open_memory: Callable[[str, Event], Memory]
+    # Likewise: the tokens by the agent's transcript, as {"tokens": ...} with what is needed to go on from there; None if it tells of none.
+    count_tokens: Callable[[Event, dict[str, Any] | None], dict[str, Any] | None]
 
     @property
     def session(self) -> Memory:

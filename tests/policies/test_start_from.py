@@ -406,7 +406,8 @@ def test_a_briefing_may_be_made_for_the_event():
 
 ALL = """
 dangerous_commands(), git_guard(), protected_paths('*.env'), secrets(), format_after_edit({'*.py': ['true']}),
-tests_before_stop(['make', 'test']), session_briefing('x')
+tests_before_stop(['make', 'test']), session_briefing('x'), run_before_stop(['make']), context_notes('x'), loop_guard(), budget(calls=1),
+dry_run(), mcp_servers('x'), commit_rules('x'), todo_reminder(), session_diary()
 """
 
 
@@ -423,7 +424,8 @@ def test_making_every_policy_loads_nothing_that_costs(tmp_path):
     loaded = set(subprocess.run([sys.executable, "-I", "-S", script], capture_output=True, text=True, check=True).stdout.split())
     assert loaded.isdisjoint(BANNED)
     assert {name for name in loaded if name.startswith("onehook.policies.")} == {
-        f"onehook.policies.{name}" for name in ("commands", "credentials", "finishing", "formatting", "guarded_paths", "rules")
+        f"onehook.policies.{name}"
+        for name in ("commands", "credentials", "finishing", "formatting", "guarded_paths", "notes", "rules", "sessions", "teams")
     }
 
 
@@ -441,6 +443,6 @@ def test_the_shell_reader_is_loaded_by_a_command_and_costs_no_typing_or_re(polic
 
 
 def test_a_name_that_is_no_policy_is_answered_with_those_that_are():
-    with pytest.raises(AttributeError, match="it has dangerous_commands, format_after_edit"):
+    with pytest.raises(AttributeError, match="it has budget, commit_rules, context_notes, dangerous_commands"):
         policies.no_such_policy  # noqa: B018
     assert sorted(policies._MODULES) == policies.__all__

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.tools import Tool
     from onehook.hostkit.transcripts import Entry, Transcript
     from onehook.hostkit.trust import Grant
+    from onehook.hostkit.usage import Usage
 
 
 class Wire(Protocol):
@@ -150,6 +151,8 @@ class Transcripts(Protocol):
     def FOLDER(self) -> str: ...  # below the home folder
     @property
     def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER
+    @property
+    def TOKENS(self) -> Usage | None: ...  # where a session's file tells of tokens; None if it does not
 
     @property
     def NAME(self) -> str: ...  # of a file that onehook writes: {session}

@@ -11,28 +11,55 @@ if TYPE_CHECKING:
     from onehook.policies.commands import dangerous_commands as dangerous_commands
     from onehook.policies.commands import git_guard as git_guard
     from onehook.policies.credentials import secrets as secrets
+    from onehook.policies.finishing import run_before_stop as run_before_stop
     from onehook.policies.finishing import session_briefing as session_briefing
     from onehook.policies.finishing import tests_before_stop as tests_before_stop
     from onehook.policies.formatting import format_after_edit as format_after_edit
     from onehook.policies.guarded_paths import protected_paths as protected_paths
+    from onehook.policies.notes import context_notes as context_notes
+    from onehook.policies.notes import session_diary as session_diary
+    from onehook.policies.notes import todo_reminder as todo_reminder
+    from onehook.policies.sessions import budget as budget
+    from onehook.policies.sessions import dry_run as dry_run
+    from onehook.policies.sessions import loop_guard as loop_guard
+    from onehook.policies.teams import commit_rules as commit_rules
+    from onehook.policies.teams import mcp_servers as mcp_servers
 
 _MODULES = {
+    "budget": "sessions",
+    "commit_rules": "teams",
+    "context_notes": "notes",
     "dangerous_commands": "commands",
+    "dry_run": "sessions",
     "format_after_edit": "formatting",
     "git_guard": "commands",
+    "loop_guard": "sessions",
+    "mcp_servers": "teams",
     "protected_paths": "guarded_paths",
+    "run_before_stop": "finishing",
     "secrets": "credentials",
     "session_briefing": "finishing",
+    "session_diary": "notes",
     "tests_before_stop": "finishing",
+    "todo_reminder": "notes",
 }
 __all__ = [  # noqa: PLE0604, RUF100  (made by __getattr__)
+    "budget",
+    "commit_rules",
+    "context_notes",
     "dangerous_commands",
+    "dry_run",
     "format_after_edit",
     "git_guard",
+    "loop_guard",
+    "mcp_servers",
     "protected_paths",
+    "run_before_stop",
     "secrets",
     "session_briefing",
+    "session_diary",
     "tests_before_stop",
+    "todo_reminder",
 ]
 
 

@@ -1,4 +1,4 @@
-"""session_briefing and tests_before_stop: how a session begins, and when it may end."""
+"""session_briefing, tests_before_stop and run_before_stop: how a session begins, and when it may end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from onehook.core import Event
 
-_KEY = "onehook.tests_before_stop"
+_KEY, _RUN_KEY = "onehook.tests_before_stop", "onehook.run_before_stop"
+_SHOWN = 3000  # characters of a command's output
 
 
 def session_briefing(text: str | Callable[[Event], str | None]) -> Hooks:
@@ -65,6 +66,70 @@ def tests_before_stop(*commands: Sequence[str], paths: str | Iterable[str] = "*"
     return hooks
 
 
+def run_before_stop(*commands: Sequence[str], paths: str | Iterable[str] = "*", timeout: float = 120) -> Hooks:
+    """When the agent wants to stop and files have changed, run these commands, and keep it working until all of them pass.
+
+    commands  each as a list of words, run in the agent's folder, without a shell: run_before_stop(["make", "test"])
+    paths     which changed files count: "*.py", or several patterns
+    timeout   seconds for all commands together
+
+    Unlike tests_before_stop, the policy runs them itself, so that nothing depends on what the agent says of a run. In a rules file, set
+    `timeout` there too if they need more than 20 s.
+    """
+    wanted = [list(words) for words in commands]
+    if not wanted or any(isinstance(words, str) or not words for words in commands):
+        raise ValueError('give each command as a list of words: run_before_stop(["make", "test"])')
+    patterns = (paths,) if isinstance(paths, str) else tuple(paths)
+    hooks = Hooks(timeout=timeout + 10)
+
+    @hooks.on("PostToolUse")
+    def note_changes(event: Event) -> None:
+        if any(_matches(path, patterns) for path in _changed(event)):
+            _remember(event, "changed", _RUN_KEY)
+
+    @hooks.on("Stop")
+    def commands_pass(event: Event) -> Response | None:
+        import os
+
+        if event.session.get(_RUN_KEY) != "changed" or os.environ.get("ONEHOOK_REPLAY"):
+            return None
+        why = _first_failure(wanted, event.cwd, timeout)
+        if why:
+            return deny(why)
+        event.session[_RUN_KEY] = "passed"
+        return None
+
+    return hooks
+
+
+def _first_failure(commands: list[list[str]], cwd: str, timeout: float) -> str:
+    import os
+    import subprocess
+    import time
+
+    end = time.monotonic() + timeout
+    for words in commands:
+        shown = " ".join(words)
+        try:
+            done = subprocess.run(
+                words,
+                cwd=cwd if os.path.isdir(cwd) else None,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=max(0.1, end - time.monotonic()),
+                check=False,
+            )
+        except OSError as error:
+            return f"`{shown}` could not be started: {error.strerror}"
+        except subprocess.TimeoutExpired:
+            return f"`{shown}` took longer than {timeout:g} s"
+        if done.returncode:
+            tail = done.stdout.decode("utf-8", "replace").strip()[-_SHOWN:]
+            return f"`{shown}` failed (exit {done.returncode}); fix it before you finish:\n{tail}"
+    return ""
+
+
 # Its name begins with "test": without this, pytest would collect it wherever it is imported.
 tests_before_stop.__test__ = False  # type: ignore[attr-defined]
 
@@ -78,9 +143,9 @@ def _matches(path: str, patterns: tuple[str, ...]) -> bool:
     return any(wildcard(pattern, name) or wildcard(pattern, path) for pattern in patterns)
 
 
-def _remember(event: Event, what: str) -> None:
-    if event.session.get(_KEY) != what:  # reading is cheaper than writing, and most edits follow an edit
-        event.session[_KEY] = what
+def _remember(event: Event, what: str, key: str = _KEY) -> None:
+    if event.session.get(key) != what:  # reading is cheaper than writing, and most edits follow an edit
+        event.session[key] = what
 
 
 def _runs(command: str, wanted: list[tuple[str, ...]]) -> bool:

@@ -12,7 +12,7 @@ import marshal
 import os
 import sys
 
-from onehook.core import Hooks, Registration, UsageError, merge
+from onehook.core import Hooks, Options, Registration, UsageError, merge
 from onehook.rules import BLOCK, MAGIC, config_folder
 
 TYPE_CHECKING = False
@@ -129,6 +129,9 @@ class Rules(Hooks):
         from onehook.rules.levels import leveled
 
         made: Hooks = getattr(policies, name)(*positional, **named)
+        needs = made.options.get("timeout")
+        if needs and not self.table.header["options"].get("timeout"):  # one that runs something knows how long it takes
+            self.options["timeout"] = max(needs, self.options.get("timeout") or Options().timeout)
         for one in made.registrations:
             handler = leveled(one.handler, f"policies.{name}", says, self.noted.append)
             self.registrations.append(Registration(one.event, handler, one.tools, one.hosts, says["mode"] == "observe"))

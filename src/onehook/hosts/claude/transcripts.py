@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from onehook.hostkit.transcripts import Entry, Messages, Moment, chained, joined_texts, rows, table, text
+from onehook.hostkit.usage import Usage
 
 FOLDER = ".claude/projects"
 FILES = ("*/*.jsonl", "*/*/subagents/*.jsonl")
+TOKENS: Usage | None = Usage("usage", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", once="id")
 NAME = "{session}.jsonl"  # of a file that onehook writes
 # Kinds of lines that are about the program, not about what the agent did.
 _SILENT = frozenset([

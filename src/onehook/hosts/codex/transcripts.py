@@ -14,9 +14,11 @@ from typing import Any
 
 from onehook.hostkit.reverse import TIME
 from onehook.hostkit.transcripts import Entry, Moment, joined_texts, table, text
+from onehook.hostkit.usage import Usage
 
 FOLDER = ".codex/sessions"
 FILES = ("**/rollout-*.jsonl",)
+TOKENS: Usage | None = Usage("total_token_usage", "total_tokens", last=True)
 NAME = "rollout-{session}.jsonl"  # of a file that onehook writes
 _SILENT = frozenset(["compacted", "ghost_snapshot", "token_usage_record", "world_state", "inter_agent_communication"])
 _SHELLS = ("exec_command", "shell", "shell_command", "local_shell")

@@ -8,9 +8,11 @@ from typing import Any
 
 from onehook.hostkit.reverse import TIME
 from onehook.hostkit.transcripts import Entry, Moment, chained, table, text, uuid_of
+from onehook.hostkit.usage import Usage
 
 FOLDER = ".copilot/session-state"
 FILES = ("*/events.jsonl",)
+TOKENS: Usage | None = Usage("usage", "inputTokens", "outputTokens")
 NAME = "{session}/events.jsonl"  # of a file that onehook writes
 # Every kind has a dotted name; those below these heads are about the program, not about what the agent did.
 _SILENT = ("abort", "assistant.", "external_tool.", "hook.", "model.", "permission.", "session.", "skill.", "subagent.", "system.", "tool.")

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.transcripts import Entry, Messages, Moment, chained, joined_texts, rows, table, text
+from onehook.hostkit.usage import Usage
 
 FOLDER = ".factory/sessions"
 FILES = ("*/*.jsonl",)
+TOKENS: Usage | None = None
 NAME = "{session}.jsonl"  # of a file that onehook writes
 _SILENT = ("agent_turn_outcome", "compaction_state", "todo_state")
 

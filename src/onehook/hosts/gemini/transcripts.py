@@ -11,9 +11,11 @@ from typing import Any
 
 from onehook.hostkit.reverse import TIME
 from onehook.hostkit.transcripts import Entry, Moment, chained, joined_texts, rows, table, text
+from onehook.hostkit.usage import Usage
 
 FOLDER = ".gemini/tmp"
 FILES = ("*/chats/*.jsonl", "*/chats/*.json")
+TOKENS: Usage | None = Usage("tokens", "total")
 NAME = "session-{session}.jsonl"  # of a file that onehook writes
 _SILENT = frozenset(["info", "error", "warning"])
 

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from onehook.hostkit.transcripts import Entry, Messages, Moment, chained, joined_texts, rows, table, text
+from onehook.hostkit.usage import Usage
 
 FOLDER = ".qwen/projects"
 FILES = ("*/chats/*.jsonl",)
+TOKENS: Usage | None = Usage("usageMetadata", "totalTokenCount")
 NAME = "{session}.jsonl"  # of a file that onehook writes
 
 
