@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from onehook.testing.shots import Shot
 from tests.corpus.patterns import Agent, Hook, Moment
 
 # What an agent's own process has; more would hide what a hook gets from its agent.
-PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # a python3 that is no shim
-BASE = {"PATH": PATH, **{name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}}
+BASE = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
 OURS = ("onehook.toml",)
 
 

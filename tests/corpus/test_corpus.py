@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.patterns import Agent, Hook, Moment
-from tests.corpus.running import PATH, Seen, differences, imported, natively, project_of, put_back, snapshot, through_onehook
+from tests.corpus.running import Seen, differences, imported, natively, project_of, put_back, snapshot, through_onehook
 from tests.host_folders import with_folders
 
 MODULES = [importlib.import_module(f"tests.hosts.{host}.corpus") for host in with_folders("corpus.py")]
@@ -27,7 +27,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Agent, hook:
     missing = [name for name in hook.needs if shutil.which(name) is None]
     if missing:
         pytest.skip(f"{missing[0]} is not installed")
-    monkeypatch.setenv("PATH", PATH)
     folder = project_of(hook, agent, tmp_path / "a repo")
     monkeypatch.chdir(folder)
     return folder
