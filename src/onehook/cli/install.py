@@ -23,7 +23,7 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Hooks, OnehookError, Op
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Wish
 from onehook.manifest.needs import events_of, tools_of
 from onehook.rules.load import Rules
-from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER
+from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Program
 from onehook.setup.files import FileEdit
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope, target
 
@@ -51,13 +51,14 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option(
     "--portable", is_flag=True, help="As --for team: put the runtime into the repository (.onehook/), so that a clone needs only python3."
 )
+@click.option("--python", metavar="PATH|VERSION", help="The interpreter that runs the policy, 3.9 or newer. [default: onehook's own]")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
-    timeout: float | None, trust: bool, portable: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool,
+    timeout: float | None, trust: bool, portable: bool, python: str | None, project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 
@@ -82,13 +83,36 @@ def command(
     _check_scope(path, scope, portable, machine)
     if observe and fail_closed:
         raise click.UsageError("--observe blocks nothing, not even an error; leave out --fail-closed")
-    hooks = loaded(path)
+    program = _program(path, python, scope, portable, machine)
+    hooks = loaded(path, program)
     if portable and isinstance(hooks, Rules):
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
-    request = Request(path, scope, {host: named or events_of(hooks, host) for host in chosen}, wish, portable, trust, audience)
+    request = Request(path, scope, {host: named or events_of(hooks, host) for host in chosen}, wish, portable, trust, audience, program)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _program(policy: Path, python: str | None, scope: str, portable: bool, machine: Machine) -> Program | None:
+    """What is to run the policy, if it is not this onehook; with the packages that the policy declares, which are installed now."""
+    from onehook.setup import managed
+    from onehook.setup.elsewhere import check_imports
+    from onehook.setup.interpreters import chosen, needs_of, own_folder
+
+    packages = needs_of(policy).dependencies
+    if portable and (python or packages):
+        what = f"the policy declares packages ({', '.join(packages)})" if packages else "--python names an interpreter of this machine"
+        raise click.UsageError(f"{what}, and everybody who clones the repository runs it with their own python3, as it is")
+    if packages:
+        click.echo(f"The policy declares {', '.join(packages)}: looking for an environment with it ...", err=True)
+    if scope == "enterprise":
+        managed.check_policy(policy, machine)
+        program: Program | None = managed.program(policy, python, machine)
+    else:
+        program = chosen(policy, python, own_folder())
+    if program:
+        check_imports(program.interpreter, policy)
+    return program
 
 
 def _settled(scope: str | None, audience: str, portable: bool) -> tuple[str, bool]:
@@ -220,8 +244,8 @@ def _list(plan: Plan) -> None:
             click.echo(f"  {'new ' if edit.before is None else 'edit' if edit.after is not None else 'gone'} {edit.path}")
     trust = [edit for edit in plan.edits if edit.kind == "trust"]
     click.echo(unified_diff(trust, colour=_colour()), nl=False)
-    if any(edit.kind == "runtime" for edit in plan.edits):
-        click.echo(f"       {PORTABLE_FOLDER}/ (the runtime, {sum(edit.kind == 'runtime' for edit in plan.edits)} files)")
+    for folder in dict.fromkeys(edit.path.parent for edit in plan.edits if edit.kind == "runtime"):
+        click.echo(f"       {folder}/ (the runtime, {sum(edit.path.parent == folder for edit in plan.edits)} files)")
 
 
 def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine) -> None:
@@ -240,6 +264,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
             click.echo(f"{'git':<14} ignores what is only for you: {edit.path}")
     if request.portable:
         click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
+    elif request.program:
+        click.echo(f"{'run by':<14} {request.program.interpreter}")
     elif _temporary(str(LAUNCHER)):
         click.echo(f"note: the installed entries start this onehook, which is in a temporary cache ({LAUNCHER});", err=True)
         click.echo("      install onehook permanently (uv tool install onehook, or pipx install onehook), then run this again", err=True)
@@ -270,11 +296,14 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
     return list(dict.fromkeys(diagnosis.fix for diagnosis in diagnoses if diagnosis.level in ("fail", "note") and diagnosis.fix))
 
 
-def loaded(path: Path) -> Hooks:
-    """The policy, loaded now: a policy that does not load must not be installed."""
+def loaded(path: Path, program: Program | None = None) -> Hooks:
+    """The policy, loaded now: a policy that does not load must not be installed. With another program, what install must know of it."""
     from onehook.manifest.load import Manifest
     from onehook.policy import load_policy
+    from onehook.setup.interpreters import loaded_by
 
+    if program and path.suffix == ".py":
+        return loaded_by(program.interpreter, path)
     try:
         hooks = load_policy(str(path))
         programs = hooks.programs if isinstance(hooks, Rules) else hooks

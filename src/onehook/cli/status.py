@@ -57,7 +57,8 @@ def _show(found: list[Row], machine: Machine) -> None:
         policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
         rules = "".join(f"\n{count} {severity}" for severity, count in row.rules.items())
-        place = Text(f"{policy}\n{_short(row.file, machine)}".lstrip())
+        by = f"\nrun by {_short(row.python, machine)}" + (f" with {', '.join(row.packages)}" if row.packages else "") if row.python else ""
+        place = Text(f"{policy}\n{_short(row.file, machine)}{by}".lstrip())
         scope = row.scope + (f"\nfor {row.audience}" if row.audience else "")
         table.add_row(row.host, scope, place, Text(events), Text(row.mode + (f"\nrules:{rules}" if rules else "")), row.fail)
     Console().print(table)

@@ -42,9 +42,9 @@ class Probed:
     calls: int = 0
 
 
-def describe(path: str) -> tuple[Policy, dict[int, list[int]]]:
-    """The policy's options and handlers, and for each handler the others that are the same function."""
-    documents, _ = _run("describe", path)
+def describe(path: str, python: str = "") -> tuple[Policy, dict[int, list[int]]]:
+    """The policy's options and handlers, and for each handler the others that are the same function. python: what loads it, if not this."""
+    documents, _ = _run("describe", path, python=python)
     if not documents:
         raise DoesNotLoad(f"loading the policy ended the process or took longer than {PATIENCE} s", 1)
     given = documents[0]
@@ -95,12 +95,12 @@ def _imports(account: str) -> dict[str, float]:
     return {row.group(4): int(row.group(2)) / 1000 for row in rows if len(row.group(3)) == shallowest}
 
 
-def _run(mode: str, path: str, stdin: bytes = b"", options: Sequence[str] = ()) -> tuple[list[dict[str, Any]], str]:
+def _run(mode: str, path: str, stdin: bytes = b"", options: Sequence[str] = (), python: str = "") -> tuple[list[dict[str, Any]], str]:
     """A child's documents and its stderr, as far as it got if it hung."""
     with tempfile.TemporaryDirectory(prefix="onehook-lint-") as folder:
         result = Path(folder, "result")
         result.touch()
-        argv = [interpreter(), "-I", "-S", *options, str(Path(child.__file__)), mode, os.path.abspath(path), str(result)]
+        argv = [python or interpreter(), "-I", "-S", *options, str(Path(child.__file__)), mode, os.path.abspath(path), str(result)]
         work = Path(folder, "work")  # an empty folder, for whatever a handler does to the current one
         work.mkdir()
         process = subprocess.Popen(

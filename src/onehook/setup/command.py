@@ -37,6 +37,18 @@ def interpreter() -> str:
     return os.path.abspath(sys.executable)
 
 
+@dataclass(frozen=True)
+class Program:
+    """What runs a policy: an interpreter, and a launcher of onehook."""
+
+    interpreter: str
+    launcher: str
+
+
+def own_program() -> Program:
+    return Program(interpreter(), str(LAUNCHER))
+
+
 def quote_powershell(word: str) -> str:
     # PowerShell treats typographic quotes as straight ones.
     return word if _PLAIN.fullmatch(word) else "'" + re.sub("(['\u2018\u2019\u201a\u201b])", r"\1\1", word) + "'"
@@ -99,8 +111,12 @@ def commands(
     portable: bool,
     windows: bool = False,
     guard: str = "",
+    program: Program | None = None,
 ) -> Commands:
-    """The command for each shell. project_folder: how the agent's shell names the project; "" if it cannot. guard: as in Traits."""
+    """The command for each shell. project_folder: how the agent's shell names the project; "" if it cannot. guard: as in Traits.
+
+    program: what runs the policy, if it is not this onehook.
+    """
     relative = relative_to(policy, project)
     if portable:
         inside = relative.as_posix() if relative else str(policy)
@@ -114,7 +130,8 @@ def commands(
     place = shlex.quote(str(policy))
     if inside_project and relative and project_folder:
         place = f"{project_folder}/{shlex.quote(relative.as_posix())}"
-    words = (interpreter(), "-I", "-S", str(LAUNCHER), str(policy), *arguments)
+    program = program or own_program()
+    words = (program.interpreter, "-I", "-S", program.launcher, str(policy), *arguments)
     posix = " ".join([*map(shlex.quote, words[:4]), place, *map(shlex.quote, arguments)])
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
@@ -155,6 +172,10 @@ class Written:
     @property
     def portable(self) -> bool:
         return self.launcher.replace("\\", "/").endswith(PORTABLE_LAUNCHER)
+
+    @property
+    def program(self) -> Program:
+        return Program(self.interpreter, self.launcher)
 
     def option(self, name: str) -> str:
         """The value of an option; "" if it is not given."""

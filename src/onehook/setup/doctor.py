@@ -17,9 +17,11 @@ from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read, rese
 from onehook.setup.coverage import never_denies, unreached
 from onehook.setup.elsewhere import committed, missing_imports
 from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown, standing
-from onehook.setup.plan import config_of, present
+from onehook.setup.interpreters import packages_in
+from onehook.setup.managed import changeable
+from onehook.setup.plan import config_of, present, starts_copy
 from onehook.setup.probe import may_run, probe_entries
-from onehook.setup.runtime import edited_files, installed_version
+from onehook.setup.runtime import LAUNCH, edited_files, installed_version
 from onehook.setup.trust import untrusted
 from onehook.setup.versions import agent_here, version_findings
 from onehook.textedit.document import content_of
@@ -79,7 +81,9 @@ def _reached(host: str, files: list[ConfigFile], machine: Machine) -> Iterator[D
     for path, entries in by_policy.items():
         again = _install(*entries[0], machine)
         try:
-            policy, _ = describe(str(path))
+            written = read(entries[0][1].command)
+            there = written and not written.portable and os.access(written.interpreter, os.X_OK)
+            policy, _ = describe(str(path), written.interpreter if written and there else "")
         except DoesNotLoad:  # the probe says so
             continue
         yield from missing_imports(path, entries[0][1], machine)
@@ -157,6 +161,10 @@ def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
     policy = policy_of(found.command, machine)
     options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed"}
     more = "".join(option for written, option in options.items() if written in found.command)
+    written = read(found.command)
+    # The interpreter of an environment is made from what the policy declares.
+    if written and starts_copy(written.program, file.place.scope, machine) and packages_in(written.interpreter) is None:
+        more += f" --python {shlex.quote(written.interpreter)}"
     return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{more}"
 
 
@@ -175,13 +183,20 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         yield from _portable(written, machine, again)
         return
     launcher = written.launcher_path(machine.project)
+    if file.place.scope == "enterprise":
+        yield from _changeable(written, policy, machine, again)
     if not os.access(written.interpreter, os.X_OK):
-        yield Diagnosis("fail", f"the interpreter {written.interpreter} does not exist", again)
+        gone = "environment with the packages of the policy" if "envs" in Path(written.interpreter).parts else "interpreter"
+        yield Diagnosis("fail", f"the {gone} is gone: {written.interpreter} does not exist", again)
     elif "/shims/" in written.interpreter.replace("\\", "/"):
         what = f"{written.interpreter} is a shim, which slows down every event"
         yield Diagnosis("warn", what, f"$(pyenv which python) -m {again}")
     if not launcher.is_file():
         yield Diagnosis("fail", f"the launcher {launcher} does not exist", again)
+    elif starts_copy(written.program, file.place.scope, machine):
+        packages = packages_in(written.interpreter)
+        yield Diagnosis("ok", f"run by {written.interpreter}" + (f", with {', '.join(packages)}" if packages else ""))
+        yield from _copied(launcher.parent, str(launcher.parent), again)
     elif launcher != LAUNCHER:
         yield Diagnosis("note", f"the entries run another installation of onehook: {launcher}", again)
 
@@ -230,16 +245,29 @@ def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis
         yield Diagnosis("warn", text, again)
 
 
-def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagnosis]:
-    version = installed_version(machine.project / PORTABLE_FOLDER)
-    if not written.launcher_path(machine.project).is_file():
-        yield Diagnosis("fail", f"the runtime in {PORTABLE_FOLDER}/ is missing", again)
+def _changeable(written: Written, policy: Path, machine: Machine, again: str) -> Iterator[Diagnosis]:
+    """An install for the whole machine is of use only if the people who use it cannot change what it runs."""
+    for path in (written.interpreter, written.launcher, str(policy)):
+        if who := changeable(path, machine):
+            text = f"{path} can be changed by others than root (because of {who}), who can switch the policy off"
+            yield Diagnosis("warn", text, f"sudo {again}")
+
+
+def _copied(folder: Path, shown: str, again: str) -> Iterator[Diagnosis]:
+    """Whether a copy of the runtime is this onehook's."""
+    version = installed_version(folder)
+    if not (folder / LAUNCH).is_file():
+        yield Diagnosis("fail", f"the runtime in {shown} is missing", again)
     elif version != VERSION:
-        what = f"the runtime in {PORTABLE_FOLDER}/ is {version or 'of unknown version'}, the installed onehook is {VERSION}"
+        what = f"the runtime in {shown} is {version or 'of unknown version'}, the installed onehook is {VERSION}"
         yield Diagnosis("warn", what, again)
-    elif edited := edited_files(machine.project / PORTABLE_FOLDER):
+    elif edited := edited_files(folder):
         more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
-        yield Diagnosis("fail", f"the runtime in {PORTABLE_FOLDER}/ was changed after it was installed: {edited[0]}{more}", again)
+        yield Diagnosis("fail", f"the runtime in {shown} was changed after it was installed: {edited[0]}{more}", again)
+
+
+def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagnosis]:
+    yield from _copied(machine.project / PORTABLE_FOLDER, f"{PORTABLE_FOLDER}/", again)
     python = machine.which(written.interpreter)
     if python is None:
         yield Diagnosis("fail", f"{written.interpreter} is not on PATH", "install Python 3.9 or newer")

@@ -7,9 +7,10 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from onehook.core import UsageError
 from onehook.hostkit.config import Diagnosis, Found, Machine
 from onehook.policy import is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, Written, read
@@ -52,16 +53,29 @@ def missing_imports(policy: Path, found: Found, machine: Machine) -> Iterator[Di
     if written is None or python is None or is_manifest(str(policy)):
         return
     lines = _third_party(policy)
-    if not lines:
-        return
-    told = subprocess.run([python, "-I", "-c", _FIND, *lines], capture_output=True, text=True, check=False).stdout.split()
+    lacking = missing_in(python, lines)
     for name, line in lines.items():
         where = f"line {line} of {policy} imports {name}"
-        if name in told:
-            yield Diagnosis("fail", f"{where}, which {python} does not have", f"{python} -m pip install {name}")
+        if name in lacking:
+            fix = f"{python} -m pip install {name}, or declare it in the policy (docs/install.md) and install again"
+            yield Diagnosis("fail", f"{where}, which {python} does not have", fix)
         elif written.portable:
             text = f"{where}, which is not part of Python: in a clone without it, the policy fails"
             yield Diagnosis("warn", text, "import only the standard library in a policy that is installed with --portable")
+
+
+def missing_in(python: str, names: Iterable[str]) -> list[str]:
+    """Those of the named modules that an interpreter does not have."""
+    argv = [python, "-I", "-c", _FIND, *names]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split() if len(argv) > 4 else []
+
+
+def check_imports(python: str, policy: Path) -> None:
+    """For install: the interpreter that was chosen has what the policy imports, in a handler too."""
+    lacking = missing_in(python, _third_party(policy)) if not is_manifest(str(policy)) else []
+    if lacking:
+        declare = "declare it in the policy (# /// script, dependencies = [...])"
+        raise UsageError(f"{policy} imports {', '.join(lacking)}, which {python} does not have; install it there, or {declare}")
 
 
 def _third_party(policy: Path) -> dict[str, int]:

@@ -15,8 +15,9 @@ from onehook.hostkit.config import Found, Machine, Place
 from onehook.policy import holds_rules, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
+from onehook.setup.interpreters import packages_in
 from onehook.setup.plan import config_of, configurable, present
-from onehook.setup.runtime import installed_version
+from onehook.setup.runtime import LAUNCH, installed_version
 from onehook.setup.sharing import repository, shared
 from onehook.setup.trust import untrusted
 from onehook.textedit.document import ConfigError, Document, content_of
@@ -97,6 +98,8 @@ class Row:
     mode: str = ""  # "enforce", "observe", or "mixed" for rules of which some are only observed
     rules: Mapping[str, int] = field(default_factory=dict)  # of a rules file: how many rules are on, by severity
     audience: str = ""  # of a file in a git repository: "team" if it is portable, "me" if git ignores it
+    python: str = ""  # the interpreter that install was given, or that of the environment with the policy's packages
+    packages: tuple[str, ...] = ()  # those of the environment
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -126,8 +129,13 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
             mode = "observe"
         note = note or problem or next(_skipped(file, entries, machine), "")
         path = file.place.path
+        python = next((line.interpreter for line in written if line.launcher.endswith(LAUNCH) and not line.portable), "")
+        packages = tuple(packages_in(python) or ()) if python else ()
+        if python and not Path(python).exists():
+            note = note or f"the interpreter is gone: {python}; install again"
         audience = _audience(path, portable, machine) if file.place.scope in ("project", "local") else ""
-        yield Row(file.host, file.place.scope, str(path), policy, events, fail, portable, note, matchers, mode, severities, audience)
+        more = (mode, severities, audience, python, packages)
+        yield Row(file.host, file.place.scope, str(path), policy, events, fail, portable, note, matchers, *more)
 
 
 def _audience(path: Path, portable: bool, machine: Machine) -> str:

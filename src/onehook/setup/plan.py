@@ -15,6 +15,7 @@ from onehook.hosts import having, load, optional, wire_of
 from onehook.setup.command import (
     PORTABLE_FOLDER,
     PORTABLE_LAUNCHER,
+    Program,
     commands,
     interpreter,
     names_policy,
@@ -69,6 +70,7 @@ class Request:
     portable: bool = False
     trust: bool = False  # a person has said that the agents shall trust the entries
     audience: str = ""  # who it is for in a repository: "me", "team", or "" if nobody said so
+    program: Program | None = None  # what runs the policy, if it is not this onehook
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
         """The events to install on a host, and those that it does not have. `known`: those that it has."""
@@ -126,9 +128,11 @@ def _holds_ours(host: str, place: Place) -> bool:
 def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journal: Journal) -> Plan:
     plan = Plan()
     if request.portable:
-        from onehook.setup.runtime import plan_runtime
+        from onehook.setup.runtime import TEXTS, plan_runtime
 
-        plan_runtime(plan, machine.project / PORTABLE_FOLDER, machine.project, texts=True)
+        plan_runtime(plan, machine.project / PORTABLE_FOLDER, machine.project, more=TEXTS)
+    elif request.program:
+        _plan_program(plan, request.program)
     targets = {host: target(host, request, machine) for host in hosts}
     for host, place in targets.items():
         if place is None:
@@ -146,6 +150,15 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
         plan.notes.append(f"--trust writes nothing for {', '.join(without)}: no question is asked there before hooks run")
     _plan_sharing(plan, [place for place in targets.values() if place], request, machine)
     return plan
+
+
+def _plan_program(plan: Plan, program: Program) -> None:
+    """Plan the copy of the runtime that the program starts, and remember the interpreter: doctor starts no other."""
+    from onehook.setup.interpreters import remembered
+    from onehook.setup.runtime import plan_runtime
+
+    folder = Path(program.launcher).parent
+    plan_runtime(plan, folder, folder, more={"interpreters": remembered(program.interpreter, folder)})
 
 
 def _no_place(host: str, request: Request, machine: Machine) -> str:
@@ -193,7 +206,7 @@ def _plan_sharing(plan: Plan, places: list[Place], request: Request, machine: Ma
         what = f"git does not ignore {', '.join(warned)}, and the entries name files of this machine: in a clone the hooks cannot run"
         plan.notes.append(f"{what}. Install with --for me (git is told to ignore them) or --for team (portable, to be committed)")
     if request.audience == "me":
-        _plan_runtime_removal(plan, machine)
+        _plan_runtime_removal(plan, ("project", "local"), machine)
 
 
 def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
@@ -295,6 +308,7 @@ def _commands(config: Config, event: str, request: Request, place: Place, machin
         portable=request.portable,
         windows=machine.windows,
         guard=config.TRAITS.guard if request.wish.fail_closed and _stoppable(config, event) else "",
+        program=request.program,
     )
 
 
@@ -327,7 +341,9 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
         observe=written.option("mode") == "observe",
     )
     event = row.event if config.EVENTS.get(row.event) == found.event else found.event
-    request = Request(written.policy_path(machine.project), place.scope, {host: {event: row.event}}, wish, written.portable)
+    program = written.program if starts_copy(written.program, place.scope, machine) else None
+    events = {host: {event: row.event}}
+    request = Request(written.policy_path(machine.project), place.scope, events, wish, written.portable, program=program)
     made = _commands(config, event, request, place, machine)
     if config.TRAITS.own_content is not None:
         data: Any = config.TRAITS.own_content(place, {event: made}, wish, machine).decode()
@@ -337,6 +353,17 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
         for key in reversed(keys):
             data = {key: data}
     return with_interpreter(found.command, interpreter()) in {entry.command for entry in config.found(data)}
+
+
+def starts_copy(program: Program, scope: str, machine: Machine) -> bool:
+    """Whether install has written this: an interpreter that it was given, with the user's copy of the runtime or with the machine's."""
+    from onehook.setup.interpreters import launcher_in, own_folder, was_given
+    from onehook.setup.managed import is_safe
+
+    if scope == "enterprise":
+        return is_safe(program, machine)
+    own = launcher_in(own_folder())
+    return program.launcher == str(own) and was_given(program.interpreter, own.parent)
 
 
 def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machine: Machine, journal: Journal) -> None:
@@ -384,19 +411,15 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
             elif (origin := journal.origin(place.path)) and not origin.given:
                 plan.leftovers.append(place.path)
             plan_trust(plan, host, place, machine, journal)
-    _plan_runtime_removal(plan, machine)
+    _plan_runtime_removal(plan, wanted, machine)
     _plan_inclusion(plan, machine)
     return plan
 
 
 def _plan_inclusion(plan: Plan, machine: Machine) -> None:
     """Show those files to git again that have no entries of ours any more."""
-    after = {edit.path: edit.after for edit in plan.edits}
-    gone: list[Path] = []
-    for place in (place for host in configurable() for scope in ("project", "local") for place in places_of(host, scope, machine)):
-        content = after[place.path] if place.path in after else (place.path.read_bytes() if place.path.is_file() else None)
-        if not content or not mentions_ours(content):
-            gone.append(place.path)
+    contents = _contents(plan, ("project", "local"), machine)
+    gone = [path for path, content in contents.items() if not content or not mentions_ours(content)]
     plan_exclude(plan, (), gone, machine.project)
 
 
@@ -434,16 +457,31 @@ def _add_removal(plan: Plan, edit: FileEdit, place: Place) -> None:
         plan.roots[edit.path] = place.root
 
 
-def _plan_runtime_removal(plan: Plan, machine: Machine) -> None:
-    """Remove the portable runtime if no entry that stays in this project uses it."""
+def _plan_runtime_removal(plan: Plan, scopes: Iterable[str], machine: Machine) -> None:
+    """Remove the runtime of the project if no entry that stays uses it, and that of the machine, if these are the scopes."""
+    from onehook.setup.interpreters import launcher_in
+    from onehook.setup.managed import folder_of
     from onehook.setup.runtime import plan_runtime_removal
 
-    removed = {edit.path: edit.after for edit in plan.edits}
-    for place in (place for host in configurable() for place in config_of(host).places(machine)):
-        content = removed[place.path] if place.path in removed else (content_of(place.path) if place.path.is_file() else None)
-        if content and place.scope in ("project", "local") and PORTABLE_LAUNCHER.encode() in content.replace(b"\\/", b"/"):
-            return
-    plan_runtime_removal(plan, machine.project / PORTABLE_FOLDER, machine.project)
+    if set(scopes) & {"project", "local"} and not _is_used(PORTABLE_LAUNCHER, ("project", "local"), plan, machine):
+        plan_runtime_removal(plan, machine.project / PORTABLE_FOLDER, machine.project)
+    system = folder_of(machine)
+    launcher = launcher_in(system)
+    if "enterprise" in scopes and not _is_used(str(launcher), ("enterprise",), plan, machine):
+        plan_runtime_removal(plan, launcher.parent, system)
+        plan.own_folders += [system, system / "runtime"]
+
+
+def _is_used(launcher: str, scopes: Iterable[str], plan: Plan, machine: Machine) -> bool:
+    contents = _contents(plan, scopes, machine).values()
+    return any(content and launcher.encode() in content.replace(b"\\/", b"/") for content in contents)
+
+
+def _contents(plan: Plan, scopes: Iterable[str], machine: Machine) -> dict[Path, bytes | None]:
+    """The config files of all hosts, as the plan leaves them."""
+    after = {edit.path: edit.after for edit in plan.edits}
+    paths = [place.path for host in configurable() for scope in scopes for place in places_of(host, scope, machine)]
+    return {path: after[path] if path in after else content_of(path) if path.is_file() else None for path in paths}
 
 
 def policy_in_scope(policy: Path, scope: str, machine: Machine) -> bool:

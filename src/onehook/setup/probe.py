@@ -21,7 +21,7 @@ from onehook.policy import is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read, without_guard
 from onehook.setup.installed import ConfigFile
 from onehook.setup.plan import is_rewritten
-from onehook.setup.runtime import edited_files
+from onehook.setup.runtime import LAUNCH, edited_files
 from onehook.words import PROBE_REASON
 
 FIRE_SECONDS = 40
@@ -48,8 +48,10 @@ def may_run(file: ConfigFile, found: Found, machine: Machine) -> str:
     if not is_rewritten(file.host, file.place, found, machine):
         return f"the {found.event} entry is not what this onehook's install writes, so it was not run: {found.command[:120]}"
     written = read(found.command)
-    if written is not None and written.portable and edited_files(machine.project / PORTABLE_FOLDER):
-        return f"the {found.event} entry runs the runtime in {PORTABLE_FOLDER}/, which is not this onehook's, so it was not run"
+    folder = written.launcher_path(machine.project).parent if written and written.launcher.endswith(LAUNCH) else None
+    if folder and edited_files(folder):
+        shown = f"{PORTABLE_FOLDER}/" if folder.name == PORTABLE_FOLDER else folder
+        return f"the {found.event} entry runs the runtime in {shown}, which is not this onehook's, so it was not run"
     return ""
 
 

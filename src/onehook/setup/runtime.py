@@ -11,7 +11,7 @@ import functools
 import io
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,9 +87,9 @@ def _file_of(module: str) -> Path | None:
 # ---- a copy of it
 
 
-def plan_runtime(plan: Plan, folder: Path, root: Path, texts: bool = False) -> None:
-    """Plan to write the runtime into a folder. root: nothing outside of it is written; texts: with what a repository needs."""
-    for name, content in {**runtime_files(), **(TEXTS if texts else {})}.items():
+def plan_runtime(plan: Plan, folder: Path, root: Path, more: Mapping[str, bytes]) -> None:
+    """Plan to write the runtime into a folder. root: nothing outside of it is written; more: what is to be beside it."""
+    for name, content in {**runtime_files(), **more}.items():
         before = _read(folder / name)
         if not _same(name, before, content):
             plan.edits.append(FileEdit(folder / name, before, content, kind="runtime"))
@@ -103,7 +103,9 @@ def plan_runtime_removal(plan: Plan, folder: Path, root: Path) -> None:
     there = any((folder / name).exists() for name in (LAUNCH, ARCHIVE))
     texts = [folder / name for name, content in TEXTS.items() if there or _read(folder / name) == content]
     cache = folder / "__pycache__"
-    for path in sorted([folder / LAUNCH, folder / ARCHIVE, *texts, *cache.glob("modules-*.pyc"), *cache.glob("policy-*.pyc")]):
+    for path in sorted(
+        [folder / LAUNCH, folder / ARCHIVE, folder / "interpreters", *texts, *cache.glob("modules-*.pyc"), *cache.glob("policy-*.pyc")]
+    ):
         if path.is_file():
             plan.edits.append(FileEdit(path, path.read_bytes(), None, kind="runtime"))
             plan.roots[path] = root

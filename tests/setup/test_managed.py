@@ -1,0 +1,183 @@
+"""--scope enterprise: nothing that runs may be in reach of the people who use the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from onehook.cli import main
+from onehook.hostkit.config import Machine
+from onehook.setup import managed
+from onehook.setup.managed import changeable
+from tests.setup.installing import POLICY
+
+ROOT_ONLY = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can make files of root's")
+FOLDER, FILE, LINK = stat.S_IFDIR, stat.S_IFREG, stat.S_IFLNK
+
+
+def machine(platform: str = "linux", root: Path = Path("/")) -> Machine:
+    return Machine(Path("/root"), Path("/srv/project"), {}, platform, root)
+
+
+def status(kinds: dict[str, tuple[int, int, int]]):  # type: ignore[no-untyped-def]
+    """An lstat for made-up files: path -> mode, owner, group; all others are folders of root's."""
+
+    def lstat(path: str) -> os.stat_result:
+        mode, uid, gid = kinds.get(path, (FOLDER | 0o755, 0, 0))
+        return os.stat_result((mode, 0, 0, 1, uid, gid, 0, 0, 0, 0))
+
+    return lstat
+
+
+@pytest.mark.parametrize(
+    ("kinds", "culprit"),
+    [
+        ({}, ""),
+        ({"/x/y/policy.py": (FILE | 0o644, 0, 0)}, ""),
+        ({"/x/y/policy.py": (FILE | 0o644, 1000, 0)}, "/x/y/policy.py"),
+        ({"/x/y/policy.py": (FILE | 0o664, 0, 1000)}, "/x/y/policy.py"),
+        ({"/x/y/policy.py": (FILE | 0o664, 0, 0)}, ""),
+        ({"/x/y/policy.py": (FILE | 0o646, 0, 0)}, "/x/y/policy.py"),
+        ({"/x": (FOLDER | 0o755, 1000, 1000)}, "/x"),
+        ({"/x": (FOLDER | 0o777, 0, 0)}, "/x"),
+        ({"/x": (FOLDER | stat.S_ISVTX | 0o777, 0, 0)}, ""),
+        ({"/x/y": (LINK | 0o777, 0, 0)}, ""),
+    ],
+)
+def test_every_part_of_a_path_must_be_roots(kinds: dict[str, tuple[int, int, int]], culprit: str) -> None:
+    assert changeable("/x/y/policy.py", machine(), status(kinds)) == culprit
+
+
+def test_on_windows_only_folders_that_users_cannot_write_to_count() -> None:
+    assert changeable("C:\\Program Files\\Python\\python.exe", machine("win32")) == ""
+    for path in ("C:\\Users\\ana\\python.exe", "C:\\ProgramData\\onehook\\policy.py", "D:\\policy.py"):
+        assert changeable(path, machine("win32")) == path
+
+
+@pytest.mark.parametrize(
+    ("platform", "folder"),
+    [("linux", "opt/onehook"), ("darwin", "Library/Application Support/onehook"), ("win32", "Program Files/onehook")],
+)
+def test_each_system_has_a_folder_for_it(tmp_path: Path, platform: str, folder: str) -> None:
+    assert managed.folder_of(machine(platform, tmp_path)) == tmp_path / folder
+
+
+# ---- as root
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine below a folder that only root can change, and a policy in it."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "policy.py").write_text(POLICY)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    monkeypatch.chdir(project)
+    here = Machine(tmp_path / "home", project, dict(os.environ), "linux", tmp_path / "system")
+    monkeypatch.setattr(Machine, "here", classmethod(lambda cls, project=None: here))
+    return tmp_path
+
+
+def onehook(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def install(system: Path, *arguments: str, code: int = 0) -> str:
+    return onehook("install", str(system / "etc" / "policy.py"), "--scope", "enterprise", "--hosts", "claude", *arguments, code=code)
+
+
+def command_in(system: Path) -> str:
+    path = system / "system" / "etc" / "claude-code" / "managed-settings.json"
+    return str(json.loads(path.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]["command"])
+
+
+@ROOT_ONLY
+def test_the_runtime_is_copied_to_where_users_cannot_change_it(system: Path) -> None:
+    install(system)
+    copied = system / "system" / "opt" / "onehook" / "runtime" / "onehook"
+    assert str(copied / "launch") in command_in(system)
+    found = json.loads(CliRunner().invoke(main, ["doctor", "--hosts", "claude", "--json"]).stdout)["findings"]
+    assert [one["what"] for one in found if one["level"] in ("fail", "warn")] == []
+    assert any("denies and allows as it should" in one["what"] for one in found)
+    (system / "system" / "etc" / "claude-code" / "managed-settings.json").rename(system / "kept.json")
+    onehook("uninstall")  # what is the machine's is not looked at
+    assert (copied / "launch").is_file()
+    (system / "kept.json").rename(system / "system" / "etc" / "claude-code" / "managed-settings.json")
+    onehook("uninstall", "--scope", "enterprise")
+    assert not (system / "system" / "opt").exists() or not any((system / "system" / "opt").rglob("*"))
+
+
+@ROOT_ONLY
+def test_another_user_can_run_it_and_change_nothing_of_it(system: Path) -> None:
+    setpriv = shutil.which("setpriv")
+    if not setpriv:
+        pytest.skip("setpriv is not installed")
+    install(system)
+    for folder in [system, *system.parents]:
+        if folder.stat().st_mode & 0o005 != 0o005 and folder.owner() == "root" and "pytest" in str(folder):
+            folder.chmod(0o755)
+    nobody = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"]
+    python, launcher, policy = (word.strip("'") for word in [command_in(system).split()[0], *command_in(system).split()[3:5]])
+    if subprocess.run([*nobody, python, "-I", "-c", "pass"], capture_output=True, check=False).returncode:
+        pytest.skip(f"{python} is not for everybody")
+    payload = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "s"})
+    argv = [*nobody, python, "-I", "-S", launcher, policy, "--host", "claude", "--event", "PreToolUse"]
+    done = subprocess.run(argv, input=payload, capture_output=True, text=True, check=False, env={"HOME": "/nonexistent"})
+    assert done.returncode == 2 and "rm -rf is blocked" in done.stdout, done
+    for path in (python, launcher, policy, str(Path(launcher).with_name("runtime.tar.gz"))):
+        for attempt in (f"echo x >> '{path}'", f"mv '{path}' '{path}.x'", f"rm -f '{path}'"):
+            subprocess.run([*nobody, "/bin/sh", "-c", attempt], capture_output=True, check=False)
+        assert os.path.exists(path)
+    assert subprocess.run(argv, input=payload, capture_output=True, text=True, check=False).returncode == 2
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("what", ["policy", "module", "folder", "python"])
+def test_what_users_can_change_is_refused_with_what_to_do(system: Path, what: str) -> None:
+    policy = system / "etc" / "policy.py"
+    beside = policy.with_name("helper.py")
+    beside.write_text("")
+    python = system / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    target = {"policy": policy, "module": beside, "folder": policy.parent, "python": python}[what]
+    os.chown(target, 1000, 1000)
+    output = " ".join(install(system, *(["--python", str(python)] if what == "python" else []), code=2).split())
+    assert f"can be changed by others than root (because of {target})" in output
+    assert ("sudo install -D -m 644" in output) is (what != "python") and ("--python" in output) is (what == "python")
+    assert not (system / "system").exists()
+
+
+@ROOT_ONLY
+def test_an_interpreter_of_the_users_is_replaced_by_the_systems(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    venv = system / "venv" / "bin"
+    venv.mkdir(parents=True)
+    (venv / "python").symlink_to(sys.executable)
+    os.chown(venv, 1000, 1000)
+    monkeypatch.setattr(sys, "executable", str(venv / "python"))
+    monkeypatch.setattr(managed, "_PYTHONS", ("/nowhere/python3", os.path.realpath(sys.executable)))
+    install(system)
+    assert command_in(system).startswith(os.path.realpath(venv / "python"))
+    monkeypatch.setattr(managed, "_PYTHONS", ())
+    assert "name an interpreter that cannot with --python" in install(system, code=2)
+
+
+@ROOT_ONLY
+def test_doctor_says_when_it_has_come_into_reach(system: Path) -> None:
+    install(system)
+    os.chown(system / "etc" / "policy.py", 1000, 1000)
+    found = json.loads(CliRunner().invoke(main, ["doctor", "--hosts", "claude", "--json", "--no-fire"]).stdout)["findings"]
+    assert any("policy.py can be changed by others than root" in one["what"] for one in found if one["level"] == "warn")
