@@ -22,7 +22,7 @@ from onehook.core import Hooks, Registration, UsageError
 from onehook.packs import read_toml
 from onehook.setup.command import Program, interpreter
 from onehook.setup.runtime import LAUNCH, runtime_files
-from onehook.stopguard import state_folder
+from onehook.sweep import state_folder
 
 OLDEST = (3, 9)
 _MARK = "onehook.json"  # in an environment, written when it is complete
