@@ -173,7 +173,7 @@ def _no_place(host: str, request: Request, machine: Machine) -> str:
 def _plan_move(plan: Plan, host: str, target: Place, request: Request, machine: Machine, journal: Journal) -> None:
     """Remove the policy from the other files of the project, if it is there for somebody else now."""
     for place in (*places_of(host, "project", machine), *places_of(host, "local", machine)):
-        if place.path == target.path or not place.path.is_file() or not mentions_ours(place.path.read_bytes()):
+        if place.path == target.path or not place.path.is_file() or not mentions_ours(content_of(place.path) or b""):
             continue
         ours = _removable(config_of(host), _look_at(host, place), request.policy, machine)
         if request.audience == "me" and any(entry.portable for found in ours if (entry := read(found.command))):
