@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onehook.prove import imports
-from onehook.prove.agents import cache_folder, pinned_agents
+from onehook.prove.agents import cache_folder, pinned_agents, pins
 
 needs_claude = pytest.mark.skipif(not pinned_agents(["claude"], cache_folder()), reason="Claude Code is not in the cache")
 
@@ -47,5 +47,5 @@ def test_a_manifest_is_tried_with_the_programs_of_its_repository(project: Path) 
 def test_a_policy_that_does_nothing_is_said_to_do_nothing(project: Path) -> None:
     (project / "policy.py").write_text("from onehook import Hooks\nhooks = Hooks()\n")
     done = onehook(project, "prove", "--pinned", "--hosts", "claude", "--policy", "policy.py", "--command", "true", "--keep", "kept")
-    assert (project / "kept" / "claude" / "with" / "first" / "project" / "policy.py").is_file()
+    assert (project / "kept" / f"claude-{pins()['claude'].version}" / "with" / "first" / "project" / "policy.py").is_file()
     assert (done.returncode, "no difference: the policy had no effect" in done.stdout) == (1, True), done

@@ -96,5 +96,5 @@ def test_an_agent_that_does_nothing_is_reported_with_its_control_and_progress(tm
     seen: list[object] = []
     (tried,) = try_policy([Agent("claude", binary, "1.0")], policy, "touch x", tmp_path / "kept", seen.append, seen.append)
     assert seen == ["claude 1.0: running without the policy", "claude 1.0: running with the policy", tried]
-    assert tried == Tried("claude", "1.0", "", str(tmp_path / "kept/claude"), tried.control)
+    assert tried == Tried("claude", "1.0", "", str(tmp_path / "kept/claude-1.0"), tried.control)
     assert "did not ask the model" in tried.control and "control" in tried.to_dict()

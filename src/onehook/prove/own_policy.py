@@ -75,7 +75,7 @@ def try_policy(
     with ExitStack() as stack:
         base = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="onehook-prove-")))
         for agent in agents:
-            folder = base / agent.name.replace(" ", "-")
+            folder = base / agent.folder
             shutil.rmtree(folder / "without", ignore_errors=True)
             shutil.rmtree(folder / "with", ignore_errors=True)
             begun(f"{agent.name} {agent.version}: running without the policy")

@@ -39,6 +39,11 @@ class Agent:
     def name(self) -> str:
         return f"{self.host} {self.mode}".strip()
 
+    @property
+    def folder(self) -> str:
+        """What its runs are kept under."""
+        return f"{self.name} {self.version}".replace(" ", "-")
+
 
 class CannotPlay(Exception):
     """The agent lacks what the scenario needs (a tool, or a way to be started)."""

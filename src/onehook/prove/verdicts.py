@@ -64,7 +64,7 @@ class Prover:
 
     def _fresh(self, agent: Agent, name: str) -> Path:
         """A folder for one run; removes what an earlier run left in it."""
-        folder = self.folder / f"{agent.name.replace(' ', '-')}-{agent.version}" / name
+        folder = self.folder / agent.folder / name
         shutil.rmtree(folder, ignore_errors=True)
         return folder
 
