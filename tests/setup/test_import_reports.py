@@ -89,7 +89,7 @@ def test_a_loss_of_several_hooks_is_said_once(repo):
     hooks = [{"matcher": "Bash", "hooks": [command(f"x{number}", statusMessage="hm")]} for number in range(6)]
     written(repo, ".claude/settings.json", {"hooks": {"PreToolUse": hooks}})
     said = run(repo, "--from", "claude", "--dry-run").output.partition("---")[0]
-    assert said.count("statusMessage") == 1 and "for 6 of them" in said
+    assert said.count("statusMessage") == 1 and "(6 hooks)" in said
 
 
 def test_a_long_prompt_is_shown_by_its_beginning(repo):

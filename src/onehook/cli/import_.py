@@ -82,7 +82,7 @@ def _report(found: Import) -> None:
             click.echo(f"              but {loss}", err=True)
     for loss, count in counts.items():
         if count > 1:
-            click.echo(f"              but, for {count} of them: {loss}", err=True)
+            click.echo(f"              but {loss} ({count} hooks)", err=True)
     for taken in found.refused:
         click.echo(f"NOT imported  {taken.host} {taken.hook.event}: {shortened(taken.hook.shown)}: {taken.hook.refused}", err=True)
     for one in found.permissions:

@@ -134,7 +134,7 @@ def test_a_matcher_that_fits_nothing_here_does_not_come_alive_elsewhere(matcher:
 
 
 def test_a_name_that_is_no_tool_of_droids_is_a_loss() -> None:
-    assert "'Bash' in its matcher is not a Droid tool" in borrowed(matcher="Execute|Bash").losses
+    assert "'Bash' in its matcher is not a tool of Droid" in borrowed(matcher="Execute|Bash").losses
 
 
 def test_the_commands_that_a_group_is_for() -> None:
