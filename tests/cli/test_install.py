@@ -504,7 +504,7 @@ def test_in_a_repository_install_asks_who_it_is_for(repository: Path) -> None:
     assert "Who is the policy for?" in shown and "ignores what is only for you" in shown
     assert commits(repository) == {"policy.py"} and (repository / ".claude/settings.local.json").is_file()
     shown = at_a_terminal("install", "policy.py", types="team\ny\nn\n")
-    assert "commit it with the rest" in shown
+    assert "commit it with the rest" in shown and "no longer ignores them" in shown
     assert {"policy.py", ".claude/settings.json", ".onehook/launch"} <= commits(repository)
     assert not (repository / ".claude/settings.local.json").exists()
 

@@ -143,9 +143,10 @@ def test_it_moves_from_one_to_the_other(place: Place) -> None:
     place.install(HOSTS)
     place.install(HOSTS, audience="me")
     assert changes(place) == "" and not (place.project / FILES["claude"]).exists()
-    place.install(HOSTS, audience="team", portable=True)
+    assert place.install(HOSTS, audience="team", portable=True).notes == []
     assert not (place.project / ".claude/settings.local.json").exists()
     assert all(file in changes(place) for file in (*FILES.values(), ".onehook/launch"))
+    assert "onehook" not in (place.project / ".git/info/exclude").read_text()
     place.install(["opencode", "cursor"], audience="me")
     place.install(["claude"])  # says nothing, so it stays where it is
     assert (place.project / FILES["claude"]).exists()

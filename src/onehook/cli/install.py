@@ -261,7 +261,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
         if edit.kind == "trust":
             click.echo(f"{'trust':<14} written to {edit.path}")
         if edit.kind == "exclude":
-            click.echo(f"{'git':<14} ignores what is only for you: {edit.path}")
+            does = "ignores what is only for you" if len(edit.after or b"") > len(edit.before or b"") else "no longer ignores them"
+            click.echo(f"{'git':<14} {does}: {edit.path}")
     if request.portable:
         click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
     elif request.program:

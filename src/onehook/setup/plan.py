@@ -196,8 +196,9 @@ def _plan_sharing(plan: Plan, places: list[Place], request: Request, machine: Ma
     others_get = shared([place.path for place in inside], project)
     if request.portable:
         needed = [request.policy, project / PORTABLE_LAUNCHER, *(place.path for place in inside)]
-        plan.notes += [f"git ignores {path}, so a clone does not have it: git add -f it" for path in ignored(needed, project)]
-        plan_exclude(plan, (), [place.path for place in inside], project)
+        shown_again = [*(place.path for place in inside), *_without_ours(plan, machine)]
+        still = ignored(needed, project) - plan_exclude(plan, (), shown_again, project)
+        plan.notes += [f"git ignores {path}, so a clone does not have it: git add -f it" for path in needed if path in still]
         return
     mine = [place.path for place in inside if place.path in others_get and (request.audience == "me" or not place.committed)]
     plan_exclude(plan, mine, (), project)
@@ -412,15 +413,14 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
                 plan.leftovers.append(place.path)
             plan_trust(plan, host, place, machine, journal)
     _plan_runtime_removal(plan, wanted, machine)
-    _plan_inclusion(plan, machine)
+    plan_exclude(plan, (), _without_ours(plan, machine), machine.project)
     return plan
 
 
-def _plan_inclusion(plan: Plan, machine: Machine) -> None:
-    """Show those files to git again that have no entries of ours any more."""
+def _without_ours(plan: Plan, machine: Machine) -> list[Path]:
+    """The files of a project that have no entries of ours any more, which git need not ignore."""
     contents = _contents(plan, ("project", "local"), machine)
-    gone = [path for path, content in contents.items() if not content or not mentions_ours(content)]
-    plan_exclude(plan, (), gone, machine.project)
+    return [path for path, content in contents.items() if not content or not mentions_ours(content)]
 
 
 def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, machine: Machine, journal: Journal) -> None:

@@ -66,8 +66,9 @@ def _line(path: Path, project: Path) -> str:
     return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)
 
 
-def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], project: Path) -> None:
-    """Plan to hide files from git, or to show those again that onehook has hidden."""
+def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], project: Path) -> set[Path]:
+    """Plan to hide files from git, or to show those again that onehook has hidden; these are returned."""
+    again: set[Path] = set()
     file = _exclude_file(project) if repository(project) else None
     before = file.read_bytes() if file and file.is_file() else None
     lines = (before or b"").decode("utf-8", "surrogateescape").splitlines(keepends=True)
@@ -76,6 +77,7 @@ def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], projec
         at = next((at for at in range(len(lines)) if lines[at : at + 2] == pair), None)
         if at is not None:
             del lines[at : at + 2]
+            again.add(path)
     for path in add:
         if file is None:
             plan.notes.append(f"git does not ignore {path}: add it to .git/info/exclude, so that it is not committed")
@@ -86,3 +88,4 @@ def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], projec
     if file is not None and after != before:
         plan.edits.append(FileEdit(file, before, after, kind="exclude"))
         plan.roots[file] = file.parent
+    return again
