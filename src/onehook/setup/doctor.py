@@ -186,8 +186,8 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
     if file.place.scope == "enterprise":
         yield from _changeable(written, policy, machine, again)
     if not os.access(written.interpreter, os.X_OK):
-        gone = "environment with the packages of the policy" if "envs" in Path(written.interpreter).parts else "interpreter"
-        yield Diagnosis("fail", f"the {gone} is gone: {written.interpreter} does not exist", again)
+        gone = "the environment with the packages of the policy is gone: " if "envs" in Path(written.interpreter).parts else ""
+        yield Diagnosis("fail", f"{gone}the interpreter {written.interpreter} does not exist", again)
     elif "/shims/" in written.interpreter.replace("\\", "/"):
         what = f"{written.interpreter} is a shim, which slows down every event"
         yield Diagnosis("warn", what, f"$(pyenv which python) -m {again}")
