@@ -16,7 +16,7 @@ import sys
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
 from onehook.lock import Lock
-from onehook.sweep import state_folder
+from onehook.sweep import hashed, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,8 +207,4 @@ def _file_name(names: tuple[str, ...]) -> str:
     plain = "_".join(names)
     if len(names) > 1 and len(plain) <= 100 and _PLAIN.issuperset(plain) and all(names):
         return f"{plain}.json"
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]  # hashlib itself costs 2 ms
-    except ImportError:
-        from hashlib import sha1
-    return f"{sha1(chr(0).join(names).encode('utf-8', 'backslashreplace')).hexdigest()}.json"
+    return f"{hashed(names)}.json"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from onehook.core import Drop, Response
-from onehook.sweep import state_folder, sweep_sometimes
+from onehook.sweep import hashed, state_folder, sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,5 @@ def _read(path: str) -> int:
 
 
 def _path(event: Event) -> str:
-    from hashlib import sha1
-
-    key = "\0".join((event.host, event.session_id, event.agent_id, event.event, event.stop_chain))
-    return os.path.join(state_folder(), "stops", sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest())
+    names = (event.host, event.session_id, event.agent_id, event.event, event.stop_chain)
+    return os.path.join(state_folder(), "stops", hashed(names))

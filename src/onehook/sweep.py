@@ -7,6 +7,10 @@ import time
 
 from onehook.lock import try_acquire
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 DAYS = {"sessions": 30, "projects": 365, "stops": 30, "transcripts": 2}  # without a change
 EVERY = 24 * 3600
 
@@ -19,6 +23,15 @@ def state_folder() -> str:
     if os.name == "nt":
         return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "onehook")
     return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "onehook")
+
+
+def hashed(names: Iterable[str]) -> str:
+    """A name for the file of what these name together; two of them must never share one."""
+    try:
+        from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]  # hashlib itself costs 2 ms
+    except ImportError:
+        from hashlib import sha1
+    return str(sha1("\0".join(names).encode("utf-8", "backslashreplace")).hexdigest())
 
 
 def sweep_sometimes(folder: str) -> None:

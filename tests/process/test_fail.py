@@ -13,6 +13,7 @@ from harness import (
     STOP,
     answered,
     assert_blocked,
+    assert_blocked_blindly,
     assert_error,
     fire,
     native,
@@ -21,6 +22,7 @@ from harness import (
     spread,
     stop_payload,
     tool_payload,
+    with_tool,
 )
 
 from onehook.hostkit.reverse import sample
@@ -284,3 +286,21 @@ def test_a_permission_request_that_cannot_be_read_is_denied_in_a_form_that_the_a
     payload = {key: None if value == event.native_tool else value for key, value in event.native.items()}
     result = fire(policy(), payload, "--host", host, "--fail", "closed", "--event", name)
     assert load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code).decision == "deny", result
+
+
+# ---- a tool of the agent's own, with the keys of another
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_known_tool_with_the_keys_of_another_agent_is_reported_and_under_fail_closed_denied(tmp_path, host):
+    policy = tmp_path / "policy.py"
+    policy.write_text(policy_text("return deny('no')"))
+    payload = with_tool(host, tool_payload(host), input={"elsewhere": "rm -rf /"})
+    text = "the tool's input has no 'command'"
+    named = ("--host", host, "--event", native(host, "PreToolUse"))
+    opened, closed = fire(policy, payload, *named), fire(policy, payload, *named, "--fail", "closed")
+    assert text in opened.stderr and opened.exit_code != 2 and "deny" not in opened.stdout, opened
+    if closed.stdout:
+        assert_blocked(closed, host, text)
+    else:
+        assert_blocked_blindly(closed, text)

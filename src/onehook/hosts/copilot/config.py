@@ -9,6 +9,7 @@ from typing import Any
 from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hosts import load
 from onehook.hosts.copilot import own_entries, wire
 
 TITLE = "Copilot CLI"
@@ -48,9 +49,9 @@ def _read_from(machine: Machine, scope: str) -> list[Place]:
 
 
 def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
-    """Claude Code's files of a project."""
-    name = {"project": "settings.json", "local": "settings.local.json"}.get(scope)
-    return [(Place(scope, machine.project / ".claude" / name, "json", machine.project), "claude")] if name else []
+    """The files of the agents whose entries Copilot runs as well, in the scopes in which it does."""
+    owners = wire.READS_CONFIG_OF if scope in own_entries.BORROWS else ()
+    return [(place, owner) for owner in owners for place in load(owner, "config").places(machine) if place.scope == scope]
 
 
 _UPDATES = (".cache/copilot/pkg/*/*", "Library/Caches/copilot/pkg/*/*", ".copilot/pkg/*/*")
