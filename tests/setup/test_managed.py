@@ -109,6 +109,9 @@ def test_the_runtime_is_copied_to_where_users_cannot_change_it(system: Path) -> 
     install(system)
     copied = system / "system" / "opt" / "onehook" / "runtime" / "onehook"
     assert str(copied / "launch") in command_in(system)
+    (cache,) = (copied / "__pycache__").glob("modules-*")  # users cannot write it, so install does
+    assert b"onehook.runner" in cache.read_bytes() and b"onehook.hosts.claude.wire" in cache.read_bytes()
+    assert list((copied / "__pycache__").glob("policy-*"))
     found = json.loads(CliRunner().invoke(main, ["doctor", "--hosts", "claude", "--json"]).stdout)["findings"]
     assert [one["what"] for one in found if one["level"] in ("fail", "warn")] == []
     assert any("denies and allows as it should" in one["what"] for one in found)

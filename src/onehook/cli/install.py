@@ -181,6 +181,10 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
         return plan
 
     plan = planned(request) if dry_run else until_fresh(carried)
+    if request.scope == "enterprise" and request.program and not dry_run:
+        from onehook.setup.interpreters import fill_cache
+
+        fill_cache(request.program, request.policy, [name for host in hosts for name in config_of(host).HOST_IDS])
     if as_json:
         print_json({**plan_json(plan, dry_run), "to_do": {host: _next_steps(host, request, machine) for host in hosts}})
         return

@@ -28,10 +28,10 @@ OLDEST = (3, 9)
 _MARK = "onehook.json"  # in an environment, written when it is complete
 _BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(?:^#(?:| .*)$\s)+)^# ///$")  # the expression of PEP 723
 _VERSION = "import os, sys; print(sys.version_info[0], sys.version_info[1], os.path.dirname(os.__file__))"
-# Loads a policy as an event does, and writes what install must know of it to a file.
-_LOAD = """
+# Loads a policy as an event does.
+_START = """
 import sys
-launch, policy, result = sys.argv[1:]
+launch, policy, *more = sys.argv[1:]
 made = {"__name__": "launch", "__file__": launch}
 with open(launch, encoding="utf-8") as file:
     exec(compile(file.read(), launch, "exec"), made)
@@ -39,9 +39,19 @@ folder = launch.replace("\\\\", "/").rpartition("/")[0]
 made["start"](folder, folder + "/runtime.tar.gz/onehook")
 from onehook.policy import load_policy
 hooks = load_policy(policy)
+"""
+# Then writes what install must know of it to a file.
+_LOAD = f"""{_START}
 import json
-with open(result, "w", encoding="utf-8") as file:
-    json.dump({"options": hooks.options, "events": [registration.event for registration in hooks.registrations]}, file)
+with open(more[0], "w", encoding="utf-8") as file:
+    json.dump(dict(options=hooks.options, events=[registration.event for registration in hooks.registrations]), file)
+"""
+# Or fills the cache of the runtime.
+_FILL = f"""{_START}
+for name in more:
+    __import__(name)
+from onehook.cache import save
+save()
 """
 
 
@@ -178,7 +188,8 @@ def chosen(policy: Path, named: str | None, base: Path) -> Program | None:
     """What runs a policy, if that is not this onehook: as --python says, with the packages that the policy declares."""
     needs = needs_of(policy)
     if named is None and not needs.dependencies:
-        check_version(interpreter(), needs)
+        if needs.python:
+            check_version(interpreter(), needs)
         return None
     python = found_python(named) if named else interpreter()
     check_version(python, needs)
@@ -202,6 +213,13 @@ def loaded_by(python: str, policy: Path) -> Hooks:
     hooks = Hooks(**told["options"])
     hooks.registrations += [Registration(event, lambda event: None, (), ()) for event in told["events"]]
     return hooks
+
+
+def fill_cache(program: Program, policy: Path, hosts: Sequence[str]) -> None:
+    """Cache what an event loads, where those who run the hooks may not write: without it, every event compiles onehook."""
+    modules = ["onehook.runner", "onehook.stopguard", *(f"onehook.hosts.{host}.wire" for host in hosts)]
+    argv = [program.interpreter, "-I", "-S", "-c", _FILL, program.launcher, str(policy), *modules]
+    subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
 
 
 # ---- what doctor may start
