@@ -83,6 +83,21 @@ def test_what_is_ignored_already_is_left_so(place: Place) -> None:
     assert (place.project / ".git/info/exclude").read_bytes() == exclude
 
 
+def test_a_folder_that_is_a_link_is_excluded_once(place: Place) -> None:
+    (place.project / "shared").mkdir()
+    (place.project / ".claude").symlink_to("shared")
+    place.install(["claude"], audience="me")
+    assert not place.install(["claude"], audience="me").edits
+    assert (place.project / ".git/info/exclude").read_text().count("settings.local.json") == 1
+
+
+def test_variables_of_git_do_not_lead_to_another_repository(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "other")], check=True)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    place.install(["claude"], audience="me")
+    assert "settings.local.json" in (place.project / ".git/info/exclude").read_text()
+
+
 def test_a_worktree_has_the_exclude_file_of_its_repository(place: Place) -> None:
     git(place, "worktree", "add", "-q", "../other")
     other = Place(place.root, "other")

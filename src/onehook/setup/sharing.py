@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,9 +25,11 @@ def _git(folder: Path, *words: str, given: str = "") -> subprocess.CompletedProc
     """None if git is not there, or does not answer."""
     # A repository may come from anywhere, and fsmonitor is a program that its config names.
     argv = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *words]
+    # In a hook of git, variables name another repository.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         return subprocess.run(
-            argv, input=given, capture_output=True, text=True, encoding="utf-8", errors="surrogateescape", timeout=10, check=False
+            argv, input=given, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=10, check=False, env=env
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -66,6 +69,11 @@ def _line(path: Path, project: Path) -> str:
     return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)
 
 
+def _found(lines: list[str], path: Path, project: Path) -> int | None:
+    pair = [f"{_MARK}\n", f"{_line(path, project)}\n"]
+    return next((at for at in range(len(lines)) if lines[at : at + 2] == pair), None)
+
+
 def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], project: Path) -> set[Path]:
     """Plan to hide files from git, or to show those again that onehook has hidden; these are returned."""
     again: set[Path] = set()
@@ -73,15 +81,14 @@ def plan_exclude(plan: Plan, add: Iterable[Path], remove: Iterable[Path], projec
     before = file.read_bytes() if file and file.is_file() else None
     lines = (before or b"").decode("utf-8", "surrogateescape").splitlines(keepends=True)
     for path in remove:
-        pair = [f"{_MARK}\n", f"{_line(path, project)}\n"]
-        at = next((at for at in range(len(lines)) if lines[at : at + 2] == pair), None)
+        at = _found(lines, path, project)
         if at is not None:
             del lines[at : at + 2]
             again.add(path)
     for path in add:
         if file is None:
             plan.notes.append(f"git does not ignore {path}: add it to .git/info/exclude, so that it is not committed")
-        else:
+        elif _found(lines, path, project) is None:  # what is behind a link, git does not answer for
             lines = [*lines[:-1], lines[-1].rstrip("\n") + "\n"] if lines else []
             lines += [f"{_MARK}\n", f"{_line(path, project)}\n"]
     after = "".join(lines).encode("utf-8", "surrogateescape") or None
