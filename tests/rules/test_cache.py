@@ -12,7 +12,7 @@ from harness import PACKAGE
 
 from onehook.rules import compile as compiling
 from onehook.rules.explain import sample_event
-from onehook.rules.load import cache_name, load, table_of
+from onehook.rules.load import cache_folder, cache_name, load, table_of
 
 TEXT = 'packs = ["git"]\n'
 
@@ -95,6 +95,36 @@ def test_without_a_place_for_the_cache_rules_hold_all_the_same(place, tmp_path):
     (tmp_path / "file").write_text("")
     assert decision(path, str(tmp_path / "file" / "x")) == "deny"
     assert decision(path, "") == "deny"
+
+
+def test_compiled_rules_are_kept_beside_onehooks_own_code_and_a_forged_file_elsewhere_is_not_used(place, tmp_path, monkeypatch):
+    path, _ = place
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache-home"))
+    assert cache_folder().startswith(str(PACKAGE)) and "__pycache__" in cache_folder()
+    # What an agent could write: rules that are off, with the sources of those that are on.
+    layers = [("project", str(path))]
+    path.write_text("packs = []\n# long enough\n")
+    header, raw = compiling.compile_layers(layers)
+    path.write_text(TEXT)
+    real, _ = compiling.compile_layers(layers)
+    forged = raw + TEXT.encode()
+    header["sources"] = [*([str(path), 0, len(raw), len(TEXT)],), *(source for source in real["sources"] if source[0] != str(path))]
+    for folder in (tmp_path / "cache-home" / "onehook" / "rules", tmp_path / ".cache" / "onehook" / "rules"):
+        compiling.store(str(folder / cache_name(layers)), header, forged)
+        assert load(str(path), cache=str(folder)).dispatch(sample_event("git push -f")).decision is None  # it would work
+    assert decision(path, None) == "deny"
+
+
+def test_old_files_leave_the_cache(place, monkeypatch):
+    path, cache = place
+    monkeypatch.setattr(compiling, "_KEPT", 3)
+    for number in range(6):
+        other = path.with_name(f"rules-{number}.toml")
+        other.write_text(TEXT)
+        assert decision(other, cache) == "deny"
+    assert len(list(Path(cache).iterdir())) == 3
 
 
 def test_different_files_have_different_names_in_the_cache():

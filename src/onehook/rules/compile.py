@@ -99,15 +99,21 @@ def compile_layers(layers: Sequence[Layer]) -> tuple[dict[str, Any], bytes]:
     return compiler.packed(files, absent)
 
 
+_KEPT = 100  # compiled files, each of 100 to 200 KB; one project has one or two
+
+
 def store(path: str, header: dict[str, Any], raw: bytes) -> None:
     """Keep compiled rules. What cannot be kept is compiled again next time."""
     data = marshal.dumps(header)
-    temporary = f"{path}.{os.getpid()}"
+    temporary, folder = f"{path}.{os.getpid()}", os.path.dirname(path)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(MAGIC + len(data).to_bytes(8, "little") + data + raw)
         os.replace(temporary, path)
+        old = sorted((os.stat(os.path.join(folder, name)).st_mtime_ns, name) for name in os.listdir(folder))
+        for _, name in old[:-_KEPT]:
+            os.unlink(os.path.join(folder, name))
     except OSError:
         try:
             os.unlink(temporary)

@@ -1,9 +1,12 @@
 """Compiled rules, and the handlers that they are for an event. On the hot path.
 
-The rules of a file, of what it extends, of the other layers and of their packs are compiled together into one file of the user's cache:
-a header, and for every program a chunk that is loaded only if a command names the program. The file holds a copy of every source that it
-was made from and is used only if each is still the same to the byte, so that nobody has to remember to compile. Packs are part of
-onehook: of them size and time are compared.
+The rules of a file, of what it extends, of the other layers and of their packs are compiled together into one file: a header, and for
+every program a chunk that is loaded only if a command names the program. The file holds a copy of every source that it was made from and
+is used only if each is still the same to the byte, so that nobody has to remember to compile. Packs are part of onehook: of them size and
+time are compared.
+
+That the chunks are what the sources say, nothing in the file can prove. So it is beside onehook's own compiled code (see cache.py), where
+a forged file is no more than a forged onehook; in the user's cache it would be a way to switch rules off that nobody looks at.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import marshal
 import os
 import sys
 
+from onehook.cache import FOLDER as CACHE
 from onehook.core import Hooks, Options, Registration, UsageError, merge
 from onehook.rules import BLOCK, MAGIC, config_folder
 
@@ -204,12 +208,8 @@ def table_of(layers: Sequence[Layer], cache: str | None = None) -> Table:
 
 
 def cache_folder() -> str:
-    """Where compiled rules are kept: the user's cache, never the project, which an agent writes to."""
-    base = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
-    if not base or not os.path.isabs(base):
-        home = os.path.expanduser("~")
-        base = os.path.join(home, ".cache") if os.path.isabs(home) else ""
-    return os.path.join(base, "onehook", "rules") if base else ""
+    """Where compiled rules are kept. If onehook's folder is read-only, they are compiled for each event."""
+    return "" if sys.dont_write_bytecode else f"{CACHE}/rules"
 
 
 def cache_name(layers: Sequence[Layer]) -> str:
