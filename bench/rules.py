@@ -1,7 +1,6 @@
 """What an event costs under a rules file, beside a bare interpreter: python bench/rules.py [--rounds 60]
 
-Every contender runs in turn in every round, so that what else the machine does hits all alike; look at the ratios, on a quiet machine. The
-processor time is that of the launcher alone: the process that the policy runs in may outlive it.
+Every contender runs in turn in every round, so that what else the machine does hits all alike; look at the ratios, on a quiet machine.
 """
 
 from __future__ import annotations
@@ -48,10 +47,7 @@ def contenders(folder: Path) -> dict[str, tuple[list[str], bytes]]:
         place = folder / name.replace(" ", "_").replace(",", "")
         place.mkdir()
         (place / "onehook.toml").write_text(text)
-        (place / "policy.py").write_text(
-            f"from onehook.rules.load import load\nhooks = load({str(place / 'onehook.toml')!r}, cache={str(place / 'cache')!r})\n"
-        )
-        argv = [sys.executable, "-I", "-S", str(PACKAGE / "launch.py"), str(place / "policy.py"), "--host", "claude"]
+        argv = [sys.executable, "-I", "-S", str(PACKAGE / "launch.py"), str(place / "onehook.toml"), "--host", "claude"]
         for event, data in events.items():
             if name == "every pack" or event == "npm test":
                 out[f"{name}: {event}"] = (argv, data)

@@ -79,11 +79,18 @@ def rm_target(target: Word, recursive: bool) -> Found | None:
     return None
 
 
+_OF_RM = frozenset([
+    "-r", "-R", "-f", "-i", "-I", "-v", "-d", "--recursive", "--force", "--interactive", "--verbose", "--dir", "--one-file-system",
+    "--preserve-root", "--no-preserve-root",
+])  # fmt: skip
+
+
 def check_unknown_name(command: Command, strict: bool) -> Found | None:
-    """`$X -rf /`: whatever X is, this is how rm is called."""
-    if not command.argv or command.argv[0].known or not {"-r", "-R", "--recursive"} & flags(command.argv[1:]):
+    """`$X -rf /`: whatever X is, this is how rm is called. `$GO test -race .` is not: rm has no such options."""
+    if not command.argv or command.argv[0].known:
         return None
-    return check_rm(command, False)
+    given = flags(command.argv[1:])
+    return check_rm(command, False) if {"-r", "-R", "--recursive"} & given and given <= _OF_RM else None
 
 
 def check_find(command: Command, strict: bool) -> Found | None:
