@@ -21,18 +21,25 @@ if TYPE_CHECKING:
 
 # Of the hosts that have neither an `imports` nor a `permissions` module.
 _NOT_CONFIGURED = "it has no configured hooks and no permission lists of its own"
-SCOPES = click.Choice(("project", "local", "user"))
+SCOPES = click.Choice(("project", "local", "user", "enterprise"))
 
 
 @click.command("import", cls=Verb)
 @hosts_option(f"Agents to import from: 'all' or names of {', '.join(importable())}", "all", "--from")
-@click.option("--scope", type=SCOPES, default="project", show_default=True, help="Which config to read: the project's, or yours.")
+@click.option(
+    "--scope", type=SCOPES, default="project", show_default=True, help="Which config to read: the project's, yours, or the machine's."
+)
+@click.option(
+    "--plugin", "plugins", multiple=True, metavar="FOLDER", help="Import the hooks of this plugin or extension instead; repeatable."
+)
 @click.option("--output", metavar="FILE", default="onehook.toml", show_default=True, help="The manifest to write, relative to the project.")
 @click.option("--take-over", is_flag=True, help="Remove the imported hooks from the agents' configs.")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of what would be written; change nothing.")
 @json_option
-def command(hosts: list[str], scope: str, output: str, take_over: bool, project: str | None, dry_run: bool, as_json: bool) -> None:
+def command(
+    hosts: list[str], scope: str, plugins: tuple[str, ...], output: str, take_over: bool, project: str | None, dry_run: bool, as_json: bool
+) -> None:
     """Read the hooks and the permission lists of some agents and write one file that holds them on every agent.
 
     What cannot be imported is listed with the reason, and stays where it is. Permission lists stay in any case. Hooks stay without
@@ -42,14 +49,15 @@ def command(hosts: list[str], scope: str, output: str, take_over: bool, project:
     Examples:
       onehook import --from claude --dry-run
       onehook import --from claude --take-over && onehook install onehook.toml --hosts all
+      onehook import --plugin ~/src/some-plugin
     """
-    from onehook.setup.imports import collect, plan_import
+    from onehook.setup.imports import collect, collect_plugins, plan_import
     from onehook.setup.journal import Journal
 
     machine = machine_of(project)
     journal = Journal()
     target = machine.project / output
-    found = collect(_sources(hosts), scope, machine)
+    found = collect_plugins([Path(root) for root in plugins], machine) if plugins else collect(_sources(hosts), scope, machine)
     if not as_json:
         _report(found)
     plan = plan_import(found, target, journal, take_over) if found.hosts else None

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from onehook.core import TOOLS, wildcard
 from onehook.hostkit.tools import Tool
+
+if TYPE_CHECKING:
+    from onehook.hostkit.config import Machine
 
 NO_LIMIT = 100  # for an agent that never ends a loop of refused stops: more than one that ends by itself needs
 _ANY = (None, "", "*", ".*")
@@ -26,6 +31,23 @@ _BASH_ONLY = re.compile(
     r"\[\[|<<<|[<>]\(|&>|\|&|\$'|\$\{\w+(?:/|\^|,|:\d|\[)|(?:^|[;&|({])\s*(?:source|function|declare|shopt)\s|pipefail|\w=\("
 )
 _COMMAND = re.compile(r"[A-Za-z0-9_:*/=@,\" -]+")
+
+
+def _none_installed(machine: Machine, scope: str) -> list[Path]:
+    return []
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """How an agent's plugins carry hooks."""
+
+    marks: tuple[str, ...]  # the file that makes a folder a plugin; its "hooks" may name other files, or hold the hooks
+    roots: tuple[str, ...]  # variables that name the plugin's folder
+    files: tuple[str, ...] = ("hooks/hooks.json",)
+    data: tuple[str, ...] = ()  # variables that name a folder for its data
+    replaced: tuple[str, ...] = ()  # what the agent replaces by the plugin's folder in the text of a command
+    installed: Callable[[Machine, str], list[Path]] = _none_installed  # the plugins that are on in a scope
+    pages: tuple[str, ...] = ()  # Markdown files of a project or a home that may have hooks in their front matter
 
 
 @dataclass
@@ -43,6 +65,9 @@ class Borrowed:
     commands: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)  # only there; empty for all
+    background: bool = False  # it is started and not waited for
+    wake: bool = False  # the same, and what it says wakes the agent
     stop_limit: int = 0  # how often in a row its own agent lets it refuse a stop; 0 for what holds there in general
     losses: list[str] = field(default_factory=list)
     refused: str = ""
@@ -132,6 +157,15 @@ def too_short(timeout: float, title: str) -> list[str]:
 def for_bash(text: str) -> str | list[str]:
     """A command of a host that gives it to bash: the manifest's shell is sh, so what only bash understands is given to bash there too."""
     return ["bash", "-c", text] if _BASH_ONLY.search(text) else text
+
+
+def in_powershell(text: str) -> list[str]:
+    return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", text]
+
+
+def no_powershell() -> str:
+    """Why a command for PowerShell cannot be carried over, or ""."""
+    return "" if shutil.which("pwsh") else "it is written for PowerShell, and there is no pwsh here"
 
 
 def in_project(text: str, variable: str) -> str:

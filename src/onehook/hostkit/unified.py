@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "onehook"
+ENV_FILE = ""
 ANSWERS = (*RESPONSE_FIELDS, *CONTRACT_FIELDS)
 losses = reverse.no_losses
 variables = reverse.no_variables

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onehook.hostkit import live as live_kit
     from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Wish
     from onehook.hostkit.effects import Caps, Mark, Row, StandIn
-    from onehook.hostkit.imports import Borrowed
+    from onehook.hostkit.imports import Borrowed, Plugins
     from onehook.hostkit.live import Launch, Sandbox, Step
     from onehook.hostkit.permissions import Listed
     from onehook.hostkit.tools import Tool
@@ -68,6 +68,9 @@ class Reverse(Protocol):
     def LABEL(self) -> str: ...  # the agent's name in messages
     @property
     def ANSWERS(self) -> tuple[str, ...]: ...  # the fields of a hook's answer, of every event
+
+    @property
+    def ENV_FILE(self) -> str: ...  # the variable that names a file for variables of the session's commands; "" if there is none
 
     def parts(self, event: Event) -> list[Event]: ...  # the event as the calls that it would be on this host
     def payload(self, event: Event, native_event: str = ...) -> dict[str, Any]: ...  # what the agent would send for this event
@@ -134,6 +137,8 @@ class Imports(Protocol):
 
     @property
     def STOP_LIMIT(self) -> int: ...  # how often in a row the agent lets a hook refuse a stop
+    @property
+    def PLUGINS(self) -> Plugins: ...  # how its plugins carry hooks
 
     def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: where it matters which file they are in
 

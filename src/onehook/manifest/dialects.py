@@ -52,6 +52,16 @@ class _Part:
             return
         self.run = Run(program.words(), stdin, program.timeout, variables, program.shell)
 
+    def left_alone(self) -> bool:
+        """Start the program in the background; False if that failed, and so did the program."""
+        if self.run is not None:
+            from onehook.manifest.background import start
+
+            self.problem = start(self.program, self.event, self.run)
+            self.problem = f" {self.problem}" if self.problem else ""
+            self.run = None
+        return not self.problem
+
     def _take_transcript(self) -> None:
         from onehook.hostkit.reverse import copied
         from onehook.manifest.transcripts import built
@@ -125,6 +135,8 @@ def answers(programs: list[Program], event: Event, seconds: float) -> list[Respo
         parts.append([_Part(program, dialect, part, event) for part in meant])
         for part in parts[-1]:
             part.prepare(project_of(event, program.folder))
+        if program.background:
+            parts[-1] = [part for part in parts[-1] if not part.left_alone()]
     _way_to_run()([part.run for several in parts for part in several if part.run is not None], seconds)
     return [_joined(several) for several in parts]
 
@@ -207,13 +219,19 @@ def _environment(speaks: str, event: Event, project: str) -> dict[str, str]:
     What tells that another agent runs is left out: some programs look for it, and then answer in that agent's words.
     """
     variables = dict(os.environ)
-    expected = dialect_of(speaks).variables(event, project)
+    dialect = dialect_of(speaks)
+    expected = dialect.variables(event, project)
     if event.host in HOSTS and speaks not in (OWN_DIALECT, event.host):
         for name in wire_of(event.host).VARIABLES:
             if name not in expected:
                 variables.pop(name, None)
     variables["ONEHOOK_HOST"] = event.host
     variables["ONEHOOK_PROJECT_DIR"] = project
+    if dialect.ENV_FILE and speaks != event.host:
+        from onehook.manifest.variables import EVENTS, place
+
+        if event.event in EVENTS:
+            variables[dialect.ENV_FILE] = place(event)
     for name, value in expected.items():
         known = variables.get(name)
         if known is None or (name.endswith("_PROJECT_DIR") and event.cwd and not _inside(event.cwd, known)):

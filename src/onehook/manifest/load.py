@@ -11,7 +11,7 @@ import time
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, Options, Registration, Response, UsageError, merge, wildcard, withheld
 from onehook.hosts import HOSTS, wire_of
-from onehook.manifest.dialects import OWN_DIALECT, answers
+from onehook.manifest.dialects import OWN_DIALECT, answers, dialect_of
 from onehook.manifest.programs import AT_ONCE
 
 TYPE_CHECKING = False
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whole event
 _MARGIN = 5.0  # seconds that the whole event has in addition to its programs
 _LISTS = ("events", "tools", "hosts", "commands", "paths", "sources")
-_FLAGS = ("shell", "transcript")
-_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript")
+_FLAGS = ("shell", "transcript", "background", "wake")
+_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript", "background", "wake")
 
 
 def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
@@ -153,8 +153,8 @@ class Program:
     """One [[hook]] for one event, as a handler. Called directly it runs alone; a Manifest runs several concurrently."""
 
     __slots__ = (
-        "__name__", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources", "timeout",
-        "tools", "transcript",
+        "__name__", "background", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources",
+        "timeout", "tools", "transcript", "wake",
     )  # fmt: skip
 
     def __init__(
@@ -170,6 +170,8 @@ class Program:
         self.fail: str = entry.get("fail") or fail
         self.folder = folder
         self.tools = tools
+        self.wake = bool(entry.get("wake"))  # in the background, and then exit code 2 sends the agent back to work
+        self.background = self.wake or bool(entry.get("background"))
         self.transcript: bool | None = entry.get("transcript")  # None: if the program mentions it
         self.commands: list[str] = entry.get("commands", [])
         self.paths: list[str] = entry.get("paths", [])
@@ -288,6 +290,14 @@ class Manifest(Hooks):
             return event.native_event == own or (general and "" not in others)
         return general or event.native_event not in others
 
+    def _told_later(self, event: Event) -> Response | None:
+        """What programs in the background have answered since."""
+        if not any(_program(registration).background for registration in self.registrations):
+            return None
+        from onehook.manifest.background import told
+
+        return told(event, dialect_of)
+
     def use(self, other: Hooks) -> Hooks:
         raise UsageError("a manifest can only hold programs; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
 
@@ -318,14 +328,29 @@ class Manifest(Hooks):
         wanting = list(self.wanting(event))
         total = self.given.get("timeout") or self.options["timeout"] or Options().timeout
         margin = min(1.0, total / 10)  # so that a late program is ended here, by its own `fail`, and not from outside
-        merged = Response()
+        merged = self._told_later(event) or Response()
         left = self.begun + total - margin - time.monotonic()
         for one, answer in zip(wanting, answers([_program(one) for one in wanting], event, left)):
             if answer is not None:
                 merged = merge(merged, withheld(answer, one.name) if one.observed else answer)
             if merged.decision == "deny":
                 break
-        return merged
+        return self._with_variables(event, merged)
+
+    def _with_variables(self, event: Event, answer: Response) -> Response:
+        """What programs have set for the commands of this session, on an agent that has no file for it."""
+        if event.event != "PreToolUse" or event.tool != "Bash" or not any(sets_variables(one, event.host) for one in self.registrations):
+            return answer
+        from onehook.manifest.variables import applied
+
+        return applied(event, answer)
+
+
+def sets_variables(registration: Registration, host: str) -> bool:
+    """Whether this is a program that may set variables for the session's commands, and the agent does not read them itself."""
+    program = _program(registration)
+    at_start = registration.event in ("SessionStart", "Setup", "CwdChanged", "FileChanged")
+    return at_start and program.dialect not in (OWN_DIALECT, host) and bool(dialect_of(program.dialect).ENV_FILE)
 
 
 def own_event(program: Any, host: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a program reads the transcript, told from its text: making one for another agent's program costs more than everything else."""
+"""Whether a program uses something, told from its text: making a transcript for a program costs more than everything else on the way."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_WORD = b"transcript"
 _MAX = 1 << 20
 _SIBLINGS = 40
 _SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1")
 
 
-def mentions(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> bool:
-    """Whether the command, a script that it starts, or a script beside that one mentions a transcript."""
-    if any(_WORD.decode() in word for word in words):
+def mentions(words: Sequence[str], folder: str, variables: Mapping[str, str], word: bytes = b"transcript") -> bool:
+    """Whether the command, a script that it starts, or a script beside that one has this word in it."""
+    if any(word.decode() in part for part in words):
         return True
-    return any(_holds(path) for script in _files(words, folder, variables) for path in (script, *_beside(script)))
+    return any(_holds(path, word) for script in _files(words, folder, variables) for path in (script, *_beside(script)))
 
 
 def _files(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> Iterator[str]:
@@ -46,9 +45,9 @@ def _beside(script: str) -> list[str]:
     return [os.path.join(folder, name) for name in names[:_SIBLINGS] if os.path.join(folder, name) != script]
 
 
-def _holds(path: str) -> bool:
+def _holds(path: str, word: bytes) -> bool:
     try:
         with open(path, "rb") as file:
-            return _WORD in file.read(_MAX)
+            return word in file.read(_MAX)
     except OSError:
         return False

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from onehook.core import Hooks, Registration
 from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS
+from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, wire_of
-from onehook.manifest.load import Manifest, Wanted, own_event
+from onehook.manifest.dialects import dialect_of, project_of
+from onehook.manifest.load import Manifest, Program, Wanted, own_event, sets_variables
+from onehook.manifest.mentions import mentions
 
 
 def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
@@ -25,7 +30,28 @@ def events_of(hooks: Hooks, host: str) -> dict[str, str]:
         wanted = {_native(registration, host) or registration.event: registration.event for registration in chosen}
     else:
         wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in hooks.registrations))}
-    return {**wanted, **stand_ins_of(hooks, host)}
+    for_commands = {"PreToolUse": "PreToolUse"} if any(_sets(registration, host) for registration in hooks.registrations) else {}
+    return {**wanted, **for_commands, **_for_background(hooks), **stand_ins_of(hooks, host)}
+
+
+def _sets(registration: Registration, host: str) -> bool:
+    """Whether a program sets variables for commands on an agent that needs help with it: then it sees the agent's commands."""
+    if not isinstance(registration, Wanted) or not sets_variables(registration, host):
+        return False
+    program = registration.handler
+    assert isinstance(program, Program)
+    dialect = dialect_of(program.dialect)
+    event = sample("SessionStart", cwd=program.folder)
+    variables = {**os.environ, **dialect.variables(event, project_of(event, program.folder))}
+    return mentions(program.words(), program.folder, variables, dialect.ENV_FILE.encode())
+
+
+def _for_background(hooks: Hooks) -> dict[str, str]:
+    """What a program in the background answers is told with the next prompt; one that wakes does not let the agent stop."""
+    programs = [registration.handler for registration in hooks.registrations if isinstance(registration, Wanted)]
+    background = [program for program in programs if isinstance(program, Program) and program.background]
+    events = ["UserPromptSubmit"] if background else []
+    return {event: event for event in [*events, *(["Stop"] if any(program.wake for program in background) else [])]}
 
 
 def _native(registration: Registration, host: str) -> str:
@@ -36,6 +62,8 @@ def tools_of(hooks: Hooks) -> dict[str, str]:
     """The matchers of a manifest: event -> unified tools. An event that a program wants for every tool, or by a pattern, has none."""
     found: dict[str, list[str]] = {}
     for registration in hooks.registrations if isinstance(hooks, Manifest) else ():
+        if any(_sets(registration, host) for host in HOSTS):
+            found.setdefault("PreToolUse", []).append("Bash")
         if registration.event in TOOL_EVENTS:
             found.setdefault(registration.event, []).extend(registration.tools or ["*"])
         for host in HOSTS:  # what stands in for a program's event must pass the matcher, too

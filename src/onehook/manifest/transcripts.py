@@ -41,11 +41,15 @@ def built(dialect: str, event: Event) -> str:
 
 def _past(event: Event) -> Iterator[Event]:
     """What the running agent's own transcript tells; nothing if it has none that can be read."""
-    path = Path(event.transcript_path)
-    if not event.transcript_path or event.host not in having("transcripts") or not path.is_file():
+    if event.host not in having("transcripts"):
+        return
+    own = load(event.host, "transcripts")
+    # Not every event names it, but a session may be found by its id.
+    path = Path(event.transcript_path or Path.home() / own.FOLDER / own.NAME.format(session=event.session_id))
+    if not path.is_file():
         return
     wire = wire_of(event.host)
-    for moment in moments(load(event.host, "transcripts").Transcript(path), path, Counts(), MAX_SOURCE):
+    for moment in moments(own.Transcript(path), path, Counts(), MAX_SOURCE):
         try:
             past = wire.parse(moment.payload, "")
         except OnehookError:

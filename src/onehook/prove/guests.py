@@ -54,3 +54,36 @@ def files(guest: str, reason: str) -> dict[str, str]:
     """The project's files: the program next to the manifest, and the folder that must survive."""
     _, _, _, name, program = GUESTS[guest]
     return {f".hooks/{name}": program.replace("@REASON@", reason), "precious/kept.txt": "kept\n"}
+
+
+# A plugin of Claude Code, which finds its own files by ${CLAUDE_PLUGIN_ROOT}.
+PLUGIN = "plugins/guards"
+_PLUGIN_HOOKS = """{
+  "description": "guards",
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/hooks/guard.py", "timeout": 10}]}
+    ]
+  }
+}
+"""
+
+
+def plugin_files(reason: str) -> dict[str, str]:
+    return {
+        f"{PLUGIN}/.claude-plugin/plugin.json": '{"name": "guards", "version": "1.0.0"}\n',
+        f"{PLUGIN}/hooks/hooks.json": _PLUGIN_HOOKS,
+        f"{PLUGIN}/hooks/guard.py": _CLAUDE_PYTHON.replace("@REASON@", reason),
+        "precious/kept.txt": "kept\n",
+    }
+
+
+# A hook of Claude Code in the background, which takes longer than the whole session.
+BACKGROUND = """[[hook]]
+events = ["PreToolUse"]
+tools = ["Bash"]
+run = "cat > started.txt; sleep 45; touch finished.txt"
+shell = true
+speaks = "claude"
+background = true
+"""

@@ -127,6 +127,7 @@ class Scenario:
     copied_from: Path | None = None  # that repository
     copied: tuple[str, ...] = ()  # the files of it to copy into the project
     policy_name: str = "policy.py"  # onehook.toml for a manifest
+    plugin: str = ""  # a plugin among the files whose hooks are imported as the policy
     imports: str = ""  # a config among the files whose hooks are imported as the policy; the control runs without it
     explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, if the effect is not seen
 
@@ -299,6 +300,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("imported", "the imported hooks of a Claude Code project: each runs", "PreToolUse", "Bash", NO, "", project_script,
              lambda e: _kept_and_told(e) and not _silent_hooks(e), effect="deny", files=imports.files(REASON), mcp=True,
              policy_name="onehook.toml", imports=imports.CONFIG, explained=_silent_hooks),
+    Scenario("plugin", "an imported plugin of Claude Code", "PreToolUse", "Bash", NO, "", remove_script, _kept_and_told, effect="deny",
+             files=guests.plugin_files(REASON), policy_name="onehook.toml", plugin=guests.PLUGIN),
+    Scenario("background", "a hook in the background: it starts, and nothing waits for it", "PreToolUse", "Bash", None, guests.BACKGROUND,
+             shell_script, lambda e: _ran(e) and bool(e.text("started.txt")) and e.text("finished.txt") is None,
+             policy_name="onehook.toml"),
     Scenario("compacted", "a Claude Code hook for a compaction", "SessionStart", "", None, compactions.MANIFEST, compact_script,
              compactions.told_once(hook_event_name="SessionStart", source="compact"), needs=("compacts",), files=compactions.FILES,
              policy_name="onehook.toml"),

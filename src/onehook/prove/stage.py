@@ -134,6 +134,8 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     policy = _policy(scenario, sandbox.project)
     if scenario.imports:
         _onehook(sandbox, "import", "--from", "claude", "--output", f".hooks/{scenario.policy_name}", "--take-over")
+    elif scenario.plugin:
+        _onehook(sandbox, "import", "--plugin", str(sandbox.project / scenario.plugin), "--output", f".hooks/{scenario.policy_name}")
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
     more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else [])]

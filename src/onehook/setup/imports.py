@@ -13,6 +13,7 @@ from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, shortened
 from onehook.hostkit.permissions import Listed
 from onehook.hosts import HOSTS, having, load, wire_of
+from onehook.setup import plugins
 from onehook.setup.command import is_ours
 from onehook.setup.entries import first_state, ours_in, remove_entry
 from onehook.setup.files import FileEdit
@@ -91,7 +92,7 @@ def importable() -> list[str]:
 
 
 def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
-    """Every configured hook of these hosts except onehook's own entries."""
+    """Every configured hook of these hosts except onehook's own entries, and those of the plugins that they have installed."""
     found = Import()
     for host in hosts:
         config, before = config_of(host), len(found.carried) + len(found.refused) + len(found.permissions)
@@ -105,8 +106,14 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             for hook in load(host, "imports").handlers(document.data(), place):
                 if hook.path not in ours and not is_ours(hook.shown):
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+        for root in plugins.installed(host, scope, machine):
+            _take_plugin(found, host, root, machine, runs_already=True)
         if before == len(found.carried) + len(found.refused) + len(found.permissions):
             found.notes.append(f"{config.TITLE} has no hooks and no permission lists in its {scope} scope")
+        for page in plugins.pages_with_hooks(host, scope, machine):
+            found.notes.append(
+                f"{page}: the hooks in its front matter run only while it is active, so they stay there and run in {config.TITLE} alone"
+            )
         found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
     return found
@@ -125,6 +132,20 @@ def _permissions(host: str, scope: str, machine: Machine) -> list[Permitted]:
         except UsageError as error:
             one.listed.refused = str(error)
     return permissions
+
+
+def collect_plugins(roots: Sequence[Path], machine: Machine) -> Import:
+    """The hooks of these plugins."""
+    found = Import()
+    for root in roots:
+        _take_plugin(found, plugins.agent_of(root), root, machine, runs_already=False)
+    found.notes += _absences(found.carried)
+    return found
+
+
+def _take_plugin(found: Import, host: str, root: Path, machine: Machine, runs_already: bool) -> None:
+    for place, hook in plugins.hooks_of(host, root, machine, runs_already):
+        (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
 
 
 def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
@@ -210,6 +231,8 @@ def _settings(taken: Taken) -> list[str]:
     hook = taken.hook
     lines = [f"name = {_string(hook.name)}"] if hook.name else []
     lines += [f"{key} = {_list(value)}" for key in ("tools", "commands", "paths", "sources") if (value := getattr(hook, key))]
+    lines += [f"hosts = {_list(hook.hosts)}"] if hook.hosts else []
+    lines += [f"{key} = true" for key in ("background", "wake") if getattr(hook, key)]
     if isinstance(hook.run, str):
         lines += [f"run = {_string(hook.run)}", "shell = true"]
     else:

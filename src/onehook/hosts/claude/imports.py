@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
-from onehook.hostkit.config import TOOL_EVENTS, Place
+from onehook.hostkit.config import TOOL_EVENTS, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.claude.wire import EVENTS, TOOLS
 
@@ -29,6 +31,28 @@ _RULE = re.compile(r"([A-Za-z_]\w*)(?:\((.*)\))?", re.DOTALL)
 _VARIABLE = "${CLAUDE_PROJECT_DIR}"
 
 
+def _installed(machine: Machine, scope: str) -> list[Path]:
+    """Where Claude Code keeps the plugins that the settings of a scope switch on."""
+    user = machine.folder("CLAUDE_CONFIG_DIR", ".claude")
+    project = machine.project / ".claude"
+    settings = {"user": user / "settings.json", "project": project / "settings.json", "local": project / "settings.local.json"}
+    enabled = read_jsonc(settings[scope]).get("enabledPlugins") if scope in settings else None
+    known = read_jsonc(user / "plugins" / "installed_plugins.json").get("plugins")
+    found: list[Path] = []
+    for name, on in enabled.items() if isinstance(enabled, dict) else ():
+        entry = known.get(name) if on is True and isinstance(known, dict) else None
+        entry = entry[0] if isinstance(entry, list) and entry else entry
+        if isinstance(entry, dict) and isinstance(entry.get("installPath"), str):
+            found.append(Path(entry["installPath"]))
+    return found
+
+
+PLUGINS = kit.Plugins(
+    (".claude-plugin/plugin.json",), ("CLAUDE_PLUGIN_ROOT",), data=("CLAUDE_PLUGIN_DATA",), installed=_installed,
+    pages=(".claude/agents/**/*.md", ".claude/skills/*/SKILL.md", ".claude/commands/**/*.md"),
+)  # fmt: skip
+
+
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
     yield from kit.misplaced(data, TITLE)
@@ -36,9 +60,10 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
         if not hook.refused:
-            hook.run = _command(handler)
+            hook.run = _command(handler) if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
             hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
             hook.closed = handler.get("onFailure") == "block"
+            hook.background, hook.wake = handler.get("async") is True, handler.get("asyncRewake") is True
             hook.losses += kit.lost(handler, _CARRIED)
         yield hook
 
@@ -49,16 +74,11 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
         return problem
     if off:
         return "hooks are switched off here (disableAllHooks), so it does not run"
-    for key in ("async", "asyncRewake"):
-        if handler.get(key):
-            return f"it runs in the background ({key})"
     if event == "WorktreeCreate":
         return "it prints the path of a worktree, which only Claude Code can use"
     if handler.get("once"):
         return "it runs once in a session (once)"
-    if handler.get("shell", "bash") != "bash":
-        return f"it is written for {handler['shell']}"
-    return ""
+    return kit.no_powershell() if handler.get("shell", "bash") != "bash" else ""
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Claude Code"
+ENV_FILE = "CLAUDE_ENV_FILE"
 ANSWERS = (*reverse.ANSWER, "async", "asyncTimeout", "terminalSequence")
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 _WITH_MODE = (

@@ -19,6 +19,7 @@ _UNMATCHED = ("UserPromptSubmit", "Stop")
 _CARRIED = ("type", "command", "timeout", "timeoutSec", "async", "commandWindows", "command_windows")
 _OTHERS = ("exec", "list_mcp_resources", "read_mcp_resource", "update_plan", "wait_agent", "web_search", "write_stdin")  # no unified name
 _ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"}  # matchers know these words for the tools
+PLUGINS = kit.Plugins((".codex-plugin/plugin.json",), ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"), data=("PLUGIN_DATA", "CLAUDE_PLUGIN_DATA"))
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
@@ -31,13 +32,13 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         if not hook.refused:
             hook.run = str(handler["command"])
             hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
+            hook.background = handler.get("async") is True
             hook.losses += kit.lost(handler, _CARRIED)
         yield hook
 
 
 def _refusal(event: str, handler: dict[str, Any]) -> str:
-    problem = kit.no_command(TITLE, event, EVENTS, handler)
-    return problem or ("it runs in the background (async)" if handler.get("async") else "")
+    return kit.no_command(TITLE, event, EVENTS, handler)
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:

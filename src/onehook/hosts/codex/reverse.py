@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Codex"
+ENV_FILE = ""
 ANSWERS = reverse.ANSWER
 losses = reverse.no_losses
 variables = reverse.no_variables

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "the open contract"
+ENV_FILE = ""
 ANSWERS = ("decision", "reason", "message", "lint_command")
 losses = reverse.no_losses
 variables = reverse.no_variables

@@ -31,6 +31,12 @@ _CLAUDE = {
     "AskUserQuestion": ("ask_user",), "TodoWrite": ("update_todo",),
 }  # fmt: skip
 _CLAUDE_LITERAL = {**_CLAUDE, "Task": ("task",)}
+PLUGINS = kit.Plugins(
+    ("com.github.copilot/plugin.json", ".github/plugin/plugin.json", "plugin.json"),
+    ("PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"),
+    ("hooks.json", "hooks/hooks.json", "com.github.copilot/hooks.json", "com.github.copilot/hooks/hooks.json"),
+    ("CLAUDE_PLUGIN_DATA",),
+)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
@@ -68,8 +74,10 @@ def _refusal(event: str, entry: dict[str, Any], off: bool) -> str:
     if entry.get("type", "command") != "command":
         return f"it is of type {entry.get('type')!r}, not a command"
     command = _text_of(entry)
+    if not command and isinstance(entry.get("powershell"), str):
+        return kit.no_powershell()
     if not command:
-        return "it is written for PowerShell only" if entry.get("powershell") else "it has no command"
+        return "it has no command"
     if off:
         return "hooks are switched off in this file (disableAllHooks), so it does not run"
     if "COPILOT_HOOK_DIR" in command:
@@ -90,6 +98,8 @@ def _text_of(entry: dict[str, Any]) -> str:
 
 def _command(entry: dict[str, Any]) -> str | list[str]:
     text, where = _text_of(entry), entry.get("cwd")
+    if not text:
+        return kit.with_variables(kit.in_powershell(entry["powershell"]), entry.get("env") or {})
     words = [] if any(entry.get(key) for key in ("bash", "command")) else [text, *entry.get("args", [])]
     line = shlex.join(words) if words else text
     if where:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onehook.core import Change, Mcp
 
 LABEL = "Copilot"
+ENV_FILE = ""
 ANSWERS = (
     "permissionDecision", "permissionDecisionReason", "modifiedArgs", "additionalContext", "decision", "reason", "behavior", "message",
     "interrupt", "modifiedPrompt", "handled", "modifiedTransformedPrompt", "modifiedResult", "modifiedResponse", "hookSpecificOutput",

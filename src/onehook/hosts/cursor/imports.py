@@ -22,8 +22,13 @@ _CONSTANT = {
     "beforeReadFile": "Read", "afterFileEdit": "Write", "beforeTabFileRead": "TabRead", "afterTabFileEdit": "TabWrite",
     "beforeSubmitPrompt": "UserPromptSubmit", "stop": "Stop", "afterAgentResponse": "AgentResponse", "afterAgentThought": "AgentThought",
 }  # fmt: skip
-_FOLDERS = {"project": '"$CURSOR_PROJECT_DIR"', "user": '"$HOME"/.cursor'}  # where hooks start, by the scope of the file
+_FOLDERS = {
+    "project": '"$CURSOR_PROJECT_DIR"',
+    "user": '"$HOME"/.cursor',
+    "plugin": '"$CURSOR_PLUGIN_ROOT"',
+}  # where hooks start, by the scope of the file
 _UNMATCHED = ("sessionStart", "sessionEnd", "preCompact", "workspaceOpen")
+PLUGINS = kit.Plugins((".cursor-plugin/plugin.json",), ("CURSOR_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"))
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:

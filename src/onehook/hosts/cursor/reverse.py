@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "Cursor"
+ENV_FILE = ""
 ANSWERS = (
     "permission", "continue", "user_message", "agent_message", "additional_context", "additionalContext", "updated_input",
     "updated_mcp_tool_output", "followup_message", "decision", "reason", "env", "pluginPaths", "userMessage",

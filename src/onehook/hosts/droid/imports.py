@@ -23,13 +23,16 @@ _OTHERS = (
 )  # fmt: skip
 _KNOWN = (*TOOLS, *_OTHERS)
 _NOT_READ = 'Droid does not read "hooks" in this file, so it does not run'
+PLUGINS = kit.Plugins(
+    (".factory-plugin/plugin.json",), ("DROID_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"), ("hooks/hooks.json", "hooks.json"),
+)  # fmt: skip
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     """The hooks of a file, with what the other files of its folder do to them."""
     yield from kit.misplaced(data, TITLE)
-    wrapped = place is not None and place.path.name == WRAPPED
-    beside = _hidden_by(place) if place is not None and wrapped else {}
+    wrapped = place is not None and (place.path.name == WRAPPED or place.scope == "plugin")
+    beside = _hidden_by(place) if place is not None and place.path.name == WRAPPED else {}
     for hook in _handlers(data):
         if place is not None and not wrapped and hook.path[0] == "hooks":
             hook.refused = _NOT_READ

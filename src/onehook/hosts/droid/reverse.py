@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.core import Mcp
 
 LABEL = "Droid"
+ENV_FILE = "CLAUDE_ENV_FILE"
 ANSWERS = reverse.ANSWER
 losses = reverse.no_losses
 _NAMES = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from onehook.hostkit import imports as kit
-from onehook.hostkit.config import Place
+from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.gemini.wire import EVENTS, TOOLS
 
@@ -32,6 +33,14 @@ _OTHERS = (
 _REPLACED = re.compile(r"\$(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR)")
 _AROUND = {"": r'"\g<0>"', "'": r"""'"\g<0>"'""", '"': r"\g<0>"}  # by the quotes that it stands in
 _QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
+
+
+def _installed(machine: Machine, scope: str) -> list[Path]:
+    marks = (machine.home / ".gemini" / "extensions").glob("*/gemini-extension.json") if scope == "user" else ()
+    return sorted(mark.parent for mark in marks)
+
+
+PLUGINS = kit.Plugins(("gemini-extension.json",), (), replaced=("extensionPath",), installed=_installed)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "Gemini CLI"
+ENV_FILE = ""
 ANSWERS = reverse.ANSWER
 _NAMES = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Grep": "grep_search", "Glob": "glob",

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Response
 
-__all__ = ["ANSWERS", "LABEL", "answer", "losses", "parts", "payload", "variables"]
+__all__ = ["ANSWERS", "ENV_FILE", "LABEL", "answer", "losses", "parts", "payload", "variables"]
 LABEL = "Kilo"
+ENV_FILE = ""
 losses = reverse.no_losses
 variables = reverse.no_variables
 

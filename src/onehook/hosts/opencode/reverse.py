@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.reverse import Spec
 
 LABEL = "OpenCode"
+ENV_FILE = ""
 ANSWERS = ("decision", "reason", "args", "context", "message")
 losses = reverse.no_losses
 variables = reverse.no_variables

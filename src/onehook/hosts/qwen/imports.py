@@ -36,6 +36,7 @@ _ALIASES = {
     "Agent": "agent", "task": "agent", "Task": "agent", "Skill": "skill", "ExitPlanMode": "exit_plan_mode", "Monitor": "monitor",
     "SaveMemory": "save_memory", "AskUserQuestion": "ask_user_question",
 }  # fmt: skip
+PLUGINS = kit.Plugins(("qwen-extension.json",), (), replaced=("extensionPath",))
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
@@ -45,9 +46,12 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
-            hook.run = kit.with_variables(kit.for_bash(kit.in_project(handler["command"], "QWEN_PROJECT_DIR")), handler.get("env") or {})
+            bash = kit.for_bash(kit.in_project(handler["command"], "QWEN_PROJECT_DIR"))
+            run = bash if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
+            hook.run = kit.with_variables(run, handler.get("env") or {})
             hook.name = kit.name_of(handler)
             hook.timeout = _timeout(handler.get("timeout"))
+            hook.background = handler.get("async") is True
             hook.losses += kit.lost(handler, _CARRIED)
             hook.losses += kit.lost_of_group(group)
         yield hook
@@ -69,11 +73,7 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
         return problem
     if off:
         return "hooks are switched off here (disableAllHooks), so it does not run"
-    if handler.get("async"):
-        return "it runs in the background (async)"
-    if handler.get("shell", "bash") != "bash":
-        return f"it is written for {handler['shell']}"
-    return kit.env_problem(handler.get("env"))
+    return kit.env_problem(handler.get("env")) or (kit.no_powershell() if handler.get("shell", "bash") != "bash" else "")
 
 
 def _take_matcher(hook: Borrowed, given: object) -> str:

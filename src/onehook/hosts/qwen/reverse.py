@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LABEL = "Qwen Code"
+ENV_FILE = ""
 ANSWERS = reverse.ANSWER
 _NAMES = {
     "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "edit", "Grep": "grep_search", "Glob": "glob",

@@ -1,0 +1,51 @@
+"""The file to which programs write variables for the commands of a session (Claude Code's CLAUDE_ENV_FILE), on agents that have none.
+
+There a command that the agent runs is rewritten to read the file first.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import Response
+from onehook.sweep import state_folder, sweep_sometimes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onehook.core import Event
+
+EVENTS = ("SessionStart", "Setup", "CwdChanged", "FileChanged")  # on which programs may write it
+
+
+def place(event: Event) -> str:
+    """The session's file, in a folder that exists; "" if there can be none."""
+    path = _path(event)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        if not os.path.exists(path):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+            sweep_sometimes(state_folder())
+    except OSError:
+        return ""
+    return path
+
+
+def applied(event: Event, answer: Response) -> Response:
+    """The answer to a shell command, which reads the session's variables first if there are any."""
+    path = _path(event)
+    try:
+        if answer.decision == "deny" or not os.stat(path).st_size:
+            return answer
+    except OSError:
+        return answer
+    rewritten = answer.modified_input or {}
+    command = rewritten.get("command", event.command)
+    quoted = "'" + path.replace("'", "'\\''") + "'"
+    return answer.copy(modified_input={**rewritten, "command": f". {quoted}; {command}"})
+
+
+def _path(event: Event) -> str:
+    from hashlib import sha1
+
+    key = "\0".join((event.host, event.session_id)).encode("utf-8", "backslashreplace")
+    return os.path.join(state_folder(), "variables", f"{sha1(key, usedforsecurity=False).hexdigest()}.sh")

@@ -1,0 +1,194 @@
+"""How a hook of the corpus is run: as its own agent starts it, and through onehook on an agent; and what the agent makes of its answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+from onehook.codec import compact
+from onehook.core import Event, OnehookError, Options, Response
+from onehook.hostkit.config import Place
+from onehook.hostkit.effects import compile_response
+from onehook.hostkit.reverse import sample
+from onehook.hostkit.transcripts import Entry
+from onehook.hosts import having, load, wire_of
+from onehook.manifest.load import load_manifest
+from onehook.runner import answer
+from onehook.setup.imports import Import, Taken, manifest_string
+from tests.guests.corpus import FILES, Fire, Hook
+
+FLAT = ("cursor", "copilot")
+SESSION = "5e551011-0000-4000-8000-000000000000"
+# A session takes the words of whichever agent runs, but these are the hook's own.
+COMMON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
+
+
+class Seen(NamedTuple):
+    """What came of a hook: the answer as the agent reads it, and the files that it left."""
+
+    answer: Response
+    left: dict[str, str]
+
+
+class NotThere(Exception):
+    """The agent has no such event, or no such tool."""
+
+
+def project_of(folder: Path, hook: Hook) -> Path:
+    """A project with the hook's files, as they are before it runs."""
+    project = folder / "project"
+    for name, text in FILES.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (project / ".git").mkdir()
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for name in ("objects", "refs"):
+        (project / ".git" / name).mkdir()
+    if hook.script:
+        (project / "hook").write_text(hook.script, encoding="utf-8")
+        (project / "hook").chmod(0o755)
+    return project
+
+
+def entry_of(hook: Hook, project: Path) -> dict[str, Any]:
+    """The hook in its agent's config."""
+    run = hook.run.replace("{files}", str(project))
+    entry: dict[str, Any] = {"type": "command", "bash" if hook.host == "copilot" else "command": run, **hook.keys}
+    matcher = {"matcher": hook.matcher} if hook.matcher else {}
+    return {"version": 1, "hooks": {hook.event: [{**entry, **matcher} if hook.host in FLAT else {**matcher, "hooks": [entry]}]}}
+
+
+def policy_of(hook: Hook, project: Path) -> Any:
+    """The manifest that `onehook import` makes of it."""
+    place = Place("project", project / "config.json", "json", project)
+    (borrowed,) = load(hook.host, "imports").handlers(entry_of(hook, project), None if hook.host == "droid" else place)
+    assert not borrowed.refused, borrowed.refused
+    text = manifest_string(Import(carried=[Taken(hook.host, place, borrowed)]), "onehook.toml")
+    return load_manifest(str(project / "onehook.toml"), text.encode())
+
+
+def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tuple[str, str]) -> Event:
+    """What happens, as this agent tells it."""
+    unified, tool, fields = fire
+    placed = {key: value.replace("{p}", str(project)) if isinstance(value, str) else value for key, value in fields.items()}
+    path = _transcript(host, project, talk) if any(talk) else ""
+    if host == "cursor" and tool == "Edit" and not native_event:  # which sends the whole new text
+        text = Path(placed["file_path"]).read_text(encoding="utf-8")
+        content = text.replace(placed.pop("old_string"), placed.pop("new_string"), 1)
+        tool, placed = "Write", {**placed, "content": content}
+    try:
+        given = sample(unified, tool, session_id=SESSION, cwd=str(project), **placed)
+        given._transcript = path
+        payload = load(host, "reverse").payload(load(host, "reverse").parts(given)[0], native_event)
+        event = wire_of(host).parse(payload, native_event or unified)
+    except OnehookError as error:
+        raise NotThere(str(error)) from None
+    if event.event != unified:
+        raise NotThere(f"{host} has no {unified}")
+    event._raw = compact(payload).encode()
+    return event
+
+
+def _transcript(host: str, project: Path, talk: tuple[str, str]) -> str:
+    """The session before, as this agent keeps it; "" if it keeps none that can be read."""
+    if host not in having("transcripts"):
+        return ""
+    steps = [Entry("prompt", talk[0]), Entry("say", talk[1])]
+    module = load(host, "transcripts")
+    path = project.parent / module.FOLDER / module.NAME.format(session=SESSION)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = module.lines(SESSION, str(project), steps)
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def environment(host: str, event: Event, project: Path) -> dict[str, str]:
+    """The variables that this agent gives its hooks."""
+    kept = {name: os.environ[name] for name in COMMON if name in os.environ}
+    state = {"HOME": str(project.parent), "ONEHOOK_STATE_DIR": str(project.parent / "state")}
+    return {**kept, **state, **load(host, "reverse").variables(event, str(project))}
+
+
+def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
+    """Without onehook: a shell, as its agent starts it. One that its agent would not start leaves nothing and says nothing."""
+    project = project_of(folder, hook)
+    event = event_on(hook.host, fire, project, hook.event, hook.talk)
+    if not _starts(hook, event, project):
+        return Seen(Response(), left_in(project))
+    run: Any = hook.run.replace("{files}", str(project))
+    words = (
+        [run, *hook.keys["args"]] if "args" in hook.keys else ["bash" if hook.host in ("gemini", "qwen", "copilot") else "sh", "-c", run]
+    )
+    done = subprocess.run(
+        words,
+        input=event._raw + b"\n",
+        capture_output=True,
+        cwd=project,
+        env=environment(hook.host, event, project),
+        timeout=60,
+        check=False,
+    )
+    return Seen(read_as(hook.host, event, hook.event, done.stdout.decode(), done.stderr.decode(), done.returncode), left_in(project))
+
+
+def _starts(hook: Hook, event: Event, project: Path) -> bool:
+    """Whether the matcher lets the agent start it, which onehook's reading of matchers is tested for elsewhere."""
+    return any(True for _ in policy_of(hook, project).wanting(event))
+
+
+def through(hook: Hook, fire: Fire, host: str, folder: Path) -> tuple[Event, Seen]:
+    """Through onehook, on an agent."""
+    project = project_of(folder, hook)
+    event = event_on(host, fire, project, hook.event if host == hook.host else "", hook.talk)
+    variables = environment(host, event, project)
+    before = os.getcwd()
+    os.chdir(project)
+    try:
+        with mock.patch.dict(os.environ, variables, clear=True):
+            policy = policy_of(hook, project)
+            output = answer(event._raw, lambda: policy, hosts=[host], event_name=event.native_event)
+    finally:
+        os.chdir(before)
+    assert not output.error, output.error
+    return event, Seen(read_as(host, event, event.native_event, output.stdout, output.stderr, output.exit_code), left_in(project))
+
+
+def read_as(host: str, event: Event, native_event: str, stdout: str, stderr: str, code: int) -> Response:
+    """What the agent makes of an answer; a failed hook says nothing."""
+    try:
+        return load(host, "reverse").answer(event, stdout, stderr, code, native_event)
+    except OnehookError:
+        return Response()
+
+
+def expected_on(host: str, event: Event, heard: Response) -> Response:
+    """What another agent makes of an answer that says the same, as far as its table says that it can."""
+    wire = wire_of(host)
+    said = heard.copy(native=None, modified_input=_unified(heard.modified_input))
+    if said.decision == "allow" and event.event != "PermissionRequest":
+        said.decision = None
+    compiled, _ = compile_response(wire, event, said, Options())
+    output = wire.render(event, compiled, False)
+    return read_as(host, event, event.native_event, output.stdout, output.stderr, output.exit_code)
+
+
+def _unified(rewrite: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if rewrite is None else {"command": rewrite["command"]}  # all that the hooks of the corpus rewrite
+
+
+def left_in(project: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted((project / "out").iterdir())}
+
+
+def effects(heard: Response) -> dict[str, Any]:
+    """What counts of an answer. An allow that only means "continue" is none."""
+    found = {name: getattr(heard, name) for name in ("decision", "reason", "additional_context", "user_message")}
+    if heard.user_message == heard.reason:
+        found["user_message"] = None  # one text for both readers
+    found["command"] = (heard.modified_input or {}).get("command")
+    return {name: value for name, value in found.items() if value not in (None, "allow", "")}

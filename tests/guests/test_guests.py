@@ -1,0 +1,86 @@
+"""Every hook of the corpus does on every agent what it does without onehook, or the difference is one that the agent's table declares.
+
+`python -m tests.guests.test_guests` prints how many cases agree.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onehook.hosts import HOSTS
+from tests.guests.corpus import HOOKS, Fire, Hook
+from tests.guests.running import NotThere, effects, expected_on, natively, through
+
+_NO_TRANSCRIPT = "it has no transcript that onehook can read"
+# What an agent cannot do beyond what its table says, by (hook, agent).
+LIMITS: dict[tuple[str, str], str] = {
+    **{("a count of calls in the transcript", host): _NO_TRANSCRIPT for host in ("cursor", "opencode", "kilo", "contract")},
+    **{("the last prompt, before a tool", host): _NO_TRANSCRIPT for host in ("cursor", "opencode", "kilo")},
+    ("a loop until a word in the transcript", "cursor"): f"{_NO_TRANSCRIPT}, and a stop does not say what the agent said",
+}
+IDS = [f"{hook.host}: {hook.name}" for hook in HOOKS]
+
+
+def hosts_for(hook: Hook, number: int) -> list[str]:
+    """The agents on which a hook is started for the event of this number: all for the first, two for what it lets pass."""
+    return list(HOSTS) if number == 0 else list(dict.fromkeys([hook.host, HOSTS[(HOOKS.index(hook) + number) % len(HOSTS)]]))
+
+
+def compared(hook: Hook, folder: Path) -> Iterator[tuple[str, Fire, Any, Any]]:
+    """(agent, what happens, without onehook, through onehook) for each time that the hook is started; None twice where it cannot be."""
+    for number, fire in enumerate(hook.fires):
+        native = natively(hook, fire, folder / f"native-{number}")
+        for host in hosts_for(hook, number):
+            try:
+                event, seen = through(hook, fire, host, folder / f"{host}-{number}")
+            except NotThere:
+                yield host, fire, None, None
+                continue
+            wanted = native.answer if host == hook.host else expected_on(host, event, native.answer)
+            yield host, fire, (effects(wanted), native.left), (effects(seen.answer), seen.left)
+
+
+def test_there_are_enough_patterns_and_no_two_of_the_same_name() -> None:
+    assert len(HOOKS) >= 60 and len(set(IDS)) == len(HOOKS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hook", HOOKS, ids=IDS)
+def test_a_hook_does_what_it_does_without_onehook(hook: Hook, tmp_path: Path) -> None:
+    differ = {(host, fire[:2]): (native, seen) for host, fire, native, seen in compared(hook, tmp_path) if native != seen}
+    assert {key: value for key, value in differ.items() if (hook.name, key[0]) not in LIMITS} == {}
+    assert {host for name, host in LIMITS if name == hook.name} == {host for host, _ in differ}, "a limit that is none any more"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hook", HOOKS, ids=IDS)
+def test_a_hook_acts_on_its_own_agent(hook: Hook, tmp_path: Path) -> None:
+    """A pattern that does nothing would agree everywhere."""
+    seen = natively(hook, hook.fires[0], tmp_path)
+    quiet = hook.name.endswith(("blocks nothing", "no output at all", "quiet answer", "approve"))
+    assert quiet or effects(seen.answer) or len(seen.left) > 1
+
+
+def main() -> None:
+    agree = declared = absent = differ = 0
+    for hook in HOOKS:
+        with tempfile.TemporaryDirectory() as folder:
+            for host, fire, native, seen in compared(hook, Path(folder)):
+                absent += native is None
+                agree += native is not None and seen == native
+                declared += seen != native and (hook.name, host) in LIMITS
+                if seen != native and (hook.name, host) not in LIMITS:
+                    differ += 1
+                    print(f"{hook.host}: {hook.name} on {host}: {fire[0]} {fire[1]}\n    without {native}\n    through {seen}")
+    print(f"{len(HOOKS)} hooks: {agree} cases agree, {declared} differ as declared, {differ} differ, {absent} have no such event or tool")
+    sys.exit(bool(differ))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""`onehook import` of plugins and extensions, and of hooks that run in the background or in PowerShell."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from onehook.cli.import_ import command as import_command
+from onehook.hostkit.reverse import sample
+from onehook.hosts import HOSTS, load
+from onehook.policy import load_policy
+from onehook.runner import answer
+
+GUARD = '#!/bin/sh\ncat > /dev/null\necho "no, says $(basename "$0")" >&2\nexit 2\n'
+# host -> (the plugin's manifest, its hooks)
+PLUGINS = {
+    "claude": (
+        {".claude-plugin/plugin.json": {"name": "guards"}},
+        {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}"/guard.sh'}]}]},
+    ),
+    "gemini": (
+        {"gemini-extension.json": {"name": "guards"}},
+        {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [{"type": "command", "command": '"${extensionPath}/guard.sh"'}]}]},
+    ),
+    "codex": (
+        {".codex-plugin/plugin.json": {"name": "guards"}},
+        {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": '"${PLUGIN_ROOT}/guard.sh"'}]}]},
+    ),
+    "cursor": (
+        {".cursor-plugin/plugin.json": {"name": "guards"}},
+        {"beforeShellExecution": [{"command": "./guard.sh"}]},
+    ),
+    "copilot": (
+        {"plugin.json": {"name": "guards"}},
+        {"PreToolUse": [{"type": "command", "bash": '"$COPILOT_PLUGIN_ROOT"/guard.sh'}]},
+    ),
+    "droid": (
+        {".factory-plugin/plugin.json": {"name": "guards"}},
+        {"PreToolUse": [{"matcher": "Execute", "hooks": [{"type": "command", "command": '"${DROID_PLUGIN_ROOT}/guard.sh"'}]}]},
+    ),
+}
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    return tmp_path / "repo"
+
+
+def written(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data))
+
+
+def plugin(root, host, inline=False):
+    marks, hooks = PLUGINS[host]
+    for name, data in marks.items():
+        written(root / name, {**data, "hooks": hooks} if inline else data)
+    if not inline:
+        written(root / load(host, "imports").PLUGINS.files[0], {"version": 1, "hooks": hooks})
+    (root / "guard.sh").write_text(GUARD)
+    (root / "guard.sh").chmod(0o755)
+    return root
+
+
+def run(repo, *arguments):
+    done = CliRunner().invoke(import_command, [*arguments, "--project", str(repo)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def denied_on(repo, host):
+    payload = load(host, "reverse").payload(sample("PreToolUse", "Bash", command="ls", session_id="s", cwd=str(repo)))
+    output = answer(json.dumps(payload).encode(), lambda: load_policy(str(repo / "onehook.toml")), hosts=[host])
+    assert output.answer is not None, (host, output.error)
+    return output.answer.decision == "deny"
+
+
+@pytest.mark.parametrize("host", PLUGINS)
+@pytest.mark.parametrize("inside", [True, False], ids=["in the project", "elsewhere"])
+def test_the_hooks_of_a_plugin_run_on_every_agent(repo, tmp_path, host, inside):
+    root = plugin((repo if inside else tmp_path) / "a plugin", host)
+    run(repo, "--plugin", str(root))
+    assert [other for other in HOSTS if not denied_on(repo, other)] == []
+
+
+def test_hooks_in_the_plugins_own_manifest_count(repo, tmp_path):
+    run(repo, "--plugin", str(plugin(tmp_path / "p", "claude", inline=True)))
+    assert denied_on(repo, "gemini")
+
+
+def test_a_plugin_that_its_agent_runs_already_is_imported_for_the_others(repo, tmp_path):
+    root = plugin(tmp_path / "p", "claude")
+    written(tmp_path / "home" / ".claude" / "plugins" / "installed_plugins.json", {"plugins": {"p@x": [{"installPath": str(root)}]}})
+    written(tmp_path / "home" / ".claude" / "settings.json", {"enabledPlugins": {"p@x": True, "off@x": False}})
+    run(repo, "--from", "claude", "--scope", "user")
+    assert denied_on(repo, "gemini") and not denied_on(repo, "claude")
+
+
+def test_what_is_not_a_plugin_is_refused(repo, tmp_path):
+    done = CliRunner().invoke(import_command, ["--plugin", str(tmp_path), "--project", str(repo)])
+    assert done.exit_code == 1 and "is not a plugin with hooks" in f"{done.output}{done.exception}"
+
+
+@pytest.mark.parametrize(("host", "keys", "line"), [
+    ("claude", {"async": True}, "background = true"), ("claude", {"asyncRewake": True}, "wake = true"),
+    ("codex", {"async": True}, "background = true"), ("qwen", {"async": True}, "background = true"),
+])  # fmt: skip
+def test_a_hook_in_the_background_stays_in_the_background(repo, host, keys, line):
+    handler = {"type": "command", "command": "./a.sh", **keys}
+    folder = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "qwen": ".qwen/settings.json"}[host]
+    written(repo / folder, {"hooks": {"PostToolUse": [{"hooks": [handler]}]}})
+    assert "not carried over" not in run(repo, "--from", host)
+    assert line in (repo / "onehook.toml").read_text()
+
+
+def test_hooks_in_the_front_matter_of_a_skill_are_named(repo):
+    written(repo / ".claude" / "settings.json", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./a.sh"}]}]}})
+    page = repo / ".claude" / "skills" / "review" / "SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("---\nname: review\nhooks:\n  Stop:\n    - hooks: []\n---\nText with\nhooks: in it\n")
+    (page.parent.parent / "other").mkdir()
+    (page.parent.parent / "other" / "SKILL.md").write_text("---\nname: other\n---\nhooks: here\n")
+    said = run(repo, "--from", "claude")
+    assert "review/SKILL.md: the hooks in its front matter" in said and "other/SKILL.md" not in said
+
+
+def test_a_command_for_powershell_is_run_by_pwsh_where_there_is_one(monkeypatch):
+    def hook():
+        handler = {"type": "command", "command": "Write-Host $env:X", "shell": "powershell"}
+        (found,) = load("claude", "imports").handlers({"hooks": {"Stop": [{"hooks": [handler]}]}})
+        return found
+
+    monkeypatch.setattr("onehook.hostkit.imports.shutil.which", lambda name: None)
+    assert "no pwsh here" in hook().refused
+    monkeypatch.setattr("onehook.hostkit.imports.shutil.which", lambda name: "/usr/bin/pwsh")
+    assert hook().run == ["pwsh", "-NoProfile", "-NonInteractive", "-Command", "Write-Host $env:X"]
+
+
+def test_the_machines_settings_are_a_scope(repo, tmp_path, monkeypatch):
+    from onehook.hostkit.config import Machine
+    from onehook.setup.imports import collect
+
+    managed = tmp_path / "system" / "etc" / "claude-code" / "managed-settings.json"
+    written(managed, {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./a.sh"}]}]}})
+    machine = Machine(tmp_path / "home", repo, {}, "linux", tmp_path / "system")
+    assert [taken.hook.shown for taken in collect(["claude"], "enterprise", machine).carried] == ["./a.sh"]
