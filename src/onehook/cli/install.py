@@ -101,8 +101,12 @@ def _program(policy: Path, python: str | None, scope: str, portable: bool, machi
 
     packages = needs_of(policy).dependencies
     if portable and (python or packages):
-        what = f"the policy declares packages ({', '.join(packages)})" if packages else "--python names an interpreter of this machine"
-        raise click.UsageError(f"{what}, and everybody who clones the repository runs it with their own python3, as it is")
+        what = (
+            f"the policy declares packages ({', '.join(packages)})"
+            if packages
+            else f"--python names an interpreter of this machine ({python})"
+        )
+        raise click.UsageError(f"{what}, which a clone does not have; use --for me, or import only the standard library")
     if packages:
         click.echo(f"The policy declares {', '.join(packages)}: looking for an environment with it ...", err=True)
     if scope == "enterprise":
@@ -181,7 +185,7 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
         return plan
 
     plan = planned(request) if dry_run else until_fresh(carried)
-    if request.scope == "enterprise" and request.program and not dry_run:
+    if request.program and not dry_run:
         from onehook.setup.interpreters import fill_cache
 
         fill_cache(request.program, request.policy, [name for host in hosts for name in config_of(host).HOST_IDS])

@@ -216,7 +216,7 @@ def loaded_by(python: str, policy: Path) -> Hooks:
 
 
 def fill_cache(program: Program, policy: Path, hosts: Sequence[str]) -> None:
-    """Cache what an event loads, where those who run the hooks may not write: without it, every event compiles onehook."""
+    """Cache what an event loads. Where those who run the hooks may not write, every event would have to compile it."""
     modules = ["onehook.runner", "onehook.stopguard", *(f"onehook.hosts.{host}.wire" for host in hosts)]
     argv = [program.interpreter, "-I", "-S", "-c", _FILL, program.launcher, str(policy), *modules]
     subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
