@@ -28,7 +28,7 @@ OLDEST = (3, 9)
 _MARK = "onehook.json"  # in an environment, written when it is complete
 _BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(?:^#(?:| .*)$\s)+)^# ///$")  # the expression of PEP 723
 _VERSION = "import os, sys; print(sys.version_info[0], sys.version_info[1], os.path.dirname(os.__file__))"
-# Loads a policy as an event does.
+# Starts as an event does.
 _START = """
 import sys
 launch, policy, *more = sys.argv[1:]
@@ -37,21 +37,23 @@ with open(launch, encoding="utf-8") as file:
     exec(compile(file.read(), launch, "exec"), made)
 folder = launch.replace("\\\\", "/").rpartition("/")[0]
 made["start"](folder, folder + "/runtime.tar.gz/onehook")
+"""
+# Loads the policy, and writes what install must know of it to a file.
+_LOAD = f"""{_START}
 from onehook.policy import load_policy
 hooks = load_policy(policy)
-"""
-# Then writes what install must know of it to a file.
-_LOAD = f"""{_START}
 import json
 with open(more[0], "w", encoding="utf-8") as file:
     json.dump(dict(options=hooks.options, events=[registration.event for registration in hooks.registrations]), file)
 """
-# Or fills the cache of the runtime.
+# Fills the cache of the runtime, before the policy is loaded: packages may put finders before the one that knows the cache.
 _FILL = f"""{_START}
 for name in more:
     __import__(name)
 from onehook.cache import save
+from onehook.policy import load_policy
 save()
+load_policy(policy)
 """
 
 
