@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from onehook.hostkit.config import Diagnosis
-from onehook.hosts import HOSTS, having, load
+from onehook.hostkit.trust import repository
+from onehook.hosts import having, load
 from onehook.setup.entries import ours_in
+from onehook.setup.installed import config_files
 from onehook.setup.plan import Plan, config_of, place_of
 from onehook.setup.preview import unified_diff
 from onehook.setup.trust import untrusted
@@ -315,4 +317,25 @@ def test_a_folder_below_the_root_of_its_repository(place: Place) -> None:
     trust(place, ["claude", "codex", "droid"])
     assert list(codex(place)["projects"]) == [str(place.root)]
     assert skipped(place, "claude") == skipped(place, "codex") == skipped(place, "droid") == []
-    assert all(host in HOSTS for host in TRUSTING)
+
+
+def test_a_linked_worktree_is_trusted_by_its_main_checkout_and_a_submodule_by_itself(place: Place) -> None:
+    main = place.root / "main"
+    (main / ".git").mkdir(parents=True)
+    for link, root in (
+        (main / ".git/worktrees/w", main),
+        (Path("../main/.git/worktrees/w"), main),
+        (main / ".git/modules/m", place.project),
+    ):
+        put(place.project / ".git", f"gitdir: {link}\n")
+        assert repository(place.project / "sub") == root
+
+
+def test_codex_runs_no_hooks_of_a_linked_worktree(place: Place) -> None:
+    place.install(["codex"])
+    (file,) = [file for file in config_files(place.machine, ["codex"]) if file.ours]
+    assert file.config.diagnose(place.machine, file.place, file.data, file.ours) == []
+    put(place.project / ".git", f"gitdir: {place.root}/main/.git/worktrees/w\n")
+    (finding,) = file.config.diagnose(place.machine, file.place, file.data, file.ours)
+    assert finding.level == "fail" and f"--project {place.root}/main" in finding.fix
+    assert [edit.kind for edit in trust(place, ["codex"]).edits] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,21 +23,25 @@ class Grant:
 
 def repository(folder: Path) -> Path:
     """The root of the repository that a folder is in, of its main checkout for a linked worktree; the folder itself if it is in none."""
-    root = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+    root = _root(folder)
     if root is None:
         return folder
     try:
-        link = (root / ".git").read_text(encoding="utf-8") if (root / ".git").is_file() else ""
-    except (OSError, ValueError):
-        link = ""
-    shared = Path(link.removeprefix(_GITDIR).strip()).parent.parent  # <checkout>/.git/worktrees/<name>
-    return shared.parent if link.startswith(_GITDIR) and shared.name == ".git" and shared.is_absolute() else root
+        link = (root / ".git").read_text(encoding="utf-8").partition(_GITDIR)[2].strip()
+    except (OSError, ValueError):  # a folder, in most cases
+        return root
+    worktrees = Path(os.path.normpath(root / link)).parent
+    return worktrees.parents[1] if worktrees.parts[-2:] == (".git", "worktrees") else root  # else a submodule, for example
 
 
 def in_repository(folder: Path) -> list[Path]:
     """A folder and those above it, up to the root of its repository; all of them if it is in none."""
-    root = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+    root = _root(folder)
     return [parent for parent in (folder, *folder.parents) if root is None or parent.is_relative_to(root)]
+
+
+def _root(folder: Path) -> Path | None:
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
 
 
 def trusts_folder(rules: Mapping[str, Any], folder: Path) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.config import Found, Machine, Place, table_at
@@ -20,7 +22,8 @@ def store(machine: Machine) -> Place:
 
 
 def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]:
-    folders = in_repository(machine.project)
+    project = Path(os.path.realpath(machine.project))
+    folders = in_repository(project)
     if place.scope not in ("project", "local") or any(table_at(stored, "projects", str(folder)).get(_KEY) is True for folder in folders):
         return []
-    return [Grant(("projects", str(repository(machine.project)), _KEY), True, "this folder")]
+    return [Grant(("projects", str(repository(project)), _KEY), True, "this folder")]

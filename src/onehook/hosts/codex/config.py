@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_regular
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.trust import repository
 from onehook.hosts.codex import trust, wire
 
 TITLE = "Codex CLI"
@@ -109,6 +111,10 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     features = kit.table_at(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:
         diagnoses.append(Diagnosis("fail", "hooks are switched off in [features] of config.toml", "codex features enable hooks"))
+    checkout = repository(machine.project)
+    if ours and place.scope == "project" and not machine.project.is_relative_to(checkout):
+        text = f"this is a linked worktree, and Codex runs the hooks of the main checkout instead: {checkout}"
+        diagnoses.append(Diagnosis("fail", text, f"onehook install POLICY --hosts codex --project {shlex.quote(str(checkout))}"))
     for entry in ours:
         if kit.table_at(config, "hooks", "state", trust.key_of(place, entry)).get("enabled") is False:
             diagnoses.append(Diagnosis("fail", f"the {entry.event} hook is switched off in Codex", "codex, then /hooks: switch it on"))

@@ -28,11 +28,12 @@ def store(machine: Machine) -> Place:
 
 
 def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]:
-    if place.scope == "enterprise" or not ours:
+    project = repository(machine.project)
+    unread = place.scope == "project" and not machine.project.is_relative_to(project)  # a linked worktree: see config.diagnose
+    if place.scope == "enterprise" or not ours or unread:
         return []
     told = asking.states(machine) if machine.ask_hosts else None
     grants: list[Grant] = []
-    project = repository(machine.project)
     if place.scope == "project" and not any(_trusts(stored, os.path.realpath(folder)) for folder in (machine.project, project)):
         grants.append(Grant(("projects", os.path.realpath(project), "trust_level"), "trusted", "this project"))
     for entry in ours:
