@@ -102,7 +102,20 @@ def test_explain_names_the_rule_its_file_and_how_the_command_was_read(rules: Pat
     assert '"prod-database" = "log"' in output
     permission = run("explain", "npm publish")[1]
     assert f"edit [permissions] in {rules}, line 5" in permission and "[levels]" not in permission
-    assert "no rule of" in run("explain", "ls")[1]
+    assert "no rule of" in run("explain", "ls")[1] and "  on " not in run("explain", "ls")[1]
+
+
+def test_explain_says_on_which_agents_a_decision_holds(rules: Path) -> None:
+    rules.write_text('[permissions]\ndeny = ["Bash(rm:*)", "Read(.env)"]\nask = ["Bash(git push:*)"]\n', encoding="utf-8")
+    agents = {what: json.loads(run("explain", what, "--json")[1])["agents"] for what in ("rm x", "Read(.env)", "git push", "ls")}
+    assert agents["ls"] == {}
+    assert set(agents["rm x"]) == {"deny"} and set(agents["rm x"]["deny"]) == set(HOSTS) - {"contract"}
+    assert "codex" in agents["Read(.env)"]["it has no tool Read"]
+    assert "claude" in agents["git push"]["ask"] and "codex" in agents["git push"]["ask_fallback (default: deny), since it cannot ask"]
+    assert "since it cannot ask" in run("explain", "git push")[1]
+
+
+def test_explain_as_json(rules: Path) -> None:
     assert json.loads(run("explain", "npm publish", "--json")[1])["decision"] == "deny"
 
 

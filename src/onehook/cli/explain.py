@@ -27,8 +27,9 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
 
     path = rules_file(rules_path)
     explanation = explain(what, path, layers_beside(path))
+    agents = held_on(explanation.event.tool, explanation.decision or "")
     if as_json:
-        print_json(explanation.to_dict())
+        print_json({**explanation.to_dict(), "agents": agents})
         return
     colour = {"deny": "red", "ask": "yellow"}.get(explanation.decision or "", "green")
     click.echo(f"{click.style(explanation.decision or 'no objection', fg=colour, bold=True)}: {what}")
@@ -39,6 +40,8 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
         click.echo(f"  {finding.record}: {click.style(finding.rule, bold=True)}, severity {finding.severity}")
         click.echo(f"    {finding.reason}")
         click.echo(f"    set in {finding.file}:{finding.line} ({finding.layer})")
+    for outcome, names in agents.items():
+        click.echo(f"  on {', '.join(names)}: {outcome}")
     if not explanation.findings:
         click.echo(f"  no rule of {path} matches; `onehook rules` lists those that are on")
     elif explanation.deciding is not None and explanation.deciding.permission:
@@ -46,3 +49,25 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
         click.echo(f"\nTo change it, edit [permissions] in {deciding.file}, line {deciding.line}.")
     elif explanation.deciding is not None:
         click.echo(f'\nTo change it, add to {path}:\n  [levels]\n  "{explanation.deciding.rule}" = "log"    # off, log, warn, ask or deny')
+
+
+def held_on(tool: str, decision: str) -> dict[str, list[str]]:
+    """What comes of a deny or an ask of this tool, with the agents where it does."""
+    from onehook.hostkit.reverse import sample
+    from onehook.hosts import wire_of
+    from onehook.lint.samples import inputs, mcp_call
+    from onehook.setup.plan import configurable
+    from onehook.testing.shots import Absent, rounds
+
+    found: dict[str, list[str]] = {}
+    for host in configurable() if decision in ("deny", "ask") else ():
+        given = mcp_call("mcp__x__x") if tool == "MCP" else inputs(tool, "https://x" if tool == "WebFetch" else "x", "x")
+        try:
+            caps = [wire_of(host).caps(call.event) for call in rounds(sample("PreToolUse", tool, **given), host)]
+        except Absent as absent:
+            found.setdefault(f"it {absent}", []).append(host)
+            continue
+        honoured = all(one[decision].kind == "honoured" for one in caps)
+        outcome = decision if honoured else "ask_fallback (default: deny), since it cannot ask" if decision == "ask" else "not honoured"
+        found.setdefault(outcome, []).append(host)
+    return found
