@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from onehook.core import Event
 from onehook.hostkit.config import Machine
 from onehook.hostkit.effects import NO_CHANNEL, Cap
-from onehook.hosts import load, optional, wire_of
+from onehook.hosts import having, load, optional, wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +40,8 @@ def page(host: str) -> str:
         parts += [f"- {tool}: {why}." for tool, why in config.TRAITS.unguarded.items()]
     if config is not None:
         parts += ["", "## Config files", "", _places(config)]
+    if host not in having("transcripts"):
+        parts += ["", "## Transcripts", "", _NO_TRANSCRIPTS]
     live = optional(host, "live")
     if live is not None and live.TRAITS.package is not None:
         parts += ["", "## Releases", "", releases(live.TRAITS.package), *_facts(live.TRAITS.facts)]
@@ -49,6 +51,12 @@ def page(host: str) -> str:
         parts += ["", "## Trust", "", f"The agent asks a person for trust. Without it, {trust.EFFECT}."]
         parts += [f"[`onehook install --trust`](../install.md#trust) writes it to {store}. In the agent: {trust.ASKS}."]
     return "\n".join(parts) + "\n"
+
+
+_NO_TRANSCRIPTS = """\
+onehook cannot read the transcripts of this agent.
+[Programs that read the transcript](../bring-your-own.md#programs-that-read-the-transcript) and speak another agent's dialect get one that
+holds only what the event itself tells."""
 
 
 def releases(package: Package) -> str:

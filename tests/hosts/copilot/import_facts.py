@@ -42,7 +42,7 @@ def files():
         "sessionStart": [entry("context", matcher="ignored here"), {"type": "prompt", "prompt": "/help"}],
         "userPromptSubmitted": [entry("prompt")],
     }
-    inline = {"agentStop": [entry("stop"), {"powershell": "./stop.ps1"}], "preCompact": [entry("compact", matcher="manual")]}
+    inline = {"agentStop": [entry("stop"), {"type": "http", "url": "./stop.ps1"}], "preCompact": [entry("compact", matcher="manual")]}
     off = {"version": 1, "disableAllHooks": True, "hooks": {"agentStop": [entry("off")]}}
     return {
         ".github/hooks/guards.json": json.dumps({"version": 1, "hooks": first}, indent=2) + "\n",
@@ -58,7 +58,7 @@ REFUSED = {
     "https://hooks.example/x": "it is of type 'http', not a command",
     "./.github/scripts/error.sh": "onehook has no event for 'errorOccurred'",
     "/help": "it is of type 'prompt', not a command",
-    "./stop.ps1": "it is written for PowerShell only",
+    "./stop.ps1": "it is of type 'http', not a command",
     "./.github/scripts/compact.sh": "its matcher 'manual' on preCompact has no equivalent in a manifest",
     "./.github/scripts/off.sh": "hooks are switched off in this file (disableAllHooks)",
 }

@@ -21,7 +21,7 @@ def files():
             group(FOLDER, "github", "mcp__github__.*"),
             {
                 "matcher": "Shell",
-                "hooks": [{"type": "http", "url": "https://hooks.example/x"}, command(FOLDER, "later", **{"async": True})],
+                "hooks": [{"type": "http", "url": "https://hooks.example/x"}, command(FOLDER, "later", env={"LEVEL": 1})],
             },
             group(FOLDER, "regex", "[^r].*"),
         ],
@@ -29,18 +29,18 @@ def files():
         "SessionStart": [group(FOLDER, "context", "startup|branch")],
         "UserPromptSubmit": [group(FOLDER, "prompt", timeout=9, name="words")],
         "Stop": [group(FOLDER, "stop"), {"hooks": [{"type": "prompt", "prompt": "is it done?"}]}],
-        "PreCompact": [group(FOLDER, "compact", "manual"), group(FOLDER, "shell", shell="powershell")],
+        "PreCompact": [group(FOLDER, "compact", "manual"), group(FOLDER, "shell", env={"LEVEL": 1})],
     }
     return {".qwen/settings.json": json.dumps({"model": {"name": "m"}, "hooks": hooks}, indent=2) + "\n"}
 
 
 REFUSED = {
     "https://hooks.example/x": "it is of type 'http', not a command",
-    "./.qwen/scripts/later.sh": "it runs in the background (async)",
+    "./.qwen/scripts/later.sh": "is not a table of strings",
     "./.qwen/scripts/regex.sh": "its matcher '[^r].*' cannot be written as a list of tools",
     "is it done?": "it is of type 'prompt', not a command",
     "./.qwen/scripts/compact.sh": "its matcher 'manual' on PreCompact has no equivalent in a manifest",
-    "./.qwen/scripts/shell.sh": "it is written for powershell",
+    "./.qwen/scripts/shell.sh": "is not a table of strings",
 }
 LOSSES = ("'statusMessage' is not carried over", "it also fires for Qwen Code's monitor")
 TIMEOUTS = {"guard": 5, "files": 60, "prompt": 9}
