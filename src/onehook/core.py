@@ -138,6 +138,12 @@ class Mcp:
         return f"Mcp(server={self.server!r}, tool={self.tool!r})"
 
 
+class PowerShell(str):
+    """A command line for PowerShell, and not for a POSIX shell. `event.command` is one where the agent's tool runs PowerShell."""
+
+    __slots__ = ()
+
+
 class Change:
     """One change to one file, whichever tool makes it.
 

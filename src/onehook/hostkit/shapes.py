@@ -6,7 +6,7 @@ call that has a command, whatever the tool is called. Loaded only for such a cal
 
 from __future__ import annotations
 
-from onehook.core import TOOLS, Facts, Mcp
+from onehook.core import TOOLS, Change, Facts, Mcp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +69,26 @@ def shape_of(
         )
 
     return row("|".join(names), patch, **keys), facts
+
+
+def files_of_mcp(
+    name: str, tool_input: Mapping[str, Any], fold: Callable[[Tool], Facts], row: type[Tool]
+) -> tuple[list[Change], list[str]]:
+    """The changes that a call of an MCP tool makes, by the shape of its input, and the files that it reads."""
+    keys = {unified: key for unified, spelled in SPELLINGS.items() if (key := _held(tool_input, spelled))}
+    moved = [tool_input.get(key) for key in ("source", "destination")]
+    if all(isinstance(path, str) and path for path in moved):
+        return [Change(str(moved[0]), "move", to=str(moved[1]))], []
+    listed = tool_input.get("paths")
+    paths = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
+    uri = tool_input.get("uri")
+    paths += [uri[len("file://") :]] if isinstance(uri, str) and uri.startswith("file://") else []
+    for unified in _unified(name, {key: value for key, value in keys.items() if key not in ("command", "url")}, tool_input):
+        found = fold(row(unified, **keys))
+        if found.changes:
+            return found.changes, paths
+        paths += found.paths
+    return [], paths
 
 
 def _held(tool_input: Mapping[str, Any], spelled: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from onehook.codec import loads
-from onehook.core import Change, Facts, Mcp, PayloadError
+from onehook.core import Change, Facts, Mcp, PayloadError, PowerShell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,15 +28,17 @@ class Tool:
     """How to read the calls of one tool.
 
     `patch` is the input key that holds a whole patch. `keys`: unified key -> the host's key, where they differ. `unless`: the main key
-    may be missing if this key is in the input ("key"), or if it has one of these values ("key=a|b").
+    may be missing if this key is in the input ("key"), or if it has one of these values ("key=a|b"). `shell`: "powershell" if that runs
+    its commands, or "system" if it does on Windows.
     """
 
-    __slots__ = ("keys", "names", "patch", "unless")
+    __slots__ = ("keys", "names", "patch", "shell", "unless")
 
-    def __init__(self, names: str, patch: str = "", unless: str = "", **keys: str) -> None:
+    def __init__(self, names: str, patch: str = "", unless: str = "", shell: str = "", **keys: str) -> None:
         self.names = tuple(names.split("|"))
         self.patch = patch
         self.unless = unless
+        self.shell = shell
         self.keys = keys
 
     def key(self, unified: str) -> str:
@@ -104,7 +106,7 @@ def fold(event: Event, tool: Tool) -> Facts:
         return _of_changes(changes_of_patch(tool_text(event, tool.patch)), event.cwd)
     name = tool.names[0]
     if name == "Bash":
-        return Facts(command=tool_text(event, tool.key("command")))
+        return Facts(command=in_its_shell(tool, tool_text(event, tool.key("command"))))
     if name in ("Write", "Edit", "Delete"):
         return _of_changes(_file_changes(event, tool, name), event.cwd)
     if name in ("Read", "Grep", "Glob", "List"):
@@ -113,6 +115,11 @@ def fold(event: Event, tool: Tool) -> Facts:
     if name == "WebFetch":
         return Facts(url=tool_text(event, tool.key("url")))
     return Facts()
+
+
+def in_its_shell(tool: Tool, command: str) -> str:
+    runs_powershell = tool.shell == "powershell" or (tool.shell == "system" and sys.platform == "win32")
+    return PowerShell(command) if runs_powershell else command
 
 
 def _file_changes(event: Event, tool: Tool, name: str) -> list[Change]:
@@ -166,7 +173,7 @@ def take_tool(
         raise PayloadError(f"{event.native_event} {name}: the tool's input is not an object")
     mcp = mcp_of(name)
     if mcp is not None:
-        event.take_tool(("MCP",), name, tool_input, lambda _: Facts(mcp=mcp))
+        take_mcp(event, name, tool_input, mcp)
         return
     tool = read_as or tools.get(name)
     event._tool = tools.get(name)
@@ -183,6 +190,21 @@ def take_tool(
     known = tool
     read = facts or (lambda now: fold(now, known))
     event.take_tool(known.names, name, tool_input, read, spell or (lambda now, keys: native_keys(now, known, keys)))
+
+
+def take_mcp(event: Event, name: str, tool_input: dict[str, Any], mcp: Mcp) -> None:
+    """Set the tool of an MCP server. The files that its input names are those of the event, whatever the tool is called."""
+
+    def facts(now: Event) -> Facts:
+        if not now.tool_input:
+            return Facts(mcp=mcp)
+        from onehook.hostkit.shapes import files_of_mcp
+
+        changes, paths = files_of_mcp(mcp.tool, now.tool_input, lambda shape: fold(now, shape), Tool)
+        found = _of_changes(changes, now.cwd)
+        return Facts(paths=list(dict.fromkeys([*found.paths, *(absolute(path, now.cwd) for path in paths)])), changes=changes, mcp=mcp)
+
+    event.take_tool(("MCP",), name, tool_input, facts)
 
 
 def _refuse_if_gated(event: Event, name: str, tool: Tool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onehook.core import PowerShell
 from onehook.policies.bash_expand import Word
 
 SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash", "fish", "yash"])
@@ -272,7 +273,16 @@ def git(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     return [inner for inner in out if inner.argv or inner.text]
 
 
+def powershell(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    quoted = ["'" + w.replace("'", "''") + "'" if set(w) & set(" ;|&") and not w.startswith("-") else str(w) for w in argv[1:]]
+    return [Inner(name, None, PowerShell(" ".join(["pwsh", *quoted])))] if len(argv) > 1 else []
+
+
 SPECIAL_WRAPPERS = {
+    "pwsh": powershell,
+    "powershell": powershell,
+    "powershell.exe": powershell,
+    "pwsh.exe": powershell,
     "shell": shell,
     "eval": joined,
     "trap": trap,

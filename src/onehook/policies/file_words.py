@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 
-from onehook.core import wildcard
+from onehook.core import OnehookError, wildcard
 from onehook.policies.bash_wrappers import AFTER_VERB, PLAIN, SPECIAL_WRAPPERS
 from onehook.policies.danger_files import WRITE_OPS, operands
 from onehook.policies.danger_paths import HERE_MARKS, HOME_MARKS
+from onehook.policies.folders import Folder, as_read_by, found_by, is_deep, searched_without_operand
+from onehook.policies.scripts import started
 from onehook.policies.shell import Command, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from onehook.core import Event
     from onehook.policies.bash_expand import Word
 
     File = tuple[str, str, bool]
 
 MAX_LISTED = 10_000
+LEFT_OUT = ("--exclude", "--include", "--ignore")  # their values are patterns
+UNKNOWN = "\0\0"  # a word that another command makes
 # Their words are strings or names, not files that they open.
 NAMING = frozenset([
     "echo", "printf", "ls", "dir", "test", "[", "[[", "cd", "pushd", "popd", "find", "which", "type", "command", "basename", "dirname",
@@ -37,18 +42,50 @@ RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox
 
 def touched_files(text: str, cwd: str) -> Iterator[File]:
     """(file, what touches it, whether it is changed) for every command that the text would run."""
-    return files_of(parse(text).commands, cwd)
+    script = parse(text)
+    if script.cut:
+        raise OnehookError("the command is too long, nested too deeply or not complete: it cannot be checked for files")
+    commands = list(script.commands)
+    return files_of([*commands, *(below for command in commands for below in started(command))], cwd)
+
+
+def files_of_tool(event: Event) -> list[str]:
+    """The files and folders that a file tool reads; a search reads the contents of all files below its folder, or the project's."""
+    if event.tool != "Grep":
+        return list(event.paths)
+    glob = event.tool_input.get(event._tool.key("glob") if event._tool else "glob")
+    only = (glob.rpartition("/")[2],) if isinstance(glob, str) and glob and glob[0] != "!" and "{" not in glob else ()
+    return [Folder(path, only) for path in event.paths or [event.cwd or "."]]
 
 
 def files_of(commands: Iterable[Command], cwd: str) -> Iterator[File]:
-    """The same for commands that are read already. A file is named from the folder that the text starts in, whatever `cd` comes before."""
+    """The same for commands that are read already. A file is named from the folder that the text starts in, whatever `cd` comes before.
+
+    A folder that is read with everything in it is a Folder.
+    """
     folder = ""
+    found: list[Folder] = []
     for command in commands:
+        here = os.path.join(cwd, folder) if folder else cwd
         for word, writes in (*_redirected(command), *_argument_files(command)):
-            for name in _names(word, os.path.join(cwd, folder) if folder else cwd):
-                yield os.path.join(folder, name) if folder else name, command.name or "a redirect", writes
+            for name in _names(word, here):
+                yield _named(command, name, folder, here), command.name or "a redirect", writes
+        if found and command.name not in NAMING and command.name not in RUNNING and any(word == UNKNOWN for word in command.argv[1:]):
+            for tree in found:  # `find -exec cat {} +`, `find | xargs cat`, `cat $(find)`
+                yield tree, command.name, command.name in CHANGING
+        if command.name in ("find", "gfind"):
+            found = [tree.at(os.path.join(folder, tree)) for tree in found_by(command)]
+            if "-delete" in command.argv:
+                yield from ((tree, "find", True) for tree in found)
         if command.name in ("cd", "pushd"):
             folder = _entered(folder, operands(command))
+
+
+def _named(command: Command, name: str, folder: str, here: str) -> str:
+    path = os.path.join(folder, name) if folder else str(name)
+    if isinstance(name, Folder):
+        return name.at(path)
+    return as_read_by(command, path) if is_deep(command) and os.path.isdir(os.path.join(here, name)) else path
 
 
 def _entered(folder: str, words: list[Word]) -> str:
@@ -64,7 +101,8 @@ def _redirected(command: Command) -> list[tuple[Word, bool]]:
 
 def _argument_files(command: Command) -> list[tuple[Word, bool]]:
     name, words = command.name, operands(command)
-    values = [type(word)(word.partition("=")[2], word.glob) for word in command.argv[1:] if "=" in word]  # --env-file=.env, if=.env
+    # of --env-file=.env, if=.env
+    values = [type(word)(word.partition("=")[2], word.glob) for word in command.argv[1:] if "=" in word and not word.startswith(LEFT_OUT)]
     if name in NAMING or name in RUNNING or not name:
         return []
     if name in CHANGING:
@@ -78,7 +116,10 @@ def _argument_files(command: Command) -> list[tuple[Word, bool]]:
     if name in SEARCHING:
         in_place = name in ("sed", "perl", "gawk") and any(w.startswith(("-i", "--in-place")) or w == "-pi" for w in command.argv[1:])
         given = any(w in ("-e", "-f", "--expression", "--file", "--regexp") for w in command.argv[1:])
-        return [(word, in_place) for word in (words if given else words[1:])]
+        files = words if given else words[1:]
+        if searched_without_operand(command, files) and is_deep(command):
+            files = [type(command.argv[0])(".")]
+        return [(word, in_place) for word in files]
     return [(word, False) for word in (*words, *values)]
 
 
@@ -105,7 +146,8 @@ def _names(word: Word, cwd: str) -> list[str]:
         return [text]
     folder, _, pattern = text.rpartition("/")
     if any(c in "*?[" for c in folder):
-        return [text]
+        start = folder[: min(folder.find(c) for c in "*?[" if c in folder)].rpartition("/")[0]
+        return [Folder(start or ("/" if folder[:1] == "/" else "."), (_without_brackets(pattern),))]
     try:
         present = os.listdir(os.path.join(cwd, folder) or ".")[:MAX_LISTED]
     except OSError:

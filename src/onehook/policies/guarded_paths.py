@@ -22,49 +22,69 @@ def protected_paths(*patterns: str, allow_read: bool = False, allow: Iterable[st
     allow_read  only prevent changes
     allow       exceptions, as patterns: allow=("*.example.env",)
 
-    Shell commands are parsed: `cat .env`, `> .env`, `cp .env x`, `bash -c 'cat .env'` and `cat .e*` are recognised. A program that
-    opens the file itself is not: this is a guard rail, not a sandbox.
+    Shell commands are parsed: `cat .env`, `> .env`, `cp .env x`, `bash -c 'cat .env'`, `cat .e*` and `python -c "open('.env')"` are
+    recognised. So are commands and searches that read a folder with such a file in it: `cp -r`, `tar`, `grep -r`, `find -exec`, the
+    Grep tool; and calls of MCP tools that name a file. A program that opens the file itself is not: this is a guard rail, not a sandbox.
     """
     if not patterns or not all(isinstance(pattern, str) and pattern for pattern in patterns):
         raise ValueError('name at least one pattern: protected_paths("*.env")')
     guarded, excepted = [_prepared(pattern) for pattern in patterns], [_prepared(pattern) for pattern in allow]
     hooks = Hooks()
 
-    def is_guarded(path: str, cwd: str) -> bool:
-        for form in _forms(path, cwd):
+    def is_guarded(path: str, cwd: str, links: bool = True) -> bool:
+        for form in _forms(path, cwd, links):
             if any(_covers(pattern, form) for pattern in guarded) and not any(_covers(pattern, form) for pattern in excepted):
                 return True
         return False
 
+    def guarded_in(path: str, cwd: str) -> str:
+        """The path, or the first file in a folder that is read as a whole, that is protected."""
+        if is_guarded(path, cwd):
+            return path
+        inside = getattr(path, "files", None)  # of a Folder
+        return next((file for file in inside(cwd) if is_guarded(file, cwd, links=False)), "") if inside else ""
+
     @hooks.on("PreToolUse")
     def protected_path(event: Event) -> Response | None:
         written = [path for change in event.changes for path in (change.path, change.to) if path]
-        touched = written if allow_read else [*written, *event.paths]
-        for path in touched:
-            if is_guarded(path, event.cwd):
-                return deny(f"{path} is protected by policy; it may not be {'changed' if path in written else 'read or changed'}")
+        for path in written if allow_read else [*written, *_read(event)]:
+            if found := guarded_in(path, event.cwd):
+                ban = f"it may not be {'changed' if path in written else 'read or changed'}"
+                return deny(f"{found} is protected by policy; {ban}{_way_out(path, found)}")
         return _of_command(event) if event.command else None
 
     def _of_command(event: Event) -> Response | None:
         from onehook.policies.file_words import touched_files
 
         for word, verb, writes in touched_files(event.command, event.cwd):
-            if (writes or not allow_read) and is_guarded(word, event.cwd):
-                return deny(f"{verb} would {'change' if writes else 'read'} {word}, which is protected by policy")
+            if (writes or not allow_read) and (found := guarded_in(word, event.cwd)):
+                return deny(f"{verb} would {'change' if writes else 'read'} {found}, which is protected by policy{_way_out(word, found)}")
         return None
 
     return hooks
+
+
+def _read(event: Event) -> list[str]:
+    if event.tool != "Grep":
+        return event.paths
+    from onehook.policies.file_words import files_of_tool
+
+    return files_of_tool(event)
+
+
+def _way_out(path: str, found: str) -> str:
+    return f"; leave it out, or name other files than {path}" if found != path else ""
 
 
 def _prepared(pattern: str) -> str:
     return os.path.expanduser(pattern).replace("\\", "/").lower()
 
 
-def _forms(path: str, cwd: str) -> Iterator[tuple[str, str]]:
+def _forms(path: str, cwd: str, links: bool) -> Iterator[tuple[str, str]]:
     """The ways to name a file, absolute and relative to the project: as given, and with links resolved."""
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     yield _form(whole, cwd)
-    real = os.path.realpath(whole)
+    real = os.path.realpath(whole) if links else whole
     if real != whole:
         yield _form(real, os.path.realpath(cwd) if cwd else "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onehook.core import PowerShell
 from onehook.policies.bash_expand import Expander, Values, Word
 from onehook.policies.bash_inspect import (
     Input,
@@ -15,60 +16,19 @@ from onehook.policies.bash_inspect import (
 from onehook.policies.bash_syntax import Reader
 from onehook.policies.bash_words import MAX_DEPTH, Node, Part, Redir
 from onehook.policies.bash_wrappers import SHELLS, inner_commands
+from onehook.policies.script import MAX_TEXT, Command, Redirect, Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_TEXT = 1 << 20
+__all__ = ["Command", "Redirect", "Script", "Walker", "parse"]
+
 MAX_COMMANDS = 5000
 MAX_CALLS = 200
 MAX_READ = 4 << 20
 DECLARERS = frozenset({"export", "declare", "local", "readonly", "typeset"})
 PASS_THROUGH = frozenset({"cat", "tee"})
-
-
-class Redirect:
-    """`target` is the file or descriptor, or the text of a here-document (<<) or here-string (<<<)."""
-
-    __slots__ = ("op", "target")
-
-    def __init__(self, op: str, target: Word) -> None:
-        self.op, self.target = op, target
-
-
-class Command:
-    """A simple command.  `opaque`: it runs text that cannot be inspected, produced by the commands in `sources`.
-
-    `argv` starts with the name as written; `stdin` is what it reads, if that is known."""
-
-    __slots__ = ("argv", "name", "opaque", "redirects", "source", "sources", "stdin", "via")
-
-    def __init__(
-        self,
-        name: str,
-        argv: list[Word],
-        redirects: list[Redirect],
-        via: tuple[str, ...],
-        source: str,
-        opaque: bool = False,
-        sources: tuple[str, ...] = (),
-        stdin: str | None = None,
-    ) -> None:
-        self.name, self.argv, self.redirects, self.via, self.source = name, argv, redirects, via, source
-        self.opaque, self.sources, self.stdin = opaque, sources, stdin
-
-    def __repr__(self) -> str:
-        return f"<Command {self.source!r}>"
-
-
-class Script:
-    """`broken`: not valid bash, so commands may be missing.  `cut`: too deep or too long to read it all."""
-
-    __slots__ = ("broken", "commands", "cut", "fork_bomb")
-
-    def __init__(self, commands: list[Command], broken: bool, cut: bool, fork_bomb: bool) -> None:
-        self.commands, self.broken, self.cut, self.fork_bomb = commands, broken, cut, fork_bomb
 
 
 class Context:
@@ -97,12 +57,16 @@ _LAST: list[tuple[str, Script]] = []  # several policies ask about the same comm
 
 def parse(command: str) -> Script:
     """Every simple command that the text would run, in order.  Never raises."""
-    if not _LAST or _LAST[0][0] != command:
+    if not _LAST or _LAST[0][0] != command or type(_LAST[0][0]) is not type(command):
         _LAST[:] = [(command, _parsed(command))]
     return _LAST[0][1]
 
 
 def _parsed(command: str) -> Script:
+    if isinstance(command, PowerShell):
+        from onehook.policies.powershell import parse_powershell
+
+        return parse_powershell(command)
     walker = Walker()
     walker.cut = len(command) > MAX_TEXT
     try:
@@ -138,6 +102,13 @@ class Walker:
         whole = context.depth == 0 or "${" not in text
         self.broken, self.cut = self.broken or (reader.broken and whole), self.cut or reader.cut
         self.walk(program, context.but(source=text, depth=context.depth + 1))
+
+    def read_powershell(self, text: str, context: Context) -> None:
+        from onehook.policies.powershell import parse_powershell
+
+        script = parse_powershell(text)
+        self.cut = self.cut or script.cut
+        self.commands += [command.behind(context.via) for command in script.commands]
 
     def walk(self, node: Node, context: Context) -> None:
         if context.depth > 2 * MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
@@ -301,6 +272,8 @@ class Walker:
             below = context.but(via=(*context.via, inner.label))
             if inner.argv is not None:
                 self.emit(inner.argv, [], below, source, made)
+            elif isinstance(inner.text, PowerShell):
+                self.read_powershell(inner.text, below)
             elif inner.text is not None and not hidden_script(inner.text):
                 self.read(inner.text, below.but(stdin=None, args=inner.args))
         if reads_script(name, argv) and stdin is not None and stdin.text is not None:

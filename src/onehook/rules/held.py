@@ -32,9 +32,33 @@ def path_covered(glob: str, path: str, folder: str, cwd: str, strict: bool) -> b
     is found at any depth, and a folder covers what is in it. `strict` is for rules that stop something: case does not count, a link is
     followed, and /x covers the absolute path too, since that is what people mean by Edit(/etc/**).
     """
+    if strict and hasattr(path, "files") and first_in(path, [glob], [], folder, cwd):
+        return True
     forms = _forms(path, cwd)
     covered = [any(_covered(g, form, strict) for g in _absolute(glob, folder, cwd, strict)) for form in forms]
     return any(covered) if strict else all(covered)
+
+
+def first_in(path: Any, globs: Sequence[str], out: Sequence[str], folder: str, cwd: str) -> str:
+    """The first file in a folder that is read as a whole (policies.folders.Folder) that a rule covers, or ""."""
+    wanted, excepted = _prepared(globs, folder, cwd), _prepared(out, folder, cwd)
+    for file in path.files(cwd):
+        parts = os.path.normpath(os.path.join(cwd, file)).replace("\\", "/").lower().strip("/").split("/")
+        if _one_covers(wanted, parts) and not _one_covers(excepted, parts):
+            return str(file)
+    return ""
+
+
+def _prepared(globs: Sequence[str], folder: str, cwd: str) -> list[list[str]]:
+    return [whole.lower().strip("/").split("/") for glob in globs for whole in _absolute(glob, folder, cwd, True)]
+
+
+def _one_covers(globs: list[list[str]], parts: list[str]) -> bool:
+    return any(_covers_at_any_depth(glob[1], parts) if glob[0] == "**" and len(glob) == 2 else _segments(glob, parts) for glob in globs)
+
+
+def _covers_at_any_depth(name: str, parts: list[str]) -> bool:
+    return any(wildcard(name, part) for part in parts)
 
 
 def _forms(path: str, cwd: str) -> list[str]:
@@ -86,12 +110,13 @@ def _segments(globs: list[str], parts: list[str]) -> bool:
 def touched(event: Event, commands: Sequence[Command]) -> list[Touch]:
     """The files that a call reads or changes, by its tool or by the commands in it."""
     written = [(path, True) for change in event.changes for path in (change.path, change.to) if path]
-    found = written + [(path, False) for path in event.paths if (path, True) not in written]
-    if commands:
-        from onehook.policies.file_words import files_of
+    if not commands and event.tool != "Grep":
+        return written + [(path, False) for path in event.paths if (path, True) not in written]
+    from onehook.policies.file_words import files_of, files_of_tool
 
-        found += [(name, writes) for name, _, writes in files_of(commands, event.cwd)]
-    return found
+    # That a folder is moved or deleted with a file in it is not a change of that file, for a rule: every checkout has a .git/config.
+    found = [(str(name) if writes else name, writes) for name, _, writes in files_of(commands, event.cwd)]
+    return written + [(path, False) for path in files_of_tool(event) if (path, True) not in written] + found
 
 
 def urls_of(event: Event, commands: Sequence[Command]) -> list[str]:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 TRANSPARENT = frozenset(["timeout", "gtimeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "noglob"])
 # They change nothing and show nothing that was not in the command.
 HARMLESS = frozenset(["true", "false", ":", "echo", "printf", "pwd", "test", "["])
+# They may read a folder with everything in it, so that a file can be read without its name in the line (policies/folders.py).
+TREES = frozenset([
+    "cp", "gcp", "scp", "rsync", "grep", "egrep", "fgrep", "ggrep", "zip", "diff", "tar", "gtar", "bsdtar", "rg", "ag", "ack", "7z", "7za",
+    "7zr", "rar",
+])  # fmt: skip
 WRITE_OPS = frozenset([">", ">>", ">|", "&>", "&>>", "<>"])
 INTERPRETED = frozenset(
     ["python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "osascript", "deno"]
@@ -32,8 +37,8 @@ class Line:
     __slots__ = ("broken", "commands", "cut", "fork_bomb", "plain")
 
     def __init__(self, text: str) -> None:
-        found = read(text) if text else []
-        self.plain = found is not None
+        found = (read(text) if type(text) is str else None) if text else []  # PowerShell is a kind of str
+        self.plain = found is not None and not any(command.name in TREES for command in found)
         self.broken = self.cut = self.fork_bomb = False
         self.commands: list[Command] = found or []
         if found is None:
@@ -46,7 +51,7 @@ class Line:
         self.commands = list(script.commands)
         self.broken, self.cut, self.fork_bomb = script.broken, script.cut, script.fork_bomb
         if any(command.name in INTERPRETED for command in self.commands):
-            from onehook.rules.scripts import started
+            from onehook.policies.scripts import started
 
             self.commands += [below for command in script.commands for below in started(command)]
 
@@ -64,9 +69,9 @@ class Line:
         return inside
 
 
-def findings(table: Table, event: Event) -> list[Finding]:
+def findings(table: Table, event: Event, line: Line | None = None) -> list[Finding]:
     """Everything that the rules say about an event, in the order of its parts."""
-    line = Line(event.command)
+    line = line or Line(event.command)
     return [*_of_commands(table, event, line), *_of_the_rest(table, event, line), *_allowed(table, event, line)]
 
 
@@ -198,10 +203,12 @@ def _also_about(rule: dict[str, Any], event: Event, line: Line, commands: Sequen
 
 
 def _path_listed(globs: Sequence[str], path: str, folder: str, cwd: str) -> bool:
-    from onehook.rules.held import path_covered
+    from onehook.rules.held import first_in, path_covered
 
     out = [glob for glob in globs if glob[0] == "!"]
-    held = any(path_covered(glob, path, folder, cwd, True) for glob in globs if glob[0] != "!")
+    held = any(path_covered(glob, str(path), folder, cwd, True) for glob in globs if glob[0] != "!")
+    if not held and hasattr(path, "files"):
+        return bool(first_in(path, [glob for glob in globs if glob[0] != "!"], [glob[1:] for glob in out], folder, cwd))
     return held and not any(path_covered(glob[1:], path, folder, cwd, False) for glob in out)
 
 
@@ -257,6 +264,8 @@ def _allowed(table: Table, event: Event, line: Line) -> list[Finding]:
         if line.broken or line.cut or not line.commands:
             return []
         covering = [_covering(table, event, command, entries) for command in line.commands]
+    elif event.mcp:
+        return []  # Read(./src/**) lets file tools read, and not every server's tool whose input has a path
     else:
         covering = [_covering_path(entries, path, writes, event.cwd) for path, writes in held.touched(event, [])]
     named = [entry for entry in covering if entry]

@@ -16,7 +16,7 @@ import os
 import sys
 
 from onehook.cache import FOLDER as CACHE
-from onehook.core import Hooks, Options, Registration, UsageError, merge
+from onehook.core import HandlerError, Hooks, Options, Registration, UsageError, merge
 from onehook.rules import BLOCK, MAGIC, config_folder
 
 TYPE_CHECKING = False
@@ -121,12 +121,17 @@ class Rules(Hooks):
         return merge(response, self.programs.dispatch(event))
 
     def judged(self, event: Event) -> Response | None:
-        from onehook.rules.judge import findings
+        from onehook.rules.judge import Line, findings
         from onehook.rules.levels import answered
 
-        found = findings(self.table, event)
+        line = Line(event.command)
+        found = findings(self.table, event, line)
         self.noted += found
-        return answered(found)
+        answer = answered(found)
+        if line.cut and (answer is None or answer.decision != "deny") and self.table.header["options"].get("mode") != "observe":
+            # An error, and not "no objection": `fail` says what happens then.
+            raise HandlerError("the command is too long, nested too deeply or not complete: the rules cannot judge it")
+        return answer
 
     def _take_policy(self, name: str, positional: Sequence[Any], named: Mapping[str, Any], says: dict[str, Any]) -> None:
         from onehook import policies

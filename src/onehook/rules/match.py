@@ -185,7 +185,7 @@ def in_class(name: str, word: str, lists: Lists) -> bool:
     if name == "<unknown>":
         return "\0" in word
     if name == "<sql>":
-        from onehook.rules.scripts import sql_destroys
+        from onehook.policies.scripts import sql_destroys
 
         return sql_destroys(word)
     return _path_class(name, word)

@@ -22,7 +22,8 @@ _BUSY = frozenset([
     "pipenv", "pdm", "hatch", "rye", "bundle", "npm", "pnpm", "yarn", "mise", "eval", "trap", "ssh", "su", "runuser", "script",
     "nix-shell", "flock", "xargs", "gxargs", "parallel", "watch", "find", "gfind", "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash",
     "rbash", "fish", "yash", "source", ".", "at", "batch", "export", "declare", "local", "readonly", "typeset", "set", "alias",
-    "unalias", "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "pwsh", "git", "op",
+    "unalias", "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "pwsh",
+    "pwsh.exe", "powershell", "powershell.exe", "git", "op",
     "doppler", "infisical", "dotenvx", "devbox", "pixi",
 ])  # fmt: skip
 # Of these only some uses run other words: those with one of the verbs.

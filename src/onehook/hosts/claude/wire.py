@@ -92,7 +92,7 @@ CAPS = {
 
 TOOLS = {
     "Bash": Tool("Bash"),
-    "PowerShell": Tool("Bash"),
+    "PowerShell": Tool("Bash", shell="powershell"),
     # Carries a command, and the host's own Bash matcher sees it too; or a WebSocket instead.
     "Monitor": Tool("Bash", unless="ws"),
     "Read": Tool("Read"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, decoded, take_common, take_tool, tool_text
+from onehook.hostkit.tools import Tool, decoded, in_its_shell, take_common, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ _CREATE = {"file_path": "path", "content": "file_text"}
 _EDIT = {"file_path": "path", "old_string": "old_str", "new_string": "new_str"}
 NATIVE_TOOLS = {
     "bash": Tool("Bash"),
-    "powershell": Tool("Bash"),
+    "powershell": Tool("Bash", shell="powershell"),
     "local_shell": Tool("Bash"),
     "write_bash": Tool("Bash", command="input"),  # keys typed into a shell, up to 1.0.61
-    "write_powershell": Tool("Bash", command="input"),
+    "write_powershell": Tool("Bash", command="input", shell="powershell"),
     "view": Tool("Read", **_VIEW),
     "create": Tool("Write", **_CREATE),
     "edit": Tool("Edit", **_EDIT),
@@ -206,8 +206,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     if EVENTS[event.native_event].shape == "request":
         _take_request(event, name, given)
     elif isinstance(name, str) and name not in TOOLS and "-" in name and isinstance(given, dict):
-        mcp = Mcp.joined(name, "-")  # none of Copilot's own tools has a hyphen
-        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        take_mcp(event, name, given, Mcp.joined(name, "-"))  # none of Copilot's own tools has a hyphen
     elif name == "str_replace_editor" and isinstance(given, dict):
         tool = _EDITOR.get(str(given.get("command")), TOOLS[name])
         take_tool(event, TOOLS, name, given, read_as=Tool("|".join((*tool.names, name)), **tool.keys))
@@ -224,7 +223,7 @@ def _typed_facts(event: Event) -> Facts:
     typed = tool_text(event, "input")
     for key in _KEYS:
         typed = typed.replace(key, "")
-    return Facts(command=typed.replace("{enter}", "\n"))
+    return Facts(command=in_its_shell(TOOLS[event.native_tool], typed.replace("{enter}", "\n")))
 
 
 def _typed_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,8 +237,7 @@ def _take_request(event: Event, name: object, given: object) -> None:
     """A permission request has a summary of the input: the command, or the file and the change to it as a diff."""
     if isinstance(name, str) and "/" in name and isinstance(given, dict):
         server, _, tool = name.partition("/")
-        mcp = Mcp(server, tool)
-        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        take_mcp(event, name, given, Mcp(server, tool))
         return
     # Creating a file is asked for as an edit too.
     take_tool(event, TOOLS, name, given, read_as=Tool("Edit|Write", new_string="diff") if name == "edit" else None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, absolute, decoded, listed_edits, take_common, take_tool
+from onehook.hostkit.tools import Tool, absolute, decoded, listed_edits, take_common, take_mcp, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,8 +206,7 @@ def _take_named_tool(event: Event, payload: dict[str, Any]) -> None:
 
 def _take_mcp(event: Event, native_name: str, server: str, tool: str, tool_input: object) -> None:
     arguments = decoded(tool_input)
-    mcp = Mcp(server, tool)
-    event.take_tool(("MCP",), native_name, arguments if isinstance(arguments, dict) else {"input": arguments}, lambda _: Facts(mcp=mcp))
+    take_mcp(event, native_name, arguments if isinstance(arguments, dict) else {"input": arguments}, Mcp(server, tool))
 
 
 def _take_implied_tool(event: Event, tool: str, payload: dict[str, Any]) -> None:

@@ -8,9 +8,9 @@ on stderr, and JSON beside it where that is read.
 from __future__ import annotations
 
 from onehook.codec import dumps
-from onehook.core import Event, Facts, Mcp, Output, PayloadError
+from onehook.core import Event, Mcp, Output, PayloadError
 from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, take_common, take_tool
+from onehook.hostkit.tools import Tool, take_common, take_mcp, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     event.tool_response = payload.get("tool_response")
     if isinstance(name, str) and MCP_JOINT in name and isinstance(given, dict):
-        mcp = Mcp.joined(name, MCP_JOINT)
-        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        take_mcp(event, name, given, Mcp.joined(name, MCP_JOINT))
     else:
         take_tool(event, TOOLS, name, given)
 

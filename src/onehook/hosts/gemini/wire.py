@@ -9,7 +9,7 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, absolute, take_common, take_tool, tool_text
+from onehook.hostkit.tools import Tool, absolute, take_common, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ CAPS = {
 }
 
 TOOLS = {
-    "run_shell_command": Tool("Bash"),
+    "run_shell_command": Tool("Bash", shell="system"),
     "read_file": Tool("Read"),
     "read_many_files": Tool("Read", unless="include"),
     "write_file": Tool("Write"),
     "replace": Tool("Edit"),
-    "grep_search": Tool("Grep", path="dir_path"),
+    "grep_search": Tool("Grep", path="dir_path", glob="include_pattern"),
     "search_file_content": Tool("Grep", path="dir_path"),  # what grep_search was called before
     "glob": Tool("Glob", path="dir_path"),
     "list_directory": Tool("List", path="dir_path"),
@@ -130,7 +130,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
         return
     mcp = _mcp_of(name, payload.get("mcp_context"))
     if mcp is not None:
-        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        take_mcp(event, name, given, mcp)
     elif name == "web_fetch":
         take_tool(event, TOOLS, name, given, _fetch_facts)
     elif name == "read_many_files":

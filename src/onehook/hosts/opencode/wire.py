@@ -8,9 +8,9 @@ reason, args (the whole input, in the tool's own keys), context and message; not
 from __future__ import annotations
 
 from onehook.codec import dumps
-from onehook.core import Event, Facts, Mcp, Output, PayloadError
+from onehook.core import Event, Mcp, Output, PayloadError
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, take_common, take_tool
+from onehook.hostkit.tools import Tool, take_common, take_mcp, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ TOOLS = {
     "edit": Tool("Edit", file_path="filePath", old_string="oldString", new_string="newString"),
     # For some models this is the only tool that changes files, so handlers for Edit and for Write both see it.
     "apply_patch": Tool("Edit|Write", patch="patchText"),
-    "grep": Tool("Grep"),
+    "grep": Tool("Grep", glob="include"),
     "glob": Tool("Glob"),
     "list": Tool("List"),
     "webfetch": Tool("WebFetch"),
@@ -118,7 +118,7 @@ def _take_tool(event: Event, payload: dict[str, Any], tools: Mapping[str, Tool])
     event.tool_response = payload.get("tool_response")
     mcp = None if name in tools else _mcp(name, payload.get("mcp"))
     if mcp is not None and isinstance(name, str) and isinstance(given, dict):
-        event.take_tool(("MCP",), name, given, lambda _: Facts(mcp=mcp))
+        take_mcp(event, name, given, mcp)
         return
     take_tool(event, tools, name, given)
 

@@ -80,7 +80,7 @@ CAPS = {
 }
 
 TOOLS = {
-    "run_shell_command": Tool("Bash"),
+    "run_shell_command": Tool("Bash", shell="system"),
     "monitor": Tool("Bash"),  # carries a command
     "read_file": Tool("Read", unless="absolute_path"),
     "write_file": Tool("Write"),

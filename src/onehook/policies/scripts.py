@@ -80,8 +80,7 @@ def _effects(code: str, via: tuple[str, ...], source: str) -> Iterator[Command]:
         if not listed and len(words) == 1 and (rest := _strings(arguments)[1:]) and " " not in words[0]:
             text = " ".join([words[0], *map(_quoted, rest)])  # spawn('rm', ['-rf', '/'])
         for item in parse(text).commands if text else []:
-            item_via = (*via, *item.via)
-            yield Command(item.name, item.argv, item.redirects, item_via, item.source, item.opaque, item.sources, item.stdin)
+            yield item.behind(via)
 
 
 def _targets(code: str, names: tuple[str, ...], listed: bool) -> Iterator[Word]:
