@@ -101,6 +101,11 @@ def test_permissions_judge_the_same(project, rules, command):
     assert said == ("deny" if command in READS else None)
 
 
+def test_a_permission_names_the_file_that_it_is_about(project, rules):
+    (finding,) = rules('[permissions]\ndeny = ["Read(./secrets/**)"]\n').explain("grep -r x .", str(project)).findings
+    assert finding.reason == "./secrets/key may not be used"
+
+
 def test_a_rule_with_exceptions_looks_at_each_file(project, rules):
     rule = '[[rule]]\nid = "keys"\nlevel = "deny"\nreason = "no"\naccess = "read"\npaths = ["key", ".env", "!secrets/key"]\n'
     tried = rules(rule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from onehook.core import OnehookError, wildcard
+from onehook.core import HandlerError, wildcard
 from onehook.policies.bash_wrappers import AFTER_VERB, PLAIN, SPECIAL_WRAPPERS
 from onehook.policies.danger_files import WRITE_OPS, operands
 from onehook.policies.danger_paths import HERE_MARKS, HOME_MARKS
@@ -44,7 +44,7 @@ def touched_files(text: str, cwd: str) -> Iterator[File]:
     """(file, what touches it, whether it is changed) for every command that the text would run."""
     script = parse(text)
     if script.cut:
-        raise OnehookError("the command is too long, nested too deeply or not complete: it cannot be checked for files")
+        raise HandlerError("the command is too long, nested too deeply or not complete: it cannot be checked for files")
     commands = list(script.commands)
     return files_of([*commands, *(below for command in commands for below in started(command))], cwd)
 

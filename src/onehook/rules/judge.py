@@ -244,7 +244,8 @@ def _permission_part(entry: dict[str, Any], event: Event, line: Line, command: C
     if entry["kind"] == "path":
         for path, writes in held.touched(event, line.commands):
             if writes == entry["writes"] and held.path_covered(entry["glob"], path, entry["folder"], event.cwd, True):
-                return path
+                inside = held.first_in(path, [entry["glob"]], [], entry["folder"], event.cwd) if hasattr(path, "files") else ""
+                return inside or path
         return ""
     return part_of(event) if held.permission_holds(entry, event, True) else ""
 
