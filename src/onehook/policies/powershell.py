@@ -1,7 +1,7 @@
 """What a PowerShell command line would run, in the form that the rules for shell commands judge: Remove-Item -Recurse is rm -r.
 
 Programs are called in PowerShell as they are in a POSIX shell, so every rule about git, docker or terraform holds here too. Cmdlets are
-read by the tables below. What cannot be read is said: an expression that runs text is opaque, and a line without an end is cut.
+read by the tables below. What cannot be read is marked: an expression that runs text is opaque, and a line without an end is cut.
 """
 
 from __future__ import annotations
