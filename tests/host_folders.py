@@ -6,7 +6,6 @@ answers.json      what the agent makes of a hook's answer (hostkit/test_reverse.
 facts.py          what else the shared tests need to know of the host; see facts()
 captures/         payloads that the real agent sent, and what each is read as
 transcripts/      sessions that the real agent left, below the folder that its reader looks in
-corpus.py         hooks as people write them for this agent (corpus/test_corpus.py)
 install/          its config file before and after an install (setup/test_plan_cases.py)
 test_*.py         what is true of this host alone
 """

@@ -40,7 +40,7 @@ class NotThere(Exception):
 
 def project_of(folder: Path, hook: Hook) -> Path:
     """A project with the hook's files, as they are before it runs."""
-    project = folder / "project"
+    project = folder / "a project"
     for name, text in FILES.items():
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,19 +22,33 @@ def mentions(words: Sequence[str], folder: str, variables: Mapping[str, str], wo
 
 def _files(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> Iterator[str]:
     """The files that a command names, with the variables in it replaced."""
-    for word in words:
-        for part in _expanded(word, variables).replace('"', " ").replace("'", " ").replace(";", " ").split():
-            path = os.path.join(folder, os.path.expanduser(part))
+    for line in words:
+        for word in (line, *_split(line)):  # a word of a list is a file's name itself, spaces and all
+            path = os.path.join(folder, os.path.expanduser(_expanded(word, variables)))
             if os.path.isfile(path):
                 yield path
 
 
-def _expanded(text: str, variables: Mapping[str, str]) -> str:
+def _split(line: str) -> list[str]:
+    """The words of a shell command, without their quotes."""
+    words, quote = [""], ""
+    for character in line:
+        if character == quote:
+            quote = ""
+        elif not quote and character in "\"'":
+            quote = character
+        elif not quote and character in " \t\n;|&()<>":
+            words.append("")
+        else:
+            words[-1] += character
+    return [word for word in words if word]
+
+
+def _expanded(word: str, variables: Mapping[str, str]) -> str:
     for name, value in variables.items():
-        if name in text:
-            for spelled in (f'"${{{name}}}"', f'"${name}"', f"${{{name}}}", f"${name}"):
-                text = text.replace(spelled, value)
-    return text
+        if name in word:
+            word = word.replace(f"${{{name}}}", value).replace(f"${name}", value)
+    return word
 
 
 def _beside(script: str) -> list[str]:
