@@ -52,7 +52,7 @@ def test_the_fallback_of_one_agent_wins_over_the_general_one_wherever_that_is_gi
         ({"ask_fallback": {"cursor": "never"}}, "cursor_ask_fallback='never': choose one of allow, deny, ask"),
         ({"ask_fallback": {"nobody": "ask"}}, "nobody_ask_fallback: unknown agent 'nobody'; the agents are claude,"),
         ({"nobody_ask_fallback": "ask"}, "nobody_ask_fallback: unknown agent 'nobody'"),
-        ({"nonsense": "ask"}, "unknown option 'nonsense'; the options are fail, timeout,"),
+        ({"nonsense": "ask"}, "unknown option 'nonsense'; the options are mode, fail, timeout,"),
         ({"isolation": "thread"}, "unknown option 'isolation'"),  # of the command line alone
     ],
 )

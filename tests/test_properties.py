@@ -216,8 +216,9 @@ CODECS = [_c_codec(), _stdlib_codec()]
 @given(json_values)
 def test_writing_agrees_with_json(value: Any) -> None:
     assert dumps(value) == json.dumps(value)
-    for _, encode in CODECS:
+    for _, encode, encode_compact in CODECS:
         assert encode(value) == json.dumps(value)
+        assert encode_compact(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @quick
@@ -225,7 +226,7 @@ def test_writing_agrees_with_json(value: Any) -> None:
 def test_reading_agrees_with_json(value: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     assert loads(f" {text}\r\n") == value
-    for scan, _ in CODECS:
+    for scan, *_ in CODECS:
         assert scan(text, 0) == (value, len(text))
 
 
@@ -250,14 +251,14 @@ def test_reading_refuses_what_json_refuses(text: str) -> None:
 def test_what_is_no_json_number_is_refused_by_both_codecs(text: str) -> None:
     with pytest.raises(PayloadError):
         loads(text)
-    for scan, _ in CODECS:
+    for scan, *_ in CODECS:
         with pytest.raises(ValueError, match="is not JSON"):
             scan(text, 0)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"x", object(), {"a": [{"b": {1}}]}])
 def test_what_is_no_json_is_not_written(value: object) -> None:
-    for encode in (dumps, *(encode for _, encode in CODECS)):
+    for encode in (dumps, *(encode for _, *encoders in CODECS for encode in encoders)):
         with pytest.raises((TypeError, ValueError)):
             encode(value)
 
