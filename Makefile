@@ -29,7 +29,7 @@ types: $(READY)
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 tests: $(READY)
-	$(BIN)/pytest -n 2 --cov --cov-report=term --ignore=tests/live
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --ignore=tests/live
 
 test: lint types tests
 
@@ -38,7 +38,7 @@ FAST := tests/hosts/test_cases.py tests/hosts/test_wires.py tests/hosts/test_cap
 	tests/test_cycles.py tests/test_wording.py tests/packs tests/docgen tests/cli/test_conventions.py
 
 check: lint types
-	$(BIN)/pytest -n 2 -q -m "not slow" $(FAST)
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" $(FAST)
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
