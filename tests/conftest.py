@@ -25,13 +25,6 @@ os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.enviro
 _count = itertools.count()
 
 
-def pytest_collection_modifyitems(items):
-    """Random examples reach no line that the plain tests do not, and tracing makes such code two to three times slower."""
-    for item in items:
-        if getattr(item.function, "is_hypothesis_test", False):
-            item.add_marker("no_cover")
-
-
 @pytest.fixture(scope="session")
 def _states(tmp_path_factory):
     return str(tmp_path_factory.mktemp("states"))

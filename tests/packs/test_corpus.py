@@ -52,7 +52,6 @@ def test_a_pack_is_complete(pack):
         assert rule["id"] in ("too-complex", "large") or (rule["matches"] and rule["passes"])
 
 
-@pytest.mark.no_cover  # see conftest.py
 def test_recommended_stops_no_ordinary_command(table_with):
     commands = ordinary()
     assert len(commands) >= 1500
@@ -68,7 +67,6 @@ def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
     assert len(missed) <= 0.05 * len(commands), missed
 
 
-@pytest.mark.no_cover  # see conftest.py
 def test_the_packs_alone_let_most_ordinary_commands_pass(table_with):
     """With every pack on, what is stopped is what the packs are about: servers, sudo, remote machines, applies."""
     commands = ordinary()
