@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from onehook.setup import files
 from onehook.setup.files import TEMP_PREFIX, FileEdit, FilesError, ScopeError, StaleError, write
 from tests.setup.killing import forked
 
@@ -162,6 +163,28 @@ def test_a_save_by_another_program_after_the_check_is_kept(
 
     with pytest.raises(StaleError, match="another program"):
         write([FileEdit(scope / "a", b"old", after)], roots={scope / "a": scope}, ready=save)
+    assert (scope / "a").read_bytes() == b"theirs"
+    assert everything_below(scope) == {"a"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files are exchanged in one step on Linux only")
+@pytest.mark.parametrize("after", [b"ours", None], ids=["edit", "removal"])
+def test_a_save_by_another_program_after_the_last_check_is_put_back(
+    scope: Path, monkeypatch: pytest.MonkeyPatch, after: bytes | None
+) -> None:
+    (scope / "a").write_bytes(b"old")
+    check = files._fresh_status
+
+    def checked_and_then_saved(edit: FileEdit, real: Path) -> os.stat_result | None:
+        status = check(edit, real)
+        if ready:
+            real.write_bytes(b"theirs")
+        return status
+
+    ready: list[bool] = []
+    monkeypatch.setattr(files, "_fresh_status", checked_and_then_saved)
+    with pytest.raises(StaleError, match="another program"):
+        write([FileEdit(scope / "a", b"old", after)], roots={scope / "a": scope}, ready=lambda: ready.append(True))
     assert (scope / "a").read_bytes() == b"theirs"
     assert everything_below(scope) == {"a"}
 

@@ -20,8 +20,8 @@ _WORDS = ("TODO", "FIXME", "XXX", "HACK")
 def context_notes(start: str = "", compacted: str = "", files: Iterable[str] = ()) -> Hooks:
     """Give the model context when a session starts, and again after a compaction, which forgets it.
 
-    start      a text for every start
-    compacted  a text for the start after a compaction, in addition; where the agent has no such start, before the compaction
+    start      what the model is told at every start
+    compacted  what it is told after a compaction, in addition; where the agent has no such start, before the compaction
     files      files of the project whose content is given with both, such as a map of the code or what is decided
     """
     if not start and not compacted and not files:
