@@ -52,8 +52,7 @@ def _show(found: list[Row], machine: Machine) -> None:
 
     table = Table()
     for heading in ("agent", "scope", "policy and config file", "events", "mode", "fail"):
-        # The longest event and mode are never broken in two; matchers behind an event may be.
-        table.add_column(heading, overflow="fold", min_width={"events": 16, "mode": 11}.get(heading))
+        table.add_column(heading, overflow="fold")
     for row in found:
         policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
