@@ -45,16 +45,18 @@ def test_every_mode_is_started_in_the_sandbox_and_pointed_at_the_model(host: str
 def test_every_step_is_a_step_of_a_script(host: str) -> None:
     module = live(host)
     for mode in module.MODES:
-        steps = [
-            module.shell("ls", mode),
-            module.write("/p/a", "text\n", mode),
-            module.read("/p/a", mode),
-            module.edit("/p/a", "old", "new", mode),
-            module.mcp("server", "tool", {"a": 1}, mode),
-            module.subagent("a prompt", mode),
-            module.subagent_end("the end", mode),
-        ]
-        assert len(parse_script([step for step in steps if step])) >= 6
+        steps = {
+            ("a command",): module.shell("a command", mode),
+            ("/p/a", "a text"): module.write("/p/a", "a text\n", mode),
+            ("/p/a",): module.read("/p/a", mode),
+            ("/p/a", "old words", "new words"): module.edit("/p/a", "old words", "new words", mode),
+            ("a server", "a tool", "an argument"): module.mcp("a server", "a tool", {"a": "an argument"}, mode),
+            ("a prompt",): module.subagent("a prompt", mode),
+            ("the end",): module.subagent_end("the end", mode),
+        }
+        assert len(parse_script([step for step in steps.values() if step])) >= 6
+        for values, step in steps.items():
+            assert step is None or all(value in json.dumps(step) for value in values)
 
 
 @each_host

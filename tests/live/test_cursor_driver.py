@@ -75,24 +75,39 @@ def session(sandbox: Sandbox, *steps: Step) -> str:
     return done.stdout
 
 
+def told(stdout: str) -> list[str]:
+    """What the model's side was given, in order: prompts, tool results, refusals, contexts, follow-ups."""
+    return [entry["text"] for entry in json.loads(stdout)["told"]]
+
+
+def blocked(stdout: str) -> list[tuple[str, str]]:
+    """What hooks stopped: (tool | prompt | subagent | session, its name)."""
+    return [(entry["what"], entry["name"]) for entry in json.loads(stdout)["blocked"]]
+
+
+def ended(stdout: str) -> bool:
+    """Whether the session came to its own end (not out of time, out of turns or broken)."""
+    return json.loads(stdout)["ended"] in ("completed", "prompt-blocked", "session-blocked")
+
+
 @needs_cursor
 def test_a_denied_command_does_not_run_and_only_the_user_message_reaches_the_model(sandbox: Sandbox) -> None:
     answer = {"permission": "deny", "user_message": "U", "agent_message": "A"}
     install(sandbox, {"preToolUse": [{"command": answering(answer)}]})
     stdout = session(sandbox, live.shell("touch ran"))
     assert not (sandbox.project / "ran").exists()
-    assert live.blocked(stdout) == [("tool", "Shell")]
-    assert live.told(stdout)[1].startswith("U\n")
-    assert "A" not in live.told(stdout)[1].replace("Agent note", "")
-    assert live.ended(stdout)
+    assert blocked(stdout) == [("tool", "Shell")]
+    assert told(stdout)[1].startswith("U\n")
+    assert "A" not in told(stdout)[1].replace("Agent note", "")
+    assert ended(stdout)
 
 
 @needs_cursor
 def test_an_unhooked_command_runs_and_its_output_reaches_the_model(sandbox: Sandbox) -> None:
     stdout = session(sandbox, live.shell("touch ran; echo spoken"))
     assert (sandbox.project / "ran").exists()
-    assert live.told(stdout) == ["do it", "spoken\n[exit 0]"]
-    assert live.blocked(stdout) == []
+    assert told(stdout) == ["do it", "spoken\n[exit 0]"]
+    assert blocked(stdout) == []
 
 
 @needs_cursor
@@ -100,7 +115,7 @@ def test_a_denied_write_is_reported_as_blocked_although_cursor_calls_it_an_error
     install(sandbox, {"preToolUse": [denying("no edits")]})
     (sandbox.project / "kept").write_text("old", encoding="utf-8")
     stdout = session(sandbox, live.write("new", "x"), live.edit("kept", "old", "changed"))
-    assert live.blocked(stdout) == [("tool", "Write"), ("tool", "Edit")]
+    assert blocked(stdout) == [("tool", "Write"), ("tool", "Edit")]
     assert not (sandbox.project / "new").exists()
     assert (sandbox.project / "kept").read_text(encoding="utf-8") == "old"
 
@@ -109,7 +124,7 @@ def test_a_denied_write_is_reported_as_blocked_although_cursor_calls_it_an_error
 def test_json_with_exit_2_gives_the_model_the_raw_json(sandbox: Sandbox) -> None:
     answer = {"permission": "deny", "user_message": "U"}
     install(sandbox, {"preToolUse": [{"command": answering(answer, exit_code=2)}]})
-    assert live.told(session(sandbox, live.shell("touch ran")))[1].startswith(json.dumps(answer))
+    assert told(session(sandbox, live.shell("touch ran")))[1].startswith(json.dumps(answer))
 
 
 @needs_cursor
@@ -117,16 +132,16 @@ def test_contexts_of_hooks_before_and_after_a_tool_reach_the_model(sandbox: Sand
     events = ("preToolUse", "postToolUse", "postToolUseFailure")
     install(sandbox, {event: [{"command": answering({"additional_context": event})}] for event in events})
     stdout = session(sandbox, live.shell("true"), live.shell("exit 3"))
-    assert live.told(stdout)[1:4] == ["[exit 0]", "preToolUse", "postToolUse"]
-    assert live.told(stdout)[4:] == ["[exit 3]", "preToolUse", "postToolUseFailure"]
+    assert told(stdout)[1:4] == ["[exit 0]", "preToolUse", "postToolUse"]
+    assert told(stdout)[4:] == ["[exit 3]", "preToolUse", "postToolUseFailure"]
 
 
 @needs_cursor
 def test_a_stop_hook_starts_as_many_turns_as_its_loop_limit(sandbox: Sandbox) -> None:
     install(sandbox, {"stop": [{"command": answering({"followup_message": "again"}), "loop_limit": 2}]})
     stdout = session(sandbox)
-    assert live.told(stdout) == ["do it", "again", "again"]
-    assert live.ended(stdout)
+    assert told(stdout) == ["do it", "again", "again"]
+    assert ended(stdout)
 
 
 @needs_cursor
@@ -142,10 +157,10 @@ def test_steps_after_an_answer_wait_for_the_turn_that_a_stop_hook_starts(sandbox
 @needs_cursor
 def test_a_prompt_is_blocked_only_when_the_server_asks(sandbox: Sandbox) -> None:
     install(sandbox, {"beforeSubmitPrompt": [{"command": answering({"continue": False})}]})
-    assert live.told(session(sandbox)) == ["do it"]
-    asked = session(sandbox, live.event("beforeSubmitPrompt"))
-    assert live.told(asked) == []
-    assert live.blocked(asked) == [("prompt", "beforeSubmitPrompt")]
+    assert told(session(sandbox)) == ["do it"]
+    asked = session(sandbox, {"event": "beforeSubmitPrompt", "fields": {}})
+    assert told(asked) == []
+    assert blocked(asked) == [("prompt", "beforeSubmitPrompt")]
 
 
 @needs_cursor
@@ -153,8 +168,8 @@ def test_a_refused_session_never_sees_the_prompt(sandbox: Sandbox) -> None:
     answer = {"continue": False, "user_message": "closed"}
     install(sandbox, {"sessionStart": [{"command": answering(answer)}]})
     stdout = session(sandbox, live.shell("touch ran"))
-    assert live.told(stdout) == []
-    assert live.outcome(stdout)["error"] == "closed"
+    assert told(stdout) == []
+    assert json.loads(stdout)["error"] == "closed"
     assert not (sandbox.project / "ran").exists()
 
 
@@ -164,7 +179,7 @@ def test_an_mcp_tool_gets_the_arguments_that_a_hook_rewrote(sandbox: Sandbox) ->
     rewriting = {"command": answering({"updated_input": {"text": "new"}}), "matcher": "MCP:echo"}
     install(sandbox, {"preToolUse": [rewriting]})
     stdout = session(sandbox, live.mcp("lab", "echo", {"text": "old"}))
-    assert "heard new" in live.told(stdout)[1]
+    assert "heard new" in told(stdout)[1]
 
 
 @needs_cursor
@@ -172,7 +187,7 @@ def test_a_denied_subagent_makes_no_tool_call(sandbox: Sandbox) -> None:
     install(sandbox, {"subagentStart": [denying("alone")]})
     own = live.shell("touch own")
     stdout = session(sandbox, live.subagent("help"), own, live.subagent_end("bye"), live.shell("touch parents"))
-    assert live.blocked(stdout) == [("subagent", "generalPurpose")]
+    assert blocked(stdout) == [("subagent", "generalPurpose")]
     assert not (sandbox.project / "own").exists()
     assert (sandbox.project / "parents").exists()
 
@@ -182,13 +197,13 @@ def test_a_subagent_that_may_start_makes_its_calls_and_reports_to_its_parent(san
     own = live.shell("touch own")
     stdout = session(sandbox, live.subagent("help"), own, live.subagent_end("all done"))
     assert (sandbox.project / "own").exists()
-    assert live.told(stdout)[-1] == "all done"
+    assert told(stdout)[-1] == "all done"
 
 
 @needs_cursor
 def test_a_config_that_cursor_rejects_is_named_and_none_of_its_hooks_run(sandbox: Sandbox) -> None:
     install(sandbox, {"preToolUse": [{"command": "exit 2"}]}, version="1")
-    result = live.outcome(session(sandbox, live.shell("touch ran")))
+    result = json.loads(session(sandbox, live.shell("touch ran")))
     assert "version must be a number" in result["config_errors"][0]
     assert result["hooks"] == []
     assert (sandbox.project / "ran").exists()
@@ -227,9 +242,9 @@ def test_cursor_drops_a_claude_hook_with_the_same_command_even_where_its_own_doe
     settings = sandbox.project / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps(claude), encoding="utf-8")
-    assert live.blocked(session(sandbox, live.shell("true"))) == [("tool", "Shell")]
+    assert blocked(session(sandbox, live.shell("true"))) == [("tool", "Shell")]
     install(sandbox, {"preToolUse": [{**hook, "matcher": "Read"}]})
-    assert live.blocked(session(sandbox, live.shell("true"))) == []
+    assert blocked(session(sandbox, live.shell("true"))) == []
 
 
 @needs_node

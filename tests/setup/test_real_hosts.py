@@ -57,7 +57,7 @@ def test_cursor_handles_each_event_once(tmp_path: Path, hosts: list[str]) -> Non
     steps = (live.shell("touch ran.txt"), {"say": "done"})
     sandbox = Sandbox(home=place.home, project=place.project, model_url="", prompt="do it", binary=program("cursor"), steps=steps)
     outcome = run_agent(live.prepare(sandbox), timeout=60)
-    assert live.ended(outcome.stdout) and (place.project / "ran.txt").exists(), outcome
+    assert json.loads(outcome.stdout)["ended"] == "completed" and (place.project / "ran.txt").exists(), outcome
     seen = log.read_text().splitlines()
     assert sorted(seen) == sorted(f"{event} cursor" for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"))
 

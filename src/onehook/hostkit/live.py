@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from onehook.hostkit.versions import Fact, between
 
@@ -87,6 +87,46 @@ class Traits:
     # For an agent that skips untrusted hooks in headless runs: makes it do so, where prepare() gives the trust that only --trust would.
     asks: Callable[[Sandbox, Launch], Launch] | None = None
     report: Callable[[str], Report] | None = None  # for an agent that no model on loopback can drive: reads its stdout
+
+
+def call(tool: str, *keys: str, **fixed: Any) -> Callable[..., Step]:
+    """A step function: a call of this tool, with the values given to the function under these keys, in this order, and the fixed ones.
+
+    The function also takes the mode, which makes no difference to it, as the last argument.
+    """
+
+    def step(*values: Any) -> Step:
+        return {"call": tool, "input": {**dict(zip(keys, values)), **fixed}}
+
+    return step
+
+
+def mcp_call(name: str, **more: Any) -> Callable[..., Step]:
+    """`mcp` of a host that gives a server's tools names of their own: {server} and {tool}, joined."""
+
+    def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
+        return {"call": name.format(server=server, tool=tool), "input": dict(args), **more}
+
+    return mcp
+
+
+def mcp_servers_in(scope: Literal["home", "project"], file: str, **more: Any) -> Callable[[Sandbox, str, Sequence[str]], None]:
+    """`mcp_server` of a host that reads them from the table mcpServers of this file; `more` is what an entry needs beside its command."""
+
+    def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+        add_entry(getattr(sandbox, scope) / file, "mcpServers", name, {"command": argv[0], "args": list(argv[1:]), **more})
+
+    return mcp_server
+
+
+def with_setting(scope: Literal["home", "project"], file: str, **values: Any) -> Callable[[Sandbox, Launch], Launch]:
+    """`Traits.disable` or `Traits.asks` of an agent for which top-level keys of this file decide on it."""
+
+    def change(sandbox: Sandbox, launch: Launch) -> Launch:
+        merge_json(getattr(sandbox, scope) / file, values)
+        return launch
+
+    return change
 
 
 def says(text: str, mode: str = "") -> Step:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, read_json, says
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, call, mcp_call, mcp_servers_in, read_json, says, with_setting
 from onehook.hostkit.versions import Fact
 
 MODES = ("",)
-subagent_end = says
 TOOLS = ("Bash", "Write", "Read", "Edit", "Agent", "Monitor")
 MCP_FILE = ".mcp.json"
+shell = call("Bash", "command", description="run a command")
+write = call("Write", "file_path", "content")
+read = call("Read", "file_path")
+edit = call("Edit", "file_path", "old_string", "new_string")
+mcp = mcp_call("mcp__{server}__{tool}")
+mcp_server = mcp_servers_in("project", MCP_FILE, type="stdio")
+subagent = call("Agent", "prompt", description="a small task", subagent_type="general-purpose", run_in_background=False)
+subagent_end = says
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -37,56 +41,15 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
     return Launch(argv, env, sandbox.project, sandbox.home)
 
 
-def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    server = {"type": "stdio", "command": argv[0], "args": list(argv[1:])}
-    config = sandbox.project / MCP_FILE
-    add_entry(config, "mcpServers", name, server)
-
-
-def shell(command: str, mode: str = "") -> Step:
-    return {"call": "Bash", "input": {"command": command, "description": "run a command"}}
-
-
-def write(path: str, content: str, mode: str = "") -> Step:
-    return {"call": "Write", "input": {"file_path": path, "content": content}}
-
-
-def read(path: str, mode: str = "") -> Step:
-    return {"call": "Read", "input": {"file_path": path}}
-
-
-def edit(path: str, old: str, new: str, mode: str = "") -> Step:
-    return {"call": "Edit", "input": {"file_path": path, "old_string": old, "new_string": new}}
-
-
-def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
-    return {"call": f"mcp__{server}__{tool}", "input": dict(args)}
-
-
-def subagent(prompt: str, mode: str = "") -> Step:
-    kind = {"description": "a small task", "prompt": prompt, "subagent_type": "general-purpose"}
-    return {"call": "Agent", "input": {**kind, "run_in_background": False}}
-
-
 def compaction(mode: str = "") -> list[Step]:
     """The model that 2.1.325 takes has a window of a million tokens."""
     return [{**shell("true"), "usage": 1_000_000}]
-
-
-def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """Switch the installed hooks off, as a setting can."""
-    merge_json(sandbox.project / ".claude" / "settings.json", {"disableAllHooks": True})
-    return launch
-
-
-def background(command: str) -> Step:
-    return {"call": "Monitor", "input": {"description": "run a command", "command": command, "timeout_ms": 20_000}}
 
 
 TRAITS = Traits(
     Package("@anthropic-ai/claude-code-linux-x64", "2.1.325", "2.1.233", "@anthropic-ai/claude-code-linux-x64/claude", disk_mb=349),
     facts=(Fact("it has no `onFailure`: if onehook cannot be started, only the guard behind the command blocks", until="2.1.294"),),
     can=("strict", "shows_user"),
-    background=background,
-    disable=disable,
+    background=call("Monitor", "command", description="run a command", timeout_ms=20_000),
+    disable=with_setting("project", ".claude/settings.json", disableAllHooks=True),
 )

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Report, Sandbox, Step, Traits, add_entry, merge_json, read_json
+from onehook.hostkit.live import Launch, Package, Report, Sandbox, Step, Traits, call, mcp_servers_in, merge_json, read_json
 
 MODES = ("",)
 DRIVER = Path(__file__).with_name("driver") / "driver.mjs"
 JOB_FILE = "onehook-cursor-job.json"
+shell = call("Shell", "command")
+write = call("Write", "file_path", "content")
+read = call("Read", "file_path")
+# Cursor sends an edit to the machine as a Write of the whole new text; the driver does the same.
+edit = call("Edit", "file_path", "old_string", "new_string")
+mcp = call("MCP", "server", "tool", "args")
+mcp_server = mcp_servers_in("project", ".cursor/mcp.json")
+# A Task call: preToolUse, subagentStart, the subagent's own steps, subagentStop, postToolUse.
+subagent = call("Task", "prompt")
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -70,85 +78,21 @@ def _turns(steps: Sequence[Step]) -> list[list[Step]]:
     return turns
 
 
-def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    config = sandbox.project / ".cursor" / "mcp.json"
-    add_entry(config, "mcpServers", name, {"command": argv[0], "args": list(argv[1:])})
-
-
-def shell(command: str, mode: str = "") -> Step:
-    return {"call": "Shell", "input": {"command": command}}
-
-
-def write(path: str, content: str, mode: str = "") -> Step:
-    return {"call": "Write", "input": {"file_path": path, "content": content}}
-
-
-def read(path: str, mode: str = "") -> Step:
-    return {"call": "Read", "input": {"file_path": path}}
-
-
-def edit(path: str, old: str, new: str, mode: str = "") -> Step:
-    """Cursor sends an edit to the machine as a Write of the whole new text; the driver does the same."""
-    return {"call": "Edit", "input": {"file_path": path, "old_string": old, "new_string": new}}
-
-
-def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
-    return {"call": "MCP", "input": {"server": server, "tool": tool, "args": dict(args)}}
-
-
-def subagent(prompt: str, mode: str = "") -> Step:
-    """A Task call: preToolUse, subagentStart, the subagent's own steps, subagentStop, postToolUse."""
-    return {"call": "Task", "input": {"prompt": prompt}}
-
-
 def subagent_end(text: str, mode: str = "") -> Step:
     return {"subagent_end": text}
 
 
-def event(name: str) -> Step:
-    """An event that Cursor's server fires by itself; its fields have defaults."""
-    return {"event": name, "fields": {}}
-
-
 def compaction(mode: str = "") -> list[Step]:
     """Cursor's server decides on it, and tells this machine."""
-    return [event("preCompact")]
-
-
-def outcome(stdout: str) -> dict[str, Any]:
-    """The driver's whole result."""
-    result: dict[str, Any] = json.loads(stdout)
-    return result
-
-
-def told(stdout: str) -> list[str]:
-    """What the model's side was given, in order: prompts, tool results, refusals, contexts, follow-ups."""
-    return [entry["text"] for entry in outcome(stdout)["told"]]
-
-
-def blocked(stdout: str) -> list[tuple[str, str]]:
-    """What hooks stopped: (tool | prompt | subagent | session, its name)."""
-    return [(entry["what"], entry["name"]) for entry in outcome(stdout)["blocked"]]
-
-
-def ended(stdout: str) -> bool:
-    """Whether the session came to its own end (not out of time, out of turns or broken)."""
-    return outcome(stdout)["ended"] in ("completed", "prompt-blocked", "session-blocked")
-
-
-def turns(stdout: str) -> int:
-    """How many turns the session had."""
-    return len(outcome(stdout)["turns"])
-
-
-def shown(stdout: str) -> str:
-    """What a person was given to see."""
-    return json.dumps(outcome(stdout)["shown"])
+    return [{"event": "preCompact", "fields": {}}]
 
 
 def report(stdout: str) -> Report:
-    """All of it, of a run that was not cut off."""
-    return Report(turns(stdout), tuple(told(stdout)), shown(stdout)) if stdout.strip() else Report(0, (), "")
+    """The driver's result; of a run that was cut off, nothing."""
+    if not stdout.strip():
+        return Report(0, (), "")
+    result = json.loads(stdout)
+    return Report(len(result["turns"]), tuple(entry["text"] for entry in result["told"]), json.dumps(result["shown"]))
 
 
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:

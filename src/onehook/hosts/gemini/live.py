@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, call, mcp_call, mcp_servers_in, merge_json, with_setting
 
 MODES = ("",)
 # A fixed model: with the automatic choice a classifier is asked before every turn.
 MODEL = "gemini-2.5-flash"
+SETTINGS = ".gemini/settings.json"
+AUTH = {"selectedType": "gemini-api-key"}
+shell = call("run_shell_command", "command")
+write = call("write_file", "file_path", "content")
+read = call("read_file", "file_path")
+edit = call("replace", "file_path", "old_string", "new_string", instruction="change the text")
+mcp = mcp_call("mcp_{server}_{tool}")
+mcp_server = mcp_servers_in("home", SETTINGS, trust=True)
+subagent = call("invoke_agent", "prompt", agent_name="generalist")
+
+
+def subagent_end(text: str, mode: str = "") -> Step:
+    """A text alone does not end a subagent: it is asked again for this call (0.61.0)."""
+    return {"call": "complete_task", "input": {"result": {"response": text}}}
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-    merge_json(sandbox.home / ".gemini" / "settings.json", {"security": security})
+    merge_json(sandbox.home / SETTINGS, {"security": {"auth": AUTH, "folderTrust": {"enabled": False}}})
     argv = [str(sandbox.binary), "-p", sandbox.prompt, "--yolo", "-m", MODEL]
     env = {
         "GEMINI_API_KEY": "scripted",
@@ -22,42 +32,6 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
     }
     return Launch(argv, env, sandbox.project, sandbox.home)
-
-
-def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    settings = sandbox.home / ".gemini" / "settings.json"
-    server = {"command": argv[0], "args": list(argv[1:]), "trust": True}
-    add_entry(settings, "mcpServers", name, server)
-
-
-def shell(command: str, mode: str = "") -> Step:
-    return {"call": "run_shell_command", "input": {"command": command}}
-
-
-def write(path: str, content: str, mode: str = "") -> Step:
-    return {"call": "write_file", "input": {"file_path": path, "content": content}}
-
-
-def read(path: str, mode: str = "") -> Step:
-    return {"call": "read_file", "input": {"file_path": path}}
-
-
-def edit(path: str, old: str, new: str, mode: str = "") -> Step:
-    change = {"instruction": "change the text", "old_string": old, "new_string": new}
-    return {"call": "replace", "input": {"file_path": path, **change}}
-
-
-def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
-    return {"call": f"mcp_{server}_{tool}", "input": dict(args)}
-
-
-def subagent(prompt: str, mode: str = "") -> Step:
-    return {"call": "invoke_agent", "input": {"agent_name": "generalist", "prompt": prompt}}
-
-
-def subagent_end(text: str, mode: str = "") -> Step:
-    """A text alone does not end a subagent: it is asked again for this call (0.61.0)."""
-    return {"call": "complete_task", "input": {"result": {"response": text}}}
 
 
 def compaction(mode: str = "") -> list[Step]:
@@ -73,17 +47,14 @@ def compactable(launch: Launch) -> Launch:
 
 def asks(sandbox: Sandbox, launch: Launch) -> Launch:
     """With folder trust, as it is by default."""
-    merge_json(sandbox.home / ".gemini" / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
+    merge_json(sandbox.home / SETTINGS, {"security": {"auth": AUTH}})
     env = {name: value for name, value in launch.env.items() if name != "GEMINI_CLI_TRUST_WORKSPACE"}
     return Launch(launch.argv, env, launch.cwd, launch.home)
 
 
-def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """Switch the installed hooks off, as a setting can."""
-    merge_json(sandbox.project / ".gemini" / "settings.json", {"hooksConfig": {"enabled": False}})
-    return launch
-
-
 TRAITS = Traits(
-    Package("@google/gemini-cli", "0.61.0", "0.55.1", ".bin/gemini", disk_mb=96), compactable=compactable, disable=disable, asks=asks
+    Package("@google/gemini-cli", "0.61.0", "0.55.1", ".bin/gemini", disk_mb=96),
+    compactable=compactable,
+    disable=with_setting("project", SETTINGS, hooksConfig={"enabled": False}),
+    asks=asks,
 )

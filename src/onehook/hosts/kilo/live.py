@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json
+from onehook.hostkit.live import Launch, Package, Sandbox, Traits, add_entry, call, merge_json
 from onehook.hostkit.versions import Fact
 from onehook.hosts.opencode.live import MODES, compaction, edit, mcp, provider, read, shell, subagent, subagent_end, write
 
@@ -27,10 +27,6 @@ def _config(sandbox: Sandbox) -> Path:
     return sandbox.home / ".config" / "kilo" / "kilo.json"
 
 
-def background(command: str) -> Step:
-    return {"call": "background_process", "input": {"action": "start", "command": command, "description": "run a command"}}
-
-
 # 50 s a run on two busy cores, ten times as long as most agents.
 TRAITS = Traits(
     Package("@kilocode/cli-linux-x64", "7.7.9", "7.7.2", "@kilocode/cli-linux-x64/bin/kilo", disk_mb=228, by_default=False),
@@ -41,6 +37,6 @@ TRAITS = Traits(
             rows=("stop-continued", "stop-guard"),
         ),
     ),
-    background=background,
+    background=call("background_process", "command", action="start", description="run a command"),
     failing="edit",
 )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, call, mcp_call, merge_json, says
 
 MODES = ("",)
-subagent_end = says
 FULL = 200_000  # tokens
+shell = call("bash", "command")
+write = call("write", "filePath", "content")
+read = call("read", "filePath")
+edit = call("edit", "filePath", "oldString", "newString")
+mcp = mcp_call("{server}_{tool}")
+subagent = call("task", "prompt", description="a small task", subagent_type="general")
+subagent_end = says
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
@@ -39,31 +45,6 @@ def provider(sandbox: Sandbox) -> dict[str, Any]:
 def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
     server = {"type": "local", "command": list(argv), "enabled": True}
     add_entry(_config(sandbox), "mcp", name, server)
-
-
-def shell(command: str, mode: str = "") -> Step:
-    return {"call": "bash", "input": {"command": command}}
-
-
-def write(path: str, content: str, mode: str = "") -> Step:
-    return {"call": "write", "input": {"filePath": path, "content": content}}
-
-
-def read(path: str, mode: str = "") -> Step:
-    return {"call": "read", "input": {"filePath": path}}
-
-
-def edit(path: str, old: str, new: str, mode: str = "") -> Step:
-    return {"call": "edit", "input": {"filePath": path, "oldString": old, "newString": new}}
-
-
-def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
-    return {"call": f"{server}_{tool}", "input": dict(args)}
-
-
-def subagent(prompt: str, mode: str = "") -> Step:
-    task = {"description": "a small task", "prompt": prompt, "subagent_type": "general"}
-    return {"call": "task", "input": task}
 
 
 def compaction(mode: str = "") -> list[Step]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, merge_json, says
+from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, call, mcp_call, mcp_servers_in, merge_json, says, with_setting
 from onehook.hostkit.versions import Fact
 
 MODES = ("",)
+SETTINGS = ".qwen/settings.json"
+AUTH = {"selectedType": "openai"}
+shell = call("run_shell_command", "command", is_background=False)
+write = call("write_file", "file_path", "content")
+read = call("read_file", "file_path")
+edit = call("edit", "file_path", "old_string", "new_string")
+mcp = mcp_call("mcp__{server}__{tool}")
+mcp_server = mcp_servers_in("home", SETTINGS, trust=True)
+subagent = call("agent", "prompt", description="a small task", subagent_type="general-purpose", run_in_background=False)
 subagent_end = says
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    security = {"auth": {"selectedType": "openai"}}
     # Otherwise MCP tools are deferred behind a search tool and not offered by themselves.
     tools = {"toolSearch": {"enabled": False}}
-    merge_json(sandbox.home / ".qwen" / "settings.json", {"security": security, "tools": tools})
+    merge_json(sandbox.home / SETTINGS, {"security": {"auth": AUTH}, "tools": tools})
     argv = [str(sandbox.binary), "-p", sandbox.prompt, "--yolo"]
     env = {
         "OPENAI_API_KEY": "scripted",
@@ -26,57 +31,9 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
     return Launch(argv, env, sandbox.project, sandbox.home)
 
 
-def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    settings = sandbox.home / ".qwen" / "settings.json"
-    server = {"command": argv[0], "args": list(argv[1:]), "trust": True}
-    add_entry(settings, "mcpServers", name, server)
-
-
-def shell(command: str, mode: str = "") -> Step:
-    return {"call": "run_shell_command", "input": {"command": command, "is_background": False}}
-
-
-def write(path: str, content: str, mode: str = "") -> Step:
-    return {"call": "write_file", "input": {"file_path": path, "content": content}}
-
-
-def read(path: str, mode: str = "") -> Step:
-    return {"call": "read_file", "input": {"file_path": path}}
-
-
-def edit(path: str, old: str, new: str, mode: str = "") -> Step:
-    return {"call": "edit", "input": {"file_path": path, "old_string": old, "new_string": new}}
-
-
-def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
-    return {"call": f"mcp__{server}__{tool}", "input": dict(args)}
-
-
-def subagent(prompt: str, mode: str = "") -> Step:
-    task = {"description": "a small task", "prompt": prompt, "subagent_type": "general-purpose"}
-    return {"call": "agent", "input": {**task, "run_in_background": False}}
-
-
 def compaction(mode: str = "") -> list[Step]:
     """The window of a model that 0.24.4 does not know is 200000 tokens. SessionStart is not waited for, so something must follow."""
     return [{**shell("true"), "usage": 180_000}, shell("sleep 1")]
-
-
-def asks(sandbox: Sandbox, launch: Launch) -> Launch:
-    """With folder trust, which is off by default."""
-    security = {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": True}}
-    merge_json(sandbox.home / ".qwen" / "settings.json", {"security": security})
-    return launch
-
-
-def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """Switch the installed hooks off, as a setting can."""
-    merge_json(sandbox.project / ".qwen" / "settings.json", {"disableAllHooks": True})
-    return launch
-
-
-def background(command: str) -> Step:
-    return {"call": "monitor", "input": {"command": command, "description": "run a command"}}
 
 
 TRAITS = Traits(
@@ -88,7 +45,7 @@ TRAITS = Traits(
             rows=("stop-continued",),
         ),
     ),
-    background=background,
-    disable=disable,
-    asks=asks,
+    background=call("monitor", "command", description="run a command"),
+    disable=with_setting("project", SETTINGS, disableAllHooks=True),
+    asks=with_setting("home", SETTINGS, security={"auth": AUTH, "folderTrust": {"enabled": True}}),  # off by default
 )
