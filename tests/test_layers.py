@@ -19,7 +19,7 @@ LAYERS = (
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.recorder"),
     ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state"),
-    ("onehook.policy",),
+    ("onehook.policy", "onehook.loaded"),
     ("onehook.rules",),
     ("onehook.packs",),
     ("onehook.manifest",),
@@ -28,7 +28,7 @@ LAYERS = (
     ("onehook.policies",),
     ("onehook.textedit",),
     ("onehook.codec", "onehook.sweep", "onehook.lock"),
-    ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.version", "onehook"),
+    ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.places", "onehook.version", "onehook"),
 )
 MANIFEST = (
     "manifest",
@@ -42,7 +42,7 @@ MANIFEST = (
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.trust")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
-HOT = (*WAY, "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
+HOT = (*WAY, "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
 
 
 def module_name(path):

@@ -16,7 +16,8 @@ import sys
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
 from onehook.lock import Lock
-from onehook.sweep import hashed, state_folder
+from onehook.places import state_folder
+from onehook.sweep import hashed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

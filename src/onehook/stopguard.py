@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from onehook.core import Drop, Response
-from onehook.sweep import hashed, state_folder, sweep_sometimes
+from onehook.places import state_folder
+from onehook.sweep import hashed, sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,16 +15,6 @@ DAYS = {"sessions": 30, "projects": 365, "stops": 30, "transcripts": 2, "backgro
 EVERY = 24 * 3600
 
 
-def state_folder() -> str:
-    """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
-    named = os.environ.get("ONEHOOK_STATE_DIR")
-    if named:
-        return named
-    if os.name == "nt":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "onehook")
-    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "onehook")
-
-
 def hashed(names: Iterable[str]) -> str:
     """A name for the file of what these name together; two of them must never share one."""
     try:

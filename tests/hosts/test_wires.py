@@ -10,7 +10,7 @@ from harness import PACKAGE
 
 import onehook.hosts
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, PayloadError
-from onehook.docgen.registry import read_by, with_index
+from onehook.docgen.registry import AGENT_FILES, agent_files, read_by, with_index
 from onehook.hostkit.effects import ABSENT, CERTAIN, EFFECTS, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, weight
 from onehook.hostkit.tools import Tool
 from onehook.hosts import HOSTS, detect, entry_hosts, optional, readers_of, resolve, wire_of
@@ -159,6 +159,10 @@ def test_a_relation_names_a_host(host: str) -> None:
 def test_the_registrys_index_is_the_one_that_the_tables_give() -> None:
     source = Path(onehook.hosts.__file__).read_text(encoding="utf-8")
     assert source == with_index(source), "run python -m onehook.docgen.registry"
+
+
+def test_what_switches_hooks_off_is_up_to_date():
+    assert AGENT_FILES.read_text(encoding="utf-8") == agent_files(), "run python -m onehook.docgen.registry"
     assert read_by() == onehook.hosts.READ_BY
     assert {(lender, reader) for lender in HOSTS for reader in readers_of(lender)} == {
         (lender, reader) for reader in HOSTS for lender in wire_of(reader).READS_CONFIG_OF

@@ -1,16 +1,22 @@
-"""The index of hosts that also run another host's configuration, written into the registry from the hosts' own tables.
+"""What an event must know of all hosts, without loading them: written from the hosts' own tables.
 
 python -m onehook.docgen.registry
+
+- into the registry, which hosts also run another host's configuration;
+- into policies/agent_files.py, what can switch the hooks of any host off: the files of every scope on every system, the verbs and options
+  of its command line, and its variables.
 """
 
 from __future__ import annotations
 
 import re
+from collections import UserDict
 from pathlib import Path
 
 import onehook.hosts
+from onehook.hostkit.config import Machine
 from onehook.hostkit.effects import CERTAIN
-from onehook.hosts import HOSTS, wire_of
+from onehook.hosts import HOSTS, having, load, optional, wire_of
 
 _LINE = re.compile(r"^READ_BY.*$", re.MULTILINE)
 
@@ -32,6 +38,87 @@ def with_index(source: str) -> str:
     return _LINE.sub(lambda _: line, source)
 
 
+AGENT_FILES = Path(onehook.hosts.__file__).parents[1] / "policies" / "agent_files.py"
+_HEAD = '''"""What can switch the hooks of an agent off. Generated from the hosts' own tables: python -m onehook.docgen.registry"""
+
+# fmt: off
+'''
+_PROJECT, _HOME, _NAMED = Path("/project"), Path("/home"), Path("/named")
+_SYSTEMS = ("linux", "darwin", "win32")
+
+
+class _AllSet(UserDict[str, str]):
+    """An environment in which every variable is set, to a folder of its own name."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __getitem__(self, key: str) -> str:
+        return str(_NAMED / key)
+
+
+def switched_by(host: str, machine: Machine) -> list[Path]:
+    """The files and folders by which the hooks of a host can be switched off."""
+    config, trust = load(host, "config"), optional(host, "trust")
+    found = [place.path for place in config.places(machine)]
+    found += [trust.store(machine).path] if trust else []
+    return [*found, *config.TRAITS.switches.files(machine)]
+
+
+def agent_files() -> str:
+    """The source of policies/agent_files.py."""
+    inside: dict[str, set[str]] = {"project": set(), "home": set()}
+    named: dict[str, set[str]] = {}
+    systems: dict[str, set[str]] = {system: set() for system in _SYSTEMS}
+    for system in _SYSTEMS:
+        for variables in (UserDict[str, str](), _AllSet()):
+            machine = Machine(_HOME, _PROJECT, variables, system)
+            for path in [path for host in having("config") for path in switched_by(host, machine)]:
+                base = next((base for base in (_PROJECT, _HOME, _NAMED) if path.is_relative_to(base)), None)
+                if base is None:
+                    systems[system].add(("C:" if system == "win32" else "") + path.as_posix())
+                elif base == _NAMED:
+                    variable, _, rest = path.relative_to(base).as_posix().partition("/")
+                    named.setdefault(variable, set()).add(rest)
+                else:
+                    inside[base.name].add(path.relative_to(base).as_posix())
+    switches = {variable for host in having("config") for variable in load(host, "config").TRAITS.switches.variables}
+    tables = {
+        "PROJECT": inside["project"], "HOME": inside["home"], "NAMED": dict(sorted(named.items())), "SYSTEM": systems,
+        "WORDS": _words(), "VARIABLES": switches,
+    }  # fmt: skip
+    return _HEAD + "".join(f"{name} = {_written(value)}\n" for name, value in tables.items())
+
+
+def _words() -> dict[str, tuple[str, ...]]:
+    """Program -> what of its command line switches hooks off."""
+    configs = [load(host, "config") for host in having("config")]
+    return {binary: config.TRAITS.switches.words for config in configs for binary in config.BINARIES}
+
+
+def _written(value: object) -> str:
+    """A value as source, one element a line."""
+    if isinstance(value, dict):
+        return "{\n" + "".join(f"    {_quoted(key)}: {_row(value[key])},\n" for key in value) + "}"
+    assert isinstance(value, set)
+    return "(\n" + "".join(f"    {_quoted(item)},\n" for item in _least(value)) + ")"
+
+
+def _row(values: set[str] | tuple[str, ...]) -> str:
+    items = _least(values) if isinstance(values, set) else values
+    return "(\n" + "".join(f"        {_quoted(item)},\n" for item in items) + "    )" if items else "()"
+
+
+def _least(paths: set[str]) -> list[str]:
+    """Without what lies in a folder that is listed too."""
+    return sorted(path for path in paths if not any(path.startswith(f"{other}/") for other in paths))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text + '"'
+
+
 if __name__ == "__main__":
+    AGENT_FILES.write_text(agent_files(), encoding="utf-8")
     registry = Path(onehook.hosts.__file__)
     registry.write_text(with_index(registry.read_text(encoding="utf-8")), encoding="utf-8")

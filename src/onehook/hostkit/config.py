@@ -142,6 +142,22 @@ class Diagnosis:
 Slot = tuple[str, ...]
 
 
+def _no_more(machine: Machine) -> Iterable[Path]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What can switch the agent's hooks off, beside the files that it reads hooks from and the one that it keeps trust in.
+
+    `python -m onehook.docgen.registry` writes it into onehook.policies.agent_files, for self_protect.
+    """
+
+    files: Callable[[Machine], Iterable[Path]] = _no_more  # files and folders
+    words: tuple[str, ...] = ()  # of its command line: verbs and options. * stands for the rest of a word; several words in this order
+    variables: tuple[str, ...] = ()
+
+
 def _same_slot(place: Place, slot: Slot) -> Slot:
     return slot
 
@@ -163,6 +179,7 @@ class Traits:
     guard: str = GUARD  # what follows a command that must end in a deny if it cannot run; "" if the agent denies then anyway
     same_command_runs_once: bool = False  # even if it is in several files
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
+    switches: Switches = Switches()  # what else switches its hooks off
     # How the agent compares a matcher with the name of a tool: a matcher of these characters is a list of names. Any other is a regular
     # expression that may fit anywhere in the name, or has to fit the whole name.
     listed: str = ""

@@ -12,7 +12,8 @@ from onehook.codec import compact, loads, text_of
 from onehook.core import Event, OnehookError, Response, merge
 from onehook.hosts import HOSTS, wire_of
 from onehook.manifest.programs import MAX_OUTPUT, Run
-from onehook.sweep import state_folder, sweep_sometimes
+from onehook.places import state_folder
+from onehook.sweep import sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from onehook.codec import compact
 from onehook.core import OnehookError
 from onehook.hostkit.transcripts import Counts, Entry, moments
 from onehook.hosts import having, load, wire_of
-from onehook.sweep import state_folder, sweep_sometimes
+from onehook.places import state_folder
+from onehook.sweep import sweep_sometimes
 
 if TYPE_CHECKING:
     from onehook.core import Event

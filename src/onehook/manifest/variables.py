@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 
 from onehook.core import Response
-from onehook.sweep import state_folder, sweep_sometimes
+from onehook.places import state_folder
+from onehook.sweep import sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import sys
 
 from onehook.cache import FOLDER as CACHE
 from onehook.core import HandlerError, Hooks, Options, Registration, UsageError, merge
-from onehook.rules import BLOCK, MAGIC, config_folder
+from onehook.places import config_folder, managed_folder
+from onehook.rules import BLOCK, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,8 +184,7 @@ def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
 
 def every_layer() -> list[Layer]:
     """The files that apply to every project, whether they exist or not: the machine's and the user's own."""
-    managed = os.path.join(os.environ.get("PROGRAMDATA") or r"C:\ProgramData", "onehook") if os.name == "nt" else "/etc/onehook"
-    folders = (("managed", managed), ("user", config_folder()))
+    folders = (("managed", managed_folder()), ("user", config_folder()))
     return [(layer, os.path.join(folder, "onehook.toml")) for layer, folder in folders if folder]
 
 

@@ -10,7 +10,7 @@ import os
 
 from onehook.codec import dumps, loads
 from onehook.core import PayloadError, UsageError
-from onehook.rules import config_folder
+from onehook.places import config_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

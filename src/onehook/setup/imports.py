@@ -13,13 +13,13 @@ from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, shortened
 from onehook.hostkit.permissions import Listed
 from onehook.hosts import HOSTS, having, load, wire_of
+from onehook.places import state_folder
 from onehook.setup import plugins
 from onehook.setup.command import is_ours
 from onehook.setup.entries import first_state, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
-from onehook.sweep import state_folder
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import show_path
 

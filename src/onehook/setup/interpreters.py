@@ -20,9 +20,9 @@ from typing import Any
 
 from onehook.core import Hooks, Registration, UsageError
 from onehook.packs import read_toml
+from onehook.places import state_folder
 from onehook.setup.command import Program, interpreter
 from onehook.setup.runtime import LAUNCH, runtime_files
-from onehook.sweep import state_folder
 
 OLDEST = (3, 9)
 _MARK = "onehook.json"  # in an environment, written when it is complete

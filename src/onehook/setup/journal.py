@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_regular
+from onehook.places import state_folder
 from onehook.setup.files import FileEdit
-from onehook.sweep import state_folder
 
 _DAYS = 90  # a record is younger than this, or its folder exists: a drive may be unplugged for a while
 

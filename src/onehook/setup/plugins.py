@@ -11,7 +11,7 @@ from onehook.codec import read_jsonc
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, Plugins
 from onehook.hosts import HOSTS, having, load
-from onehook.sweep import state_folder
+from onehook.places import state_folder
 from onehook.textedit.document import ConfigError
 
 

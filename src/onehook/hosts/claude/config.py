@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts import entry_hosts
 from onehook.hosts.claude import wire
 
@@ -23,6 +23,15 @@ TRAITS = Traits(
     guard=kit.GUARD_IN_ANY_SHELL,
     same_command_runs_once=True,
     listed=r"[\w|, -]+",
+    switches=Switches(
+        files=lambda machine: [
+            machine.folder("CLAUDE_CONFIG_DIR", ".claude") / "plugins",
+            machine.folder("CLAUDE_CONFIG_DIR", ".claude") / ".config.json",
+            machine.system("/etc/claude-code", "/Library/Application Support/ClaudeCode", "C:\\Program Files\\ClaudeCode"),
+        ],
+        words=("config", "plugin", "plugins", "--bare", "--safe-mode", "--settings", "--setting-sources"),
+        variables=("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX"),
+    ),
 )
 found = kit.grouped
 text_problems = kit.no_text_problems  # a byte order mark does no harm (seen with 2.1.325)

@@ -8,7 +8,7 @@ from typing import Any
 
 from onehook.codec import read_regular
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hostkit.trust import repository
 from onehook.hosts.codex import trust, wire
 
@@ -22,6 +22,26 @@ TRAITS = Traits(
     captured=("0.166.0",),
     listed=r"[\w|]+",
     also_listed=("Write", "Edit", "Agent"),
+    switches=Switches(
+        files=lambda machine: [
+            machine.folder("CODEX_HOME", ".codex") / "plugins",
+            machine.folder("CODEX_HOME", ".codex") / ".hook-trust",
+            machine.folder("CODEX_HOME", ".codex") / "requirements.toml",
+            machine.system("/etc/codex", "/etc/codex", "C:\\ProgramData\\OpenAI\\Codex"),
+        ],
+        # Values of -c override every file for one session.
+        words=(
+            "features",
+            "plugin",
+            "--disable hooks",
+            "--disable codex_hooks",
+            "-c*hooks*",
+            "-c *hooks*",
+            "--config*hooks*",
+            "--config *hooks*",
+            "--dangerously-bypass*",
+        ),
+    ),
     unguarded={
         "write_stdin": "Codex runs no hook for what is typed into a running command; deny commands that start an interactive shell",
     },

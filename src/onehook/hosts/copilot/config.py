@@ -8,7 +8,7 @@ from typing import Any
 
 from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts import load
 from onehook.hosts.copilot import own_entries, wire
 
@@ -63,6 +63,14 @@ TRAITS = Traits(
     whole=True,
     read_from=_read_from,
     borrowed_from=_borrowed_from,
+    switches=Switches(
+        files=lambda machine: [
+            *(machine.project / ".github" / name for name in ("hooks", "copilot/settings.json", "copilot/settings.local.json")),
+            *(home(machine) / name for name in ("hooks", "settings.json", "installed-plugins")),
+            machine.system("/etc/github-copilot", "/Library/Application Support/GitHubCopilot", "C:\\Program Files\\GitHubCopilot"),
+        ],
+        words=("config", "plugin"),
+    ),
 )
 
 

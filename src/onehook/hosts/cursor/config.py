@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts import entry_hosts
 from onehook.hosts.cursor import wire
 
@@ -31,6 +31,15 @@ TRAITS = Traits(
     escape_slashes=True,
     shell="login",
     guard=kit.GUARD_IN_ANY_SHELL,
+    # The editor's settings say whether entries of other agents are run.
+    switches=Switches(
+        files=lambda machine: [
+            machine.home / ".cursor" / "plugins",
+            machine.system("/etc/cursor", "/Library/Application Support/Cursor", "C:\\ProgramData\\Cursor"),
+            machine.home / ".config" / "Cursor" / "User" / "settings.json",
+            machine.home / "Library" / "Application Support" / "Cursor" / "User" / "settings.json",
+        ],
+    ),
     unguarded={"WriteShellStdin": "Cursor reports how many characters are typed into a running command, and not which"},
 )
 

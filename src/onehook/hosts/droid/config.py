@@ -13,7 +13,7 @@ from typing import Any
 
 from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts.droid import wire
 
 TITLE = "Factory Droid"
@@ -67,7 +67,21 @@ def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
     return path if place.path.name == WRAPPED else path[1:]
 
 
-TRAITS = Traits(captured=("0.225.2",), slot_in=_slot_in)
+TRAITS = Traits(
+    captured=("0.225.2",),
+    slot_in=_slot_in,
+    switches=Switches(
+        files=lambda machine: [
+            *(
+                folder / name
+                for folder in (machine.project / ".factory", machine.folder("FACTORY_HOME_OVERRIDE", "") / ".factory")
+                for name in ("hooks/hooks.json", "settings.local.json", "plugins")
+            ),
+            machine.system("/etc/factory", "/Library/Application Support/Factory", "C:\\Program Files\\Factory"),
+        ],
+        words=("plugin", "--settings"),
+    ),
+)
 
 
 def found(data: Any) -> Iterator[Found]:

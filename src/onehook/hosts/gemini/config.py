@@ -7,7 +7,7 @@ from typing import Any
 
 from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hostkit.trust import trusts_folder
 from onehook.hosts.gemini import confirm, wire
 
@@ -19,7 +19,22 @@ HOST_IDS = ("gemini",)
 # Hooks start in the folder whose settings were read. A variable would be worse: Gemini CLI replaces ${...} in the text of its settings
 # when it starts, with what the variable is then and not with what it is for the hook.
 PROJECT = "."
-TRAITS = Traits(captured=("0.61.0",))
+TRAITS = Traits(
+    captured=("0.61.0",),
+    switches=Switches(
+        files=lambda machine: [
+            *(folder / name for folder in (machine.project / ".gemini", _user_folder(machine)) for name in ("extensions", ".env")),
+            _user_folder(machine) / "trusted_hooks.json",
+            machine.system_file(
+                "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+                "/etc/gemini-cli",
+                "/Library/Application Support/GeminiCli",
+                "C:\\ProgramData\\gemini-cli",
+            ),
+        ],
+        words=("hooks", "hook", "extensions", "extension"),
+    ),
+)
 found = kit.grouped
 
 NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
-from onehook.hosts.opencode.config import EVENTS, FILE, LISTED, PROJECT, filled, found, plugin_checks, problems, slot, text_problems
+from onehook.hosts.opencode.config import (
+    EVENTS,
+    FILE,
+    LISTED,
+    PROJECT,
+    filled,
+    found,
+    plugin_checks,
+    problems,
+    slot,
+    switches,
+    text_problems,
+)
 
 __all__ = [
     "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "own_content", "places", "problems",
@@ -31,7 +43,13 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
     return filled("kilo", EVENTS, place, lines, wish, machine)
 
 
-TRAITS = Traits(own_content=own_content, guard="", listed=LISTED, also_listed=("MCP",))
+TRAITS = Traits(
+    own_content=own_content,
+    guard="",
+    listed=LISTED,
+    also_listed=("MCP",),
+    switches=switches(("kilo", "opencode"), (".kilo", ".kilocode"), "KILO"),
+)
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:

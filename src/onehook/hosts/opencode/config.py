@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Traits, Wish, no_slot, no_text_problems
+from onehook.hostkit.config import (
+    TOOL_EVENTS,
+    Commands,
+    Diagnosis,
+    Found,
+    Machine,
+    Place,
+    Switches,
+    Traits,
+    Wish,
+    no_slot,
+    no_text_problems,
+)
 from onehook.hosts.opencode import wire
 
 TITLE = "OpenCode"
@@ -42,7 +54,30 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
 
 
 # The plugin denies if it cannot start the command.
-TRAITS = Traits(programs=(".opencode/bin/opencode",), own_content=own_content, guard="", listed=LISTED, also_listed=("MCP",))
+def switches(names: Sequence[str], folders: Sequence[str], prefix: str) -> Switches:
+    """names: of the agent's config files, without an ending; folders: in projects and in the home folder."""
+    files = [f"{name}.{ending}" for name in names for ending in ("json", "jsonc")]
+    inside = ["plugins", "plugin", *files]
+
+    def paths(machine: Machine) -> list[Path]:
+        user = machine.folder("XDG_CONFIG_HOME", ".config") / names[0]
+        bases = [user, machine.folder(f"{prefix}_CONFIG_DIR", f".config/{names[0]}")]
+        bases += [base / folder for base in (machine.project, machine.home) for folder in folders]
+        managed = machine.system(f"/etc/{names[0]}", f"/Library/Application Support/{names[0]}", f"C:\\ProgramData\\{names[0]}")
+        return [*(base / name for base in bases for name in inside), *(machine.project / name for name in files), managed]
+
+    variables = ("PURE", "DISABLE_PROJECT_CONFIG", "CONFIG", "CONFIG_CONTENT", "CONFIG_DIR")
+    return Switches(paths, ("plugin", "plug", "--pure"), tuple(f"{prefix}_{name}" for name in variables))
+
+
+TRAITS = Traits(
+    programs=(".opencode/bin/opencode",),
+    own_content=own_content,
+    guard="",
+    listed=LISTED,
+    also_listed=("MCP",),
+    switches=switches(("opencode",), (".opencode",), "OPENCODE"),
+)
 
 
 def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:

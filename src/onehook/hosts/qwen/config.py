@@ -7,7 +7,7 @@ from typing import Any
 
 from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts.qwen import wire
 
 TITLE = "Qwen Code"
@@ -16,7 +16,25 @@ FOLDERS = (".qwen",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("qwen",)
 PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
-TRAITS = Traits(captured=("0.24.4",), listed=r"\w+(\|\w+)*", also_listed=("Bash", "Read", "Write", "Edit"))
+TRAITS = Traits(
+    captured=("0.24.4",),
+    listed=r"\w+(\|\w+)*",
+    also_listed=("Bash", "Read", "Write", "Edit"),
+    switches=Switches(
+        files=lambda machine: [
+            *(
+                folder / name
+                for folder in (machine.project / ".qwen", machine.folder("QWEN_HOME", ".qwen"))
+                for name in ("extensions", ".env")
+            ),
+            machine.system_file(
+                "QWEN_CODE_SYSTEM_DEFAULTS_PATH", "/etc/qwen-code", "/Library/Application Support/QwenCode", "C:\\ProgramData\\qwen-code"
+            ),
+        ],
+        words=("hooks", "extensions", "--bare", "--safe-mode"),
+        variables=("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"),
+    ),
+)
 found = kit.grouped
 
 _TYPES = ("command", "http", "function", "prompt")

@@ -1,0 +1,49 @@
+"""The files that a policy is made of: what must be the same for the policy to be the same."""
+
+from __future__ import annotations
+
+import os
+
+from onehook.policies.own_files import modules_of, programs_of
+from onehook.policy import is_manifest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def loaded_by(policy: str) -> list[str]:
+    """A policy and all that it loads: the modules beside it that it imports; the rules files that it extends; the programs of its hooks.
+
+    Packages are not among them, nor what a program reads. A file that cannot be read is listed, and ends the search there.
+    """
+    first = os.path.abspath(policy)
+    if not is_manifest(first):
+        return modules_of(first)
+    found, waiting = [first], [first]
+    while waiting:
+        here = waiting.pop()
+        folder = os.path.dirname(here)
+        data = _read(here)
+        extended = data.get("extends", [])
+        for name in [extended] if isinstance(extended, str) else extended:
+            path = os.path.normpath(os.path.join(folder, name))
+            if path not in found:
+                found.append(path)
+                waiting.append(path)
+        for hook in data.get("hook", []):
+            found += [path for path in programs_of(hook.get("run", ()), folder) if path not in found]
+    return found
+
+
+def _read(path: str) -> dict[str, Any]:
+    from onehook.core import UsageError
+    from onehook.manifest.toml_reader import read
+    from onehook.packs import read_toml
+
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+        return read(source.decode("utf-8-sig")) or read_toml(path, source)
+    except (OSError, UnicodeDecodeError, UsageError):
+        return {}

@@ -1,0 +1,123 @@
+"""What an installed policy consists of and depends on: its own files, the runtime, state, and the config of every agent.
+
+One list for self_protect, which keeps the agent's tools away from it, and for everything that checks or pins an install.
+Paths are absolute; a folder stands for all that is in it. On the hot path, though only for events that may touch any of this.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onehook.cache import ARCHIVE, PACKAGE, standard_names
+from onehook.places import config_folder, managed_folder, state_folder
+from onehook.policies.agent_files import HOME, NAMED, PROJECT, SYSTEM
+from onehook.system import is_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_MODULES = 200
+MAX_SOURCE = 4 << 20
+# A folder of this name holds a policy, its tests and its programs, and nothing of the project's.
+POLICY_FOLDERS = (".hooks", ".onehook")
+
+
+# --- the policy ------------------------------------------------------------------------------------------------------------------
+
+
+def modules_of(policy: str) -> list[str]:
+    """A policy in Python and the modules beside it that it imports, directly or not, as far as its text shows (not __import__)."""
+    first = os.path.abspath(policy)
+    folder, found, waiting = os.path.dirname(first), [first], [first]
+    while waiting and len(found) < MAX_MODULES:
+        here = waiting.pop()
+        for name in _imported(here):
+            base = os.path.dirname(here) if name.startswith(".") else folder
+            for path in _files_of_module(base, name.lstrip(".")):
+                if path not in found:
+                    found.append(path)
+                    waiting.append(path)
+    return found
+
+
+def _imported(path: str) -> Iterator[str]:
+    try:
+        with open(path, "rb") as file:
+            source = file.read(MAX_SOURCE).decode("utf-8", "replace")
+    except OSError:
+        return
+    for line in source.replace("\\\n", " ").replace(";", "\n").splitlines():
+        words = line.replace(",", " , ").split()
+        if words[:1] == ["from"] and len(words) > 3:
+            names = [word.strip("()") for word in words[3:] if word not in (",", "(", ")")]
+            dots = words[1] if words[1].strip(".") == "" else f"{words[1]}."
+            yield from (words[1], *(f"{dots}{name}" for name in names))  # `from package import module`, too
+        elif words[:1] == ["import"]:
+            yield from (before for before, word in zip(words[1:], ["", *words[1:]]) if before != "," and word in ("", ","))
+
+
+def _files_of_module(folder: str, name: str) -> Iterator[str]:
+    """The files that an import of a.b.c from a folder runs: a/__init__.py, a/b/__init__.py, a/b/c.py."""
+    parts = name.split(".")
+    if not parts[0] or parts[0] in standard_names():
+        return
+    for count in range(1, len(parts) + 1):
+        path = os.path.join(folder, *parts[:count])
+        yield from (file for file in (f"{path}.py", os.path.join(path, "__init__.py")) if is_file(file))
+
+
+def programs_of(run: str | Iterable[str], folder: str) -> list[str]:
+    """The files of a manifest's folder that a hook's command names."""
+    words = run.split() if isinstance(run, str) else run
+    paths = (os.path.normpath(os.path.join(folder, word.strip("'\""))) for word in words if word)
+    return [path for path in paths if is_file(path)]
+
+
+def whole_folder(policy: str) -> str:
+    """The folder of a policy, if everything in it belongs to the policy; else ""."""
+    folder = os.path.dirname(os.path.abspath(policy))
+    return folder if os.path.basename(folder) in POLICY_FOLDERS else ""
+
+
+# --- what runs it ----------------------------------------------------------------------------------------------------------------
+
+
+def runtime_files() -> list[str]:
+    """onehook as it runs: its package, or the folder that install copied the runtime to."""
+    return [os.path.dirname(ARCHIVE) if ARCHIVE else PACKAGE]
+
+
+def interpreter_files() -> list[str]:
+    """The interpreter, and what it loads before onehook: the virtual environment, or the folder of packages that has onehook."""
+    found = [os.path.abspath(sys.executable)] if sys.executable else []
+    if sys.prefix != sys.base_prefix:
+        return [*found, sys.prefix]
+    packages = os.path.dirname(PACKAGE)
+    return [*found, packages] if os.path.basename(packages) in ("site-packages", "dist-packages") else found
+
+
+def kept_files() -> list[str]:
+    """State, journals and logs; the user's own rules and what the user trusts; the machine's rules."""
+    recorded = os.environ.get("ONEHOOK_RECORD")
+    return [path for path in (state_folder(), config_folder(), managed_folder(), recorded) if path and os.path.isabs(path)]
+
+
+# --- the agents ------------------------------------------------------------------------------------------------------------------
+
+
+def agents_files() -> list[str]:
+    """What can switch the hooks of any agent off, of the user and of the machine."""
+    home = os.path.expanduser("~")
+    found = [os.path.join(home, name) for name in HOME]
+    found += SYSTEM.get(sys.platform, SYSTEM["linux"])
+    for variable, names in NAMED.items():
+        if base := os.environ.get(variable):
+            found += [os.path.join(os.path.abspath(base), name) if name else os.path.abspath(base) for name in names]
+    return found
+
+
+def agents_files_in(project: str) -> list[str]:
+    """The same, of a project."""
+    return [os.path.join(project, name) for name in PROJECT]
