@@ -29,9 +29,20 @@ def table_with(tmp_path_factory):
     return made
 
 
+def stopped_of(commands: list[str], table: Table) -> list[tuple[str, object]]:
+    return [(line, found.deciding) for line in commands if (found := explained(table, sample_event(line, PROJECT))).decision]
+
+
 def ordinary() -> list[str]:
     lines = (DATA / "ordinary_commands.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def of_packages() -> list[tuple[str, str]]:
+    """The commands that stand in the files of public packages, each with its package."""
+    lines = (DATA / "public_commands.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(package, command) for package, _, command in rows]
 
 
 @pytest.mark.parametrize("pack", PACKS)
@@ -53,11 +64,14 @@ def test_a_pack_is_complete(pack):
 
 
 def test_recommended_stops_no_ordinary_command(table_with):
-    commands = ordinary()
-    assert len(commands) >= 1500
-    table = table_with("recommended")
-    stopped = [(line, found.deciding) for line in commands if (found := explained(table, sample_event(line, PROJECT))).decision]
-    assert stopped == []
+    assert len(ordinary()) >= 1500
+    assert stopped_of(ordinary(), table_with("recommended")) == []
+
+
+def test_recommended_stops_no_command_of_public_packages(table_with):
+    rows = of_packages()
+    assert len(rows) >= 3000 and len({package for package, _ in rows}) >= 200
+    assert stopped_of([command for _, command in rows], table_with("recommended")) == []
 
 
 @pytest.mark.parametrize("pack", PACKS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from onehook.policies.bash_expand import Word
 from onehook.policies.danger_git import flags
 from onehook.policies.danger_paths import (
+    added_by_hand,
     breadth,
     empty_variable,
     in_home,
@@ -156,7 +157,7 @@ def check_permissions(command: Command, strict: bool) -> Found | None:
     words = operands(command)[1:]
     recursive = bool({"-R", "--recursive"} & flags(command.argv[1:]))
     for word in words:
-        if is_system(word) and (recursive or breadth(word) == "the root folder"):
+        if is_system(word) and not added_by_hand(word) and (recursive or breadth(word) == "the root folder"):
             return "permissions", f"it changes the permissions or owner of {breadth(word)} ({word.shown})"
     return None
 

@@ -24,6 +24,8 @@ SYSTEM = frozenset(
 )
 SHARED = frozenset(["bin", "etc", "games", "include", "lib", "libexec", "man", "sbin", "share", "src", "doc", "locale", "zoneinfo"])
 SHALLOW = frozenset(["var", "opt", "srv", "mnt", "media", "private", "Volumes", "Applications", "snap", "nix"])
+# Folders of /var that many programs share; any other, and what is mounted, was put there by a person.
+OF_VAR = frozenset(["backups", "cache", "db", "lib", "local", "lock", "log", "mail", "opt", "root", "run", "spool"])
 HOMES = frozenset({"home", "Users"})
 PERSONAL = frozenset(
     [
@@ -40,32 +42,12 @@ PERSONAL = frozenset(
         ".local",
     ]
 )
-CRITICAL = tuple(
-    [
-        "/etc/passwd",
-        "/etc/shadow",
-        "/etc/group",
-        "/etc/gshadow",
-        "/etc/sudoers",
-        "/etc/fstab",
-        "/etc/crypttab",
-        "/etc/ssh/",
-        "/etc/pam.d/",
-        "/etc/ld.so.",
-        "/etc/cron",
-        "/etc/rc",
-        "/etc/init",
-        "/boot/",
-        "/bin/",
-        "/sbin/",
-        "/lib/",
-        "/lib64/",
-        "/usr/bin/",
-        "/usr/sbin/",
-        "/usr/lib/",
-        "/System/",
-    ]
-)
+CRITICAL_FILES = frozenset(["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/sudoers", "/etc/fstab", "/etc/crypttab"])
+# Whatever starts with one of these; a copy such as /etc/fstab.orig is none of the files above.
+CRITICAL = (
+    "/etc/sudoers.d/", "/etc/ssh/", "/etc/pam.d/", "/etc/ld.so.", "/etc/cron", "/etc/rc", "/etc/init", "/boot/", "/bin/", "/sbin/",
+    "/lib/", "/lib64/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/System/",
+)  # fmt: skip
 SAFE_DEVICES = ("null", "zero", "stdin", "stdout", "stderr", "tty", "full", "random", "urandom", "ptmx")
 SAFE_DEVICE_FOLDERS = ("fd/", "pts/", "shm/", "tcp/", "udp/", "tty")
 CONTENTS = frozenset({"*", ".*", "**", "?*", "*.*", ".[!.]*", ".??*"})
@@ -143,6 +125,12 @@ def is_system(word: Word) -> bool:
     return breadth(word) in ("the root folder", "a system folder", "a whole drive")
 
 
+def added_by_hand(word: Word) -> bool:
+    """/var/www and /mnt/data: too much to delete at once, and a person's own to hand to a user."""
+    parts = normal(word)[1]
+    return len(parts) == 2 and parts[0] in ("var", "mnt") and parts[1] not in OF_VAR
+
+
 def empty_variable(word: Word) -> str | None:
     """`$X/` or `$X/*` is the root when X is empty; gives the variable's name."""
     pieces = word.split("\0")
@@ -163,7 +151,8 @@ def is_device(word: Word) -> bool:
 
 def is_critical(word: Word) -> bool:
     anchor, parts = normal(word)
-    return anchor == "/" and ("/" + "/".join(parts)).startswith(CRITICAL)
+    path = "/" + "/".join(parts)
+    return anchor == "/" and (path in CRITICAL_FILES or path.startswith(CRITICAL))
 
 
 def in_home(word: Word, *names: str) -> bool:
