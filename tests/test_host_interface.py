@@ -127,7 +127,12 @@ CHECKERS = {
 def test_a_checker_reports_a_member_that_is_missing_or_mistyped(checker, tmp_path):
     host = having("live")[0]
     shutil.copytree(PACKAGE, tmp_path / "onehook", ignore=shutil.ignore_patterns("__pycache__"))
-    for part, found, broken in (("reverse", r"^def payload\(", "def renamed("), ("live", r"^MODES = .*$", "MODES = 3")):
+    breaks = (
+        ("reverse", r"^payload, parts = .*$", "parts = _HOST.parts"),
+        ("live", r"^MODES = .*$", "MODES = 3"),
+        ("live", r"^subagent = .*$", "subagent = 3"),
+    )
+    for part, found, broken in breaks:
         path = tmp_path / "onehook" / "hosts" / host / f"{part}.py"
         text, count = re.subn(found, broken, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert count == 1
@@ -136,5 +141,5 @@ def test_a_checker_reports_a_member_that_is_missing_or_mistyped(checker, tmp_pat
     done = subprocess.run(argv, cwd=tmp_path, env={**os.environ, "MYPYPATH": ""}, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "Reverse" in done.stdout and "payload" in done.stdout
-    assert "Live" in done.stdout and "MODES" in done.stdout
+    assert "Live" in done.stdout and "MODES" in done.stdout and "subagent" in done.stdout
     assert "Wire" not in done.stdout

@@ -14,7 +14,7 @@ from onehook.system import is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
     from onehook.hostkit.effects import Row, StandIn
@@ -48,33 +48,94 @@ _TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assis
 SAMPLE_FIELDS = (*_TEXTS, "stop_hook_active", "tool_response")  # what sample() takes for the event itself, beside the tool's input
 
 
+class Host:
+    """The part of a reverse module that is the same for every host.
+
+    `tools`: how the tools' inputs are spelled in payloads. `body`: what the agent would send for an event that is another host's, whose
+    native name here is given. `again`: the same for the host's own events, where it is not the payload with another tool_input.
+    """
+
+    __slots__ = ("_again", "_body", "events", "id", "label", "tools")
+
+    def __init__(
+        self,
+        id: str,
+        label: str,
+        events: Mapping[str, Row],
+        tools: Mapping[str, Tool],
+        body: Callable[[Event, str], dict[str, Any]],
+        again: Callable[[Event], dict[str, Any]] | None = None,
+    ) -> None:
+        self.id, self.label, self.events, self.tools = id, label, events, tools
+        self._body, self._again = body, again or _sent_again
+
+    def name(self, event: Event, wanted: str) -> str:
+        """The host's own name for an event: the wanted one, the one that the event came as, or the first that means the same."""
+        if wanted:
+            row = self.events.get(wanted)
+            if row is None:
+                raise UsageError(f"{self.label} has no event {wanted!r}; its events are {', '.join(self.events)}")
+            if row.event != event.event:
+                raise UsageError(f"{self.label}'s {wanted} is a {row.event}, not a {event.event}")
+            return wanted
+        if event.host == self.id and event.native_event in self.events:
+            return event.native_event
+        for name, row in self.events.items():
+            if row.event == event.event:
+                return name
+        raise UsageError(f"{self.label} has no event for {event.event}; it has {', '.join(unified_events(self.events))}")
+
+    def payload(self, event: Event, native_event: str = "") -> dict[str, Any]:
+        """What the agent would send for this event; for an event of its own, what it sent, with the tool's input as it is now."""
+        name = self.name(event, native_event)
+        if event.host == self.id and event.native and name == event.native_event:
+            return self._again(event)
+        if event.event in TOOL_EVENTS and not event.tool:
+            raise UsageError(f"{self.label}'s {event.event} is about a tool, but this event does not name one")
+        return self._body(event, name)
+
+    def parts(self, event: Event) -> list[Event]:
+        """One event per changed file: most hosts' tools change one each, and what is written for one file looks for its path.
+
+        A script that guards files must see each of them: run it once for each part, and merge the answers.
+        """
+        if event.host == self.id:
+            return [event]
+        changes = _single_steps(event.changes)
+        if not changes:
+            return path_parts(event, self.id)
+        if len(changes) < 2 and changes == event.changes:
+            return [event]
+        return [_narrowed(event, change) for change in changes]
+
+    def rewrite(self, event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
+        """What a script's rewrite of the input that it was sent means for the event's own host."""
+        if event.host == self.id:
+            return updated
+        sent = self.payload(event, name)
+        return rewrite_for(event, self.tools.get(sent["tool_name"]), sent["tool_input"], updated)
+
+
+def _sent_again(event: Event) -> dict[str, Any]:
+    body = dict(event.native)
+    if event.tool:
+        body["tool_input"] = sent_again(body.get("tool_input"), event.tool_input)
+    return body
+
+
 # ---- from a unified event to a native payload ----
 
 
-def native_name(host: str, label: str, events: Mapping[str, Row], event: Event, wanted: str) -> str:
-    """The host's own name for an event: the wanted one, the one that the event came as, or the first that means the same."""
-    if wanted:
-        row = events.get(wanted)
-        if row is None:
-            raise UsageError(f"{label} has no event {wanted!r}; its events are {', '.join(events)}")
-        if row.event != event.event:
-            raise UsageError(f"{label}'s {wanted} is a {row.event}, not a {event.event}")
-        return wanted
-    if event.host == host and event.native_event in events:
-        return event.native_event
-    for name, row in events.items():
-        if row.event == event.event:
-            return name
-    raise UsageError(f"{label} has no event for {event.event}; it has {', '.join(unified_events(events))}")
+def native_names(tools: Mapping[str, Tool]) -> dict[str, str]:
+    """The host's own name for each unified tool that it has: the first of its table."""
+    names: dict[str, str] = {}
+    for native, tool in tools.items():
+        names.setdefault(tool.names[0], native)
+    return names
 
 
 def unified_events(events: Mapping[str, Row]) -> list[str]:
     return list(dict.fromkeys(row.event for row in events.values()))
-
-
-def require_tool(label: str, event: Event) -> None:
-    if event.event in TOOL_EVENTS and not event.tool:
-        raise UsageError(f"{label}'s {event.event} is about a tool, but this event does not name one")
 
 
 def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,16 +193,6 @@ def own_transcript(event: Event, host: str, marks: tuple[str, ...] = ()) -> str:
         return event._transcript
     where = event.transcript_path.replace("\\", "/")
     return event.transcript_path if event.host in ("", host) and (not marks or any(mark in where for mark in marks)) else ""
-
-
-def own_payload(host: str, event: Event, name: str) -> dict[str, Any] | None:
-    """For an event of this very host: its payload as it came, with the tool's input as it is now. None for any other event."""
-    if event.host != host or not event.native or name != event.native_event:
-        return None
-    body = dict(event.native)
-    if event.tool:
-        body["tool_input"] = sent_again(body.get("tool_input"), event.tool_input)
-    return body
 
 
 def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
@@ -235,21 +286,6 @@ def spelled(
     """Unified keys in the host's spelling, all or only the named ones, without those that the host's tool lacks."""
     chosen = unified if keys is None else {key: unified[key] for key in keys if key in unified}
     return {key if tool is None else tool.key(key): value for key, value in chosen.items() if key not in lacks}
-
-
-def parts(event: Event, host: str) -> list[Event]:
-    """The event as one event per change, for a host whose tools change one file at a time.
-
-    A script that guards files must see each of them: run it once for each part, and merge the answers.
-    """
-    if event.host == host:
-        return [event]
-    changes = _single_steps(event.changes)
-    if not changes:
-        return path_parts(event, host)
-    if len(changes) < 2 and changes == event.changes:
-        return [event]
-    return [_narrowed(event, change) for change in changes]
 
 
 def path_parts(event: Event, host: str) -> list[Event]:

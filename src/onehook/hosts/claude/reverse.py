@@ -61,18 +61,8 @@ FIELDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file, since Claude Code's tools change one file each."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Claude Code would send for this event."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reverse.own_payload(ID, event, name)
-    if own is not None:
-        return own
-    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {"session_id": event.session_id, "transcript_path": reverse.own_transcript(event, ID), "cwd": event.cwd}
     if name not in ("SessionStart", "Setup"):
         body["prompt_id"] = _PROMPT_ID
@@ -118,6 +108,10 @@ def _tool_response(event: Event, tool: str, given: dict[str, Any]) -> Any:
     return {} if response is None else response
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)
+payload, parts = _HOST.payload, _HOST.parts
+
+
 # ---- answers ----
 
 _TOP: Spec = {
@@ -155,7 +149,7 @@ _DECISIONS = {"approve": "allow", "block": "deny", "allow": "allow", "deny": "de
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Claude Code makes of a hook's answer. HandlerError for what it calls a failed hook."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     text = stdout.strip()
     if name == "WorktreeCreate" and text:
@@ -194,7 +188,7 @@ def _unsaid(event: Event, name: str) -> list[str]:
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Claude Code acts on and a Response cannot carry. A rewritten result is one of them
     beside a block, which must count; without one answer() refuses it."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     body = reverse.json_object(stdout.strip())
     if body is None or body.get("async") is True or _problem(name, EVENTS[name].shape, body):
         return []
@@ -261,7 +255,7 @@ def _take_decision(event: Event, name: str, shape: str, heard: Response, body: d
     if shape in ("permission", "switch"):
         heard.reason = specific.get("permissionDecisionReason", body.get("reason") if heard.decision else None)
         if shape == "permission" and specific.get("updatedInput") is not None:
-            heard.modified_input = _rewrite(event, name, specific["updatedInput"])
+            heard.modified_input = _HOST.rewrite(event, name, specific["updatedInput"])
     elif heard.decision == "deny" and shape in ("context", "message"):
         heard.decision = None
         heard.user_message = _both(heard.user_message, body.get("reason"))
@@ -279,7 +273,7 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: dict[str, Any
         if event.host != ID and dialog.get("updatedPermissions") and not _only_widens(dialog["updatedPermissions"]):
             reverse.refuse_unsaid(LABEL, dialog, ("updatedPermissions",))
         if dialog.get("updatedInput") is not None:
-            heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
+            heard.modified_input = _HOST.rewrite(event, name, dialog["updatedInput"])
 
 
 def _only_widens(updates: object) -> bool:
@@ -315,10 +309,3 @@ def _blocked(name: str, shape: str, heard: Response, text: str, said: str) -> Re
 
 def _both(first: str | None, second: str | None) -> str | None:
     return f"{first}\n\n{second}" if first and second else first or second or None
-
-
-def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == ID:
-        return updated
-    sent = payload(event, name)
-    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

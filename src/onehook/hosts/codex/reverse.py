@@ -36,13 +36,8 @@ def parts(event: Event) -> list[Event]:
     return reverse.path_parts(event, ID)
 
 
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Codex would send for this event: the keys of its schema and no other."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reverse.own_payload(ID, event, name)
-    if own is not None:
-        return own
-    reverse.require_tool(LABEL, event)
     common = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
     body: dict[str, Any] = {**common, "hook_event_name": name}
     if name == "SessionEnd":
@@ -91,6 +86,10 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     return native, reverse.spelled(TOOLS.get(native), given, ("command",) if tool == "Bash" else None)
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)
+payload = _HOST.payload
+
+
 # ---- answers ----
 
 _UNIVERSAL: Spec = {"continue": bool, "stopReason": str, "suppressOutput": bool, "systemMessage": str}
@@ -118,7 +117,7 @@ _PLAIN_FAILS = ("continue", "message")
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Codex makes of a hook's answer. HandlerError for what it calls a failed hook: the action goes on there."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     said = stderr.strip()
     if exit_code == 2 and shape in _EXIT_2_BLOCKS:
@@ -188,7 +187,7 @@ def _take_permission(event: Event, name: str, heard: Response, body: dict[str, A
     elif wanted == "allow":
         if not isinstance(updated, dict):
             raise _failed(name, "updatedInput is not an object")
-        heard.decision, heard.modified_input = "allow", _rewrite(event, name, updated)
+        heard.decision, heard.modified_input = "allow", _HOST.rewrite(event, name, updated)
     else:
         if body.get("decision") == "approve":
             raise _failed(name, "decision 'approve' is not supported")
@@ -227,10 +226,3 @@ def _take_halt(shape: str, heard: Response, body: dict[str, Any]) -> None:
         heard.user_message = heard.user_message or why
     elif heard.decision != "deny":
         heard.decision, heard.reason = "deny", why or body.get("reason") or "stopped by a hook"
-
-
-def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == ID:
-        return updated
-    sent = payload(event, name)
-    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

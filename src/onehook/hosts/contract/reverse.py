@@ -17,7 +17,7 @@ ENV_FILE = ""
 ANSWERS = ("decision", "reason", "message", "lint_command")
 losses = reverse.no_losses
 variables = reverse.no_variables
-_NAMES = {"Bash": "Shell", "Agent": "Task"}
+_NAMES = reverse.native_names(TOOLS)
 _LIFECYCLE = {
     "sessionStart": "SessionStart",
     "beforeSubmitPrompt": "beforeSubmitPrompt",
@@ -36,32 +36,27 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file, since a call of the contract names one path."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """The contract's two keys. They do not say before or after: a caller says postToolUse beside them."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reverse.own_payload(ID, event, name)
-    if own is not None:
-        return own
     if name in _LIFECYCLE:
         common = {"session_id": event.session_id, "cwd": event.cwd}
         return {"tool_name": _LIFECYCLE[name], "tool_input": {**common, **reverse.filled(event, FIELDS[name])}}
-    reverse.require_tool(LABEL, event)
     tool, given = reverse.call_of(event)
     native = event.mcp.name if event.mcp is not None else _NAMES.get(tool, tool)
     return {"tool_name": native, "tool_input": reverse.spelled(TOOLS.get(native), given, _SHAPES.get(native))}
 
+
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)
+payload, parts = _HOST.payload, _HOST.parts
+
+# ---- answers ----
 
 _FIELDS: Spec = {"decision": ("allow", "deny"), "reason": str, "message": str, "lint_command": str}
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What the contract makes of a hook's answer. HandlerError for an exit code that is neither 0 nor 2, and for no JSON."""
-    reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    _HOST.name(event, native_event)
     if exit_code not in (0, 2):
         raise reverse.exit_problem(LABEL, exit_code, stderr)
     text = stdout.strip()

@@ -22,10 +22,7 @@ ANSWERS = (
 )  # fmt: skip
 losses = reverse.no_losses
 _MILLISECONDS = 1767225600000  # reverse.TIME in the camelCase dialect
-_NAMES = {
-    "Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "WebFetch": "web_fetch",
-    "WebSearch": "web_search", "Agent": "task",
-}  # fmt: skip
+_NAMES = reverse.native_names(TOOLS)
 _TASK = Tool("Agent", subagent_type="agent_type")
 _SPELLING = {**TOOLS, "task": _TASK, "Agent": _TASK}
 _LACKS = {"Bash": ("timeout", "run_in_background"), "Read": ("offset", "limit"), "Edit": ("replace_all",)}
@@ -51,17 +48,8 @@ _CAMEL = {
 }  # fmt: skip
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file: a patch changes several, but most scripts look for the path that the other tools have."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Copilot would send for this event: camelCase, unless the PascalCase name of the event is asked for."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    if event.host == ID and event.native and name == event.native_event:
-        return _again(event)
-    reverse.require_tool(LABEL, event)
     unified = EVENTS[name].event
     if unified == "PermissionRequest":
         return {"hookName": name, **_common(event, False), **_request(event)}
@@ -167,6 +155,10 @@ def _diff(change: Change) -> str:
     return head + "\n".join([f"@@ -1,{len(old)} +1,{len(new)} @@", *lines, ""])
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, _SPELLING, _payload, _again)
+payload, parts = _HOST.payload, _HOST.parts
+
+
 # ---- answers ----
 
 # What Copilot takes beside a decision and a Response cannot say.
@@ -181,7 +173,7 @@ _NO_REASON = "blocked by a hook"
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Copilot makes of a hook's answer. HandlerError for what it calls a failed hook where that denies nothing."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     row = EVENTS[name]
     if event.event != row.event:  # a subagent's turn ends with an event that takes no answer
         return Response()

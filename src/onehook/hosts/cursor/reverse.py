@@ -55,18 +55,9 @@ _ORDER = {
 }
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file, since Cursor's tools change one file each."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Cursor would send for this event: the generic tool events, unless a specific one is named."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     row = EVENTS[name]
-    if event.host == ID and event.native and name == event.native_event:
-        return _again(event, row.tool)
-    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {}
     if row.tool:
         body.update(_implied(event, name, row.tool))
@@ -105,9 +96,9 @@ def _common(event: Event, name: str) -> dict[str, Any]:
     return body
 
 
-def _again(event: Event, implied: str) -> dict[str, Any]:
+def _again(event: Event) -> dict[str, Any]:
     """The payload as it came, with the input as it is now."""
-    body = dict(event.native)
+    body, implied = dict(event.native), EVENTS[event.native_event].tool
     if implied in ("Bash", "Read", "Edit"):
         body.update(event.tool_input)
     elif event.tool:
@@ -189,6 +180,10 @@ def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
     return {"file_path": event.changes[0].path, "edits": edits}
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload, _again)
+payload, parts = _HOST.payload, _HOST.parts
+
+
 # ---- answers ----
 
 _ASKING = ("allow", "deny", "ask")
@@ -216,7 +211,7 @@ _SAFETY = "the hook's answer is invalid ({why}); Cursor blocks that for safety"
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
     """What Cursor makes of a hook's answer. HandlerError for what it calls a failed hook."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     documented = event.host == ID and era(event) == "documented"
     if shape == "observe" or (shape == "response" and not documented):
@@ -247,7 +242,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Cursor acts on and a Response cannot carry."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     body = _last_object(stdout.strip()) if exit_code == 0 else None
     return reverse.set_in(body or {}, _LOST.get(name, ()))
 
@@ -307,7 +302,7 @@ def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> 
         if shape != "subagent" and isinstance(agent_message, str) and (heard.decision in ("deny", "ask") or documented):
             heard.reason = agent_message
         if shape == "tool" and heard.decision != "deny" and body.get("updated_input") is not None:
-            heard.modified_input = _rewrite(event, name, body["updated_input"])
+            heard.modified_input = _HOST.rewrite(event, name, body["updated_input"])
     elif shape in _HALTING:
         heard.decision = "deny" if body.get("continue") is False else None
     elif shape == "response":
@@ -320,10 +315,3 @@ def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> 
     if heard.decision in ("deny", "ask") and heard.user_message == heard.reason:
         heard.user_message = None  # one text for both readers
     return heard
-
-
-def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == ID:
-        return updated
-    sent = payload(event, name)
-    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)

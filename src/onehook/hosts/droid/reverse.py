@@ -16,10 +16,7 @@ LABEL = "Droid"
 ENV_FILE = "CLAUDE_ENV_FILE"
 ANSWERS = reverse.ANSWER
 losses = reverse.no_losses
-_NAMES = {
-    "Bash": "Execute", "Read": "Read", "Write": "Create", "Edit": "Edit", "Grep": "Grep", "Glob": "Glob", "List": "LS",
-    "WebFetch": "FetchUrl", "WebSearch": "WebSearch", "Agent": "Task",
-}  # fmt: skip
+_NAMES = reverse.native_names(TOOLS)
 _LACKS = {"Bash": ("timeout",)}  # Droid's is in seconds
 _MESSAGE = "00000000-0000-4000-8000-000000000000"
 FIELDS: dict[str, dict[str, Any]] = {
@@ -33,18 +30,8 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file: a patch changes several, but what is written for one file looks for its path."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Droid would send for this event."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reverse.own_payload(ID, event, name)
-    if own is not None:
-        return own
-    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reverse.own_transcript(event, ID, ("/.factory/",)),
@@ -81,6 +68,10 @@ def _mcp_name(mcp: Mcp) -> str:
     return mcp.tool if not mcp.server and MCP_JOINT in mcp.tool else f"{mcp.server}{MCP_JOINT}{mcp.tool}"
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)
+payload, parts = _HOST.payload, _HOST.parts
+
+
 # ---- answers ----
 
 _ABORTS = 3
@@ -96,7 +87,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
     JSON is read whatever the exit code, if stdout begins with "{"; what is not valid is passed over, and the exit code counts.
     """
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     if shape == "nothing":
         return Response()
@@ -144,15 +135,8 @@ def _permission(event: Event, name: str, body: dict[str, Any], said: str, exit_c
     heard = Response("allow" if specific.get("permissionDecision") == "allow" else None)
     updated = reverse.object_in(specific, "updatedInput")
     if updated:
-        heard.modified_input = _rewrite(event, name, updated)
+        heard.modified_input = _HOST.rewrite(event, name, updated)
     return heard
-
-
-def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == ID:
-        return updated
-    sent = payload(event, name)
-    return reverse.rewrite_for(event, TOOLS.get(sent["tool_name"]), sent["tool_input"], updated)
 
 
 def _prompt(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:

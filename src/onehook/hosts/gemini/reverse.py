@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 LABEL = "Gemini CLI"
 ENV_FILE = ""
 ANSWERS = reverse.ANSWER
-_NAMES = {
-    "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "replace", "Grep": "grep_search", "Glob": "glob",
-    "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "google_web_search", "Agent": "invoke_agent",
-}  # fmt: skip
+_NAMES = reverse.native_names(TOOLS)
 _SPELLING = {
     **TOOLS,
     "run_shell_command": Tool("Bash", run_in_background="is_background"),
@@ -37,18 +34,8 @@ FIELDS: dict[str, dict[str, Any]] = {
 _REQUEST = ("BeforeModel", "AfterModel", "BeforeToolSelection")
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file, since Gemini CLI's tools change one file each."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Gemini CLI would send for this event."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reverse.own_payload(ID, event, name)
-    if own is not None:
-        return own
-    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reverse.own_transcript(event, ID, ("/.gemini/", "/session-")),
@@ -114,6 +101,10 @@ def _tool_response(event: Event) -> dict[str, Any]:
     return {**body, "error": {"message": event.error}} if event.error else body
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, _SPELLING, _payload)
+payload, parts = _HOST.payload, _HOST.parts
+
+
 # ---- answers ----
 
 # What Gemini CLI takes beside a decision and a Response cannot say.
@@ -130,7 +121,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
     JSON counts whatever the exit code is; a text counts by it, and every code but 0 and 1 denies. A hook that a signal ended has code 0.
     """
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     text = stdout.strip() or stderr.strip()
     is_json, value = reverse.printed_json(text) if text else (False, None)
@@ -152,7 +143,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Gemini CLI acts on and a Response cannot carry: beside a denial, or the end of the turn,
     it still clears the context and makes another call. Without a denial answer() refuses them."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     value = reverse.printed_json(stdout.strip())[1]
     specific = reverse.object_in(value, "hookSpecificOutput") if isinstance(value, dict) else {}
@@ -184,9 +175,7 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
 
 
 def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == ID:
-        return updated
     sent = payload(event, name)
-    if sent["tool_name"] == "web_fetch" and updated.get("prompt") != sent["tool_input"].get("prompt"):
+    if event.host != ID and sent["tool_name"] == "web_fetch" and updated.get("prompt") != sent["tool_input"].get("prompt"):
         raise HandlerError("the hook rewrites the prompt of web_fetch, which holds the URL; other hosts have the two apart")
-    return reverse.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)
+    return _HOST.rewrite(event, name, updated)

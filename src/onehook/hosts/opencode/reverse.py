@@ -18,10 +18,7 @@ ENV_FILE = ""
 ANSWERS = ("decision", "reason", "args", "context", "message")
 losses = reverse.no_losses
 variables = reverse.no_variables
-_NAMES = {
-    "Bash": "bash", "Read": "read", "Write": "write", "Edit": "edit", "Grep": "grep", "Glob": "glob", "List": "list",
-    "WebFetch": "webfetch", "WebSearch": "websearch", "Agent": "task",
-}  # fmt: skip
+_NAMES = reverse.native_names(TOOLS)
 _SPELLING = {
     **TOOLS,
     "edit": Tool("Edit", file_path="filePath", old_string="oldString", new_string="newString", replace_all="replaceAll"),
@@ -43,23 +40,9 @@ FIELDS: dict[str, dict[str, Any]] = {
 _CHILD = ("session.created.child", "session.idle.child")
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file: a patch changes several, but what is written for one file looks for its path."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
-    """What the plugin would send for this event."""
-    return payload_of(ID, LABEL, event, native_event)
-
-
-def payload_of(host: str, label: str, event: Event, native_event: str) -> dict[str, Any]:
-    name = reverse.native_name(host, label, EVENTS, event, native_event)
-    own = reverse.own_payload(host, event, name)
-    if own is not None:
-        return own
-    reverse.require_tool(label, event)
-    body: dict[str, Any] = {host: 1, "hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
+def _payload(event: Event, name: str) -> dict[str, Any]:
+    """What the plugin would send for this event, but for the host's own key."""
+    body: dict[str, Any] = {"hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
     if event.agent_id or name in _CHILD:
         body["agent_id"] = event.agent_id or event.session_id
         body["parent_session_id"] = reverse.sent_text(event, "parent_session_id", event.session_id)
@@ -102,37 +85,38 @@ _TAKES_CONTEXT = ("tool", "prompt", "result", "failure", "context")
 _NO_REASON = "denied by policy"
 
 
-def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What the plugin makes of an answer. HandlerError for what it warns of: the event goes on there, unless it fails closed."""
-    return answer_of(ID, LABEL, event, stdout, stderr, exit_code, native_event)
+class Plugin(reverse.Host):
+    """Our plugin's side of the wire, in OpenCode or in an agent that is built on it."""
+
+    __slots__ = ()
+
+    def __init__(self, host: str, label: str) -> None:
+        super().__init__(host, label, EVENTS, _SPELLING, lambda event, name: {host: 1, **_payload(event, name)})
+
+    def answer(self, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
+        """What the plugin makes of an answer. HandlerError for what it warns of: the event goes on there, unless it fails closed."""
+        name = self.name(event, native_event)
+        shape = EVENTS[name].shape
+        if exit_code == 2:
+            denied = "deny" in _DECISIONS.get(shape, ())
+            return Response("deny", stderr.strip() or _NO_REASON) if denied else Response()
+        if exit_code != 0:
+            raise reverse.exit_problem(self.label, exit_code, stderr)
+        text = stdout.strip()
+        body = reverse.json_object(text) if text else {}
+        problem = "the answer is not a JSON object" if body is None else reverse.problem_in(body, _FIELDS, nullable=True)
+        if body is None or problem:
+            raise HandlerError(f"{self.label} hook: {problem}")
+        heard = Response(user_message=body.get("message"))
+        heard.decision = body.get("decision") if body.get("decision") in _DECISIONS.get(shape, ()) else None
+        if heard.decision == "deny":
+            heard.reason = body.get("reason") or _NO_REASON
+        if shape in _TAKES_CONTEXT or (shape == "stop" and heard.decision == "deny"):
+            heard.additional_context = body.get("context")
+        if shape == "tool" and heard.decision != "deny" and body.get("args") is not None:
+            heard.modified_input = self.rewrite(event, name, body["args"])
+        return heard
 
 
-def answer_of(host: str, label: str, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str) -> Response:
-    name = reverse.native_name(host, label, EVENTS, event, native_event)
-    shape = EVENTS[name].shape
-    if exit_code == 2:
-        denied = "deny" in _DECISIONS.get(shape, ())
-        return Response("deny", stderr.strip() or _NO_REASON) if denied else Response()
-    if exit_code != 0:
-        raise reverse.exit_problem(label, exit_code, stderr)
-    text = stdout.strip()
-    body = reverse.json_object(text) if text else {}
-    problem = "the answer is not a JSON object" if body is None else reverse.problem_in(body, _FIELDS, nullable=True)
-    if body is None or problem:
-        raise HandlerError(f"{label} hook: {problem}")
-    heard = Response(user_message=body.get("message"))
-    heard.decision = body.get("decision") if body.get("decision") in _DECISIONS.get(shape, ()) else None
-    if heard.decision == "deny":
-        heard.reason = body.get("reason") or _NO_REASON
-    if shape in _TAKES_CONTEXT or (shape == "stop" and heard.decision == "deny"):
-        heard.additional_context = body.get("context")
-    if shape == "tool" and heard.decision != "deny" and body.get("args") is not None:
-        heard.modified_input = _rewrite(host, event, body["args"])
-    return heard
-
-
-def _rewrite(host: str, event: Event, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == host:
-        return updated
-    native, sent = _call(event)
-    return reverse.rewrite_for(event, _SPELLING.get(native), sent, updated)
+_PLUGIN = Plugin(ID, LABEL)
+payload, parts, answer = _PLUGIN.payload, _PLUGIN.parts, _PLUGIN.answer

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 LABEL = "Qwen Code"
 ENV_FILE = ""
 ANSWERS = reverse.ANSWER
-_NAMES = {
-    "Bash": "run_shell_command", "Read": "read_file", "Write": "write_file", "Edit": "edit", "Grep": "grep_search", "Glob": "glob",
-    "List": "list_directory", "WebFetch": "web_fetch", "WebSearch": "web_search", "Agent": "agent",
-}  # fmt: skip
+_NAMES = reverse.native_names(TOOLS)
 _SPELLING = {
     **TOOLS,
     "run_shell_command": Tool("Bash", run_in_background="is_background"),
@@ -55,18 +52,8 @@ _IDS = {"tool_use_id": "toolu_onehook", "tool_call_id": "call_onehook"}
 _OUTSIDE_TURN = ("SessionStart", "SessionEnd", "SessionDelete", "Notification", "InstructionsLoaded")
 
 
-def parts(event: Event) -> list[Event]:
-    """One event per changed file, since Qwen Code's tools change one file each."""
-    return reverse.parts(event, ID)
-
-
-def payload(event: Event, native_event: str = "") -> dict[str, Any]:
+def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Qwen Code would send for this event."""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
-    own = reverse.own_payload(ID, event, name)
-    if own is not None:
-        return own
-    reverse.require_tool(LABEL, event)
     body: dict[str, Any] = {
         "session_id": event.session_id,
         "transcript_path": reverse.own_transcript(event, ID, ("/.qwen/",)),
@@ -120,6 +107,10 @@ def _tool_response(response: Any) -> Any:
     return {"llmContent": text, "returnDisplay": text}
 
 
+_HOST = reverse.Host(ID, LABEL, EVENTS, _SPELLING, _payload)
+payload, parts = _HOST.payload, _HOST.parts
+
+
 # ---- answers ----
 
 _PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
@@ -137,7 +128,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
     On exit 2 stdout is not read; on every other code JSON is, and a text counts on exit 0 alone.
     """
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     written = shape == "refuse" and event.host == ID and event.native.get("phase") == "postWrite"
     if shape == "nothing" or written:
@@ -162,7 +153,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
     """The fields of an answer that is used which Qwen Code acts on and a Response cannot carry. (A rewrite on PreToolUse and
     updatedPermissions are in its schema, and have no effect in 0.24.4.)"""
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
+    name = _HOST.name(event, native_event)
     _, value = reverse.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
     own = _beyond(name, value) if isinstance(value, dict) else {}
     return [key for part in (own, own.pop("decision", {})) for key in part]
@@ -215,11 +206,4 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: object) -> No
     if heard.decision == "deny":
         heard.reason = reverse.text_in(dialog, "message")
     elif isinstance(dialog.get("updatedInput"), dict):
-        heard.modified_input = _rewrite(event, name, dialog["updatedInput"])
-
-
-def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-    if event.host == ID:
-        return updated
-    sent = payload(event, name)
-    return reverse.rewrite_for(event, _SPELLING.get(sent["tool_name"]), sent["tool_input"], updated)
+        heard.modified_input = _HOST.rewrite(event, name, dialog["updatedInput"])
