@@ -201,6 +201,7 @@ class Event:
     __slots__ = (
         "_fold",
         "_names",
+        "_pause",
         "_raw",
         "_spell",
         "_tool",
@@ -263,6 +264,7 @@ class Event:
         self.url = ""
         self.mcp: Mcp | None = None
         self._names: tuple[str, ...] = ()
+        self._pause: Pause | None = None  # what a person has paused; set by the launcher
         self._raw = b""  # the payload as it arrived, for programs that expect these very bytes
         self._fold: Callable[[Event], Facts] | None = None
         self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None
@@ -511,18 +513,32 @@ BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on that agent
 class Options:
     """The settings of a policy. Those of the command line and of run() win over those of Hooks()."""
 
-    __slots__ = ("ask_fallback", "ask_fallback_by_host", "fail", "isolation", "mode", "on_unsupported", "stop_limit", "timeout")
+    __slots__ = (
+        "ask_fallback",
+        "ask_fallback_by_host",
+        "fail",
+        "isolation",
+        "layer",
+        "mode",
+        "on_unsupported",
+        "pausable",
+        "stop_limit",
+        "timeout",
+    )
     CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
         "mode": ("observe", "enforce"),
         "fail": ("open", "closed"),
         "ask_fallback": DECISIONS,
         "on_unsupported": ("warn", "deny"),
         "isolation": ("process", "thread"),
+        "pausable": (False, True),
+        "layer": ("managed", "project"),
     }
     STRICTEST_FIRST = {  # noqa: RUF012  (of the numbers, the smallest is)
         "fail": ("closed", "open"),
         "ask_fallback": ("deny", "ask", "allow"),
         "on_unsupported": ("deny", "warn"),
+        "pausable": (False, True),
     }
     DEFAULTS = {  # noqa: RUF012
         "mode": "enforce",
@@ -532,6 +548,8 @@ class Options:
         "on_unsupported": "warn",
         "stop_limit": 5,
         "isolation": "process",
+        "pausable": True,
+        "layer": "project",  # "managed": installed for the whole machine; on the command line only
     }
     hosts: tuple[str, ...] = ()  # the known agents; filled in by the registry, which is always loaded before a policy runs
 
@@ -543,10 +561,14 @@ class Options:
         self.on_unsupported: str
         self.stop_limit: int
         self.isolation: str
+        self.pausable: bool
+        self.layer: str
         given = given or {}
         for name, default in Options.DEFAULTS.items():
             value = given.get(name)
             setattr(self, name, default if value is None else value)
+        if self.layer == "managed" and given.get("pausable") is None:
+            self.pausable = False
         self.ask_fallback_by_host: dict[str, str] = {
             name[: -len(BY_HOST)]: value for name, value in given.items() if name.endswith(BY_HOST) and value is not None
         }
@@ -579,7 +601,7 @@ class Options:
             return
         choices = Options.CHOICES.get(general)
         if choices and value not in choices:
-            raise UsageError(f"{name}={value!r}: choose one of {', '.join(choices)}")
+            raise UsageError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
         if name in ("timeout", "stop_limit") and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
             raise UsageError(f"{name}={value!r}: a number above 0 is needed")
 
@@ -612,6 +634,27 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Options.DEFAULTS}
+
+
+def covers_rule(pattern: str, rule: str) -> bool:
+    """Whether a name in [levels], an exception or a pause means a rule: the rule itself, its pack, a folder of packs, or a wildcard."""
+    return pattern == rule or rule.startswith(pattern + ".") or wildcard(pattern, rule)
+
+
+class Pause:
+    """What a person has paused: these rules, packs or handlers; () for everything. `managed`: it meets a policy of the whole machine."""
+
+    __slots__ = ("managed", "reason", "rules", "until")
+
+    def __init__(self, until: float, rules: tuple[str, ...] = (), reason: str = "", managed: bool = False) -> None:
+        self.until = until
+        self.rules = rules
+        self.reason = reason
+        self.managed = managed
+
+    def holds(self, name: str) -> bool:
+        """Whether what a rule or handler of this name decides has no effect."""
+        return not self.rules or any(covers_rule(rule, name) for rule in self.rules)
 
 
 class Registration:
@@ -692,6 +735,7 @@ class Hooks:
                     it for some agents alone: {"ID": "ask"}, which can also be written ID_ask_fallback="ask"
     on_unsupported  "warn" (default) or "deny": what to do when the agent cannot honour a field of the answer
     stop_limit      how often in a row a Stop handler may send the agent back to work (5)
+    pausable        whether `onehook pause` holds for it (True; False for one that is installed for the whole machine)
     """
 
     __slots__ = ("joins", "options", "registrations")
@@ -706,12 +750,13 @@ class Hooks:
         ask_fallback: str | dict[str, str] | None = None,
         on_unsupported: str | None = None,
         stop_limit: int | None = None,
+        pausable: bool | None = None,
         **by_host: str | None,
     ) -> None:
         unknown = [name for name in by_host if not name.endswith(BY_HOST)]
         if unknown:
             raise UsageError(
-                f"unknown option {unknown[0]!r}; the options are mode, fail, timeout, ask_fallback, on_unsupported, stop_limit"
+                f"unknown option {unknown[0]!r}; the options are mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable"
             )
         self.options = Options.checked(
             {
@@ -721,6 +766,7 @@ class Hooks:
                 "ask_fallback": ask_fallback,
                 "on_unsupported": on_unsupported,
                 "stop_limit": stop_limit,
+                "pausable": pausable,
                 **by_host,
             }
         )
@@ -756,6 +802,10 @@ class Hooks:
     def wanting(self, event: Event) -> Iterator[Registration]:
         return (registration for registration in self.registrations if not event.echo and registration.wants(event))
 
+    def paused(self, registration: Registration, pause: Pause) -> bool:
+        pausable = self.options.get("pausable")
+        return (not pause.managed if pausable is None else bool(pausable)) and pause.holds(registration.name)
+
     def dispatch(self, event: Event) -> Response:
         """Run the handlers that want this event, in order, and merge their answers.
 
@@ -763,7 +813,8 @@ class Hooks:
         """
         merged = Response()
         for registration in self.wanting(event):
-            answer = observed(registration, event) if registration.observed else call(registration, event)
+            without_effect = registration.observed or (event._pause is not None and self.paused(registration, event._pause))
+            answer = observed(registration, event) if without_effect else call(registration, event)
             if answer is None:
                 continue
             merged = merge(merged, answer)

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import os
 
-
-def state_folder() -> str:
-    """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
-    named = os.environ.get("ONEHOOK_STATE_DIR")
-    if named:
-        return named
-    if os.name == "nt":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "onehook")
-    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "onehook")
+from onehook.system import state_folder as state_folder
 
 
 def config_folder() -> str:

@@ -16,7 +16,7 @@ from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageEr
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, threaded, write
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
-from onehook.system import NOWHERE, os, variable
+from onehook.system import NOWHERE, PAUSE_FILE, os, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, NoReturn
 
-    from onehook.core import Event
+    from onehook.core import Event, Pause
     from onehook.hosts import Wire
     from onehook.isolate import Finish, Surrounding
     from onehook.policy import Message
@@ -45,7 +45,7 @@ class Request:
     `problem` says what is wrong with it; the rest is then what could be understood.
     """
 
-    __slots__ = ("arguments", "begun", "event_name", "given", "hosts", "known", "load", "policy", "probe", "problem")
+    __slots__ = ("arguments", "begun", "event_name", "given", "hosts", "known", "load", "pause", "policy", "probe", "problem")
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class Request:
         known: dict[str, Any] | None = None,
         arguments: Sequence[str] = (),
         problem: str = "",
+        pause: Pause | None = None,
     ) -> None:
         self.begun = time.monotonic()
         self.load = load
@@ -70,17 +71,24 @@ class Request:
         self.known = known or {}  # the policy's own options, as far as they are known before it is loaded
         self.arguments = arguments
         self.problem = problem
+        self.pause = pause  # what a person has paused
 
     def options(self) -> Options:
         """Before the policy was asked."""
         return settled({"options": self.known}, self.given)
 
     def options_after(self, message: Message) -> Options:
-        return settled(message, self.given, [self.policy] if self.policy else ())
+        return self._paused(settled(message, self.given, [self.policy] if self.policy else ()))
 
     def options_without_policy(self) -> Options:
         """Where the policy cannot be asked. Any argument may be its path: they may be what is wrong."""
-        return settled({"made": self.known}, self.given, [*self.arguments, self.policy])
+        return self._paused(settled({"made": self.known}, self.given, [*self.arguments, self.policy]))
+
+    def _paused(self, options: Options) -> Options:
+        """While all is paused, an error stops nothing either."""
+        if self.pause is not None and not self.pause.rules and options.pausable:
+            options.mode = "observe"
+        return options
 
 
 def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: dict[str, Any] | None = None, host: str = "") -> Request:
@@ -122,7 +130,20 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
         known={} if hooks is None else hooks.options,
         arguments=arguments,
         problem=problems[0] if problems else "",
+        pause=_pause(given),
     )
+
+
+def _pause(given: dict[str, Any]) -> Pause | None:
+    """What a person has paused. Without a pause, this costs an event one failed stat."""
+    path = f"{state_folder()}/{PAUSE_FILE}"
+    try:
+        os.stat(path)
+    except (OSError, ValueError):
+        return None
+    from onehook.pause import in_force
+
+    return in_force(path, given.get("layer") == "managed")
 
 
 def _tokens(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -192,6 +213,7 @@ def event_of(request: Request, data: bytes) -> tuple[Wire, Event]:
     wire = resolve(request.hosts, payload)
     event = wire.parse(payload, request.event_name)
     event._raw = data
+    event._pause = request.pause
     event.echo = event.echo or _answered_elsewhere(request, wire, event) or not happens(wire, event)
     return wire, event
 

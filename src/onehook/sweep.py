@@ -1,4 +1,4 @@
-"""Where state is kept (of sessions, of projects, of the stop guard, transcripts), and how it is deleted if it was not changed for long."""
+"""How state (of sessions, of projects, of the stop guard, transcripts) is deleted if it was not changed for long."""
 
 from __future__ import annotations
 

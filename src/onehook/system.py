@@ -18,6 +18,7 @@ else:
 
 NOWHERE = "nul" if sys.platform == "win32" else "/dev/null"
 REGULAR_FILE = 0o100000
+PAUSE_FILE = "pause.json"  # in the state folder: see pause.py
 
 
 def variable(name: str) -> str:
@@ -27,6 +28,29 @@ def variable(name: str) -> str:
         return str(full.environ.get(name, ""))
     raw: Any = os.environ  # of posix: bytes
     return str(raw.get(name.encode(), b"").decode("utf-8", "surrogateescape"))
+
+
+def state_folder() -> str:
+    """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
+    named = variable("ONEHOOK_STATE_DIR")
+    if named:
+        return named
+    if sys.platform == "win32":
+        return f"{variable('LOCALAPPDATA') or os.path.expanduser('~')}\\onehook"
+    return f"{variable('XDG_STATE_HOME') or f'{_home()}/.local/state'}/onehook"
+
+
+def _home() -> str:
+    """As os.path.expanduser has it: "~" if it is not known."""
+    named = variable("HOME")
+    if named:
+        return named
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except (ImportError, KeyError):
+        return "~"
 
 
 def is_file(path: str) -> bool:

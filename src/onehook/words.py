@@ -45,6 +45,10 @@ def words_of(wire: Wire, event: Event, response: Response, options: Options, noi
     drops: list[Drop] = []
     if options.mode == "observe":
         response = withheld(response)
+    if event._pause is not None:
+        from onehook.pause import announced
+
+        response, noise = announced(event._pause, wire, event, response, noise)
     if response.withheld:
         noise = _lines(*map(recorded, response.withheld), noise)
     if event.event in STOPS:

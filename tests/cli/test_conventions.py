@@ -61,7 +61,8 @@ def test_agents_are_chosen_with_one_option(verb: str) -> None:
 JSON = {
     "install": ("install policy.py --hosts claude --dry-run --json", 0, {"dry_run", "changes", "notes", "to_do"}),
     "uninstall": ("uninstall --json", 0, {"dry_run", "changes", "notes"}),
-    "status": ("status --json", 0, {"installed", "not_installed"}),
+    "status": ("status --json", 0, {"installed", "not_installed", "paused"}),
+    "resume": ("resume --json", 0, {"ended"}),
     "doctor": ("doctor --json --no-fire", 1, {"ok", "findings"}),
     "fire": ("fire policy.py Stop --hosts claude --json", 0, {"host", "effect"}),
     "lint": ("lint broken.py --json", 1, {"findings", "loads"}),
@@ -73,7 +74,8 @@ JSON = {
     "test": ("test --rules rules.toml --json", 0, {"passed", "failed"}),
     "trust": ("trust --rules rules.toml --revoke --json", 0, {"file", "trusted", "was_trusted"}),
 }
-NOT_FOR_SCRIPTS = {"init", "model", "record", "run"}  # they write files, serve, or pass on what something else prints
+# They write files, serve, pass on what something else prints, or are for a person only.
+NOT_FOR_SCRIPTS = {"init", "model", "record", "run", "pause"}
 
 
 @pytest.mark.parametrize("verb", JSON)
@@ -118,8 +120,11 @@ USAGE = [
     "replay log.jsonl policy.py --hosts emacs",
     "model gone.json",
     "record",
+    "pause --for 9h",
+    "pause --for soon",
 ]
 FAILED = [
+    "pause",  # there is no terminal
     "install broken.py --hosts claude",
     "doctor --no-fire",  # nothing is installed
     "fire raises.py Bash --hosts claude",

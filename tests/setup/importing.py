@@ -17,8 +17,11 @@ import importlib
 import subprocess
 import sys
 
+import pytest
+from click.testing import CliRunner
 from harness import clean_environment, fire
 
+from onehook.cli import main
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.policy import load_policy
@@ -79,6 +82,14 @@ def onehook(repo, *arguments):
     environment = clean_environment({"HOME": str(repo.parent), "ONEHOOK_STATE_DIR": str(repo.parent / "state")})
     argv = [sys.executable, "-I", "-m", "onehook", *arguments, "--project", str(repo)]
     return subprocess.run(argv, cwd=repo, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def uninstalled(repo):
+    """In this process: an agent that runs the tests is among those above any other, which uninstall refuses."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(repo.parent))
+        patch.setenv("ONEHOOK_STATE_DIR", str(repo.parent / "state"))
+        return CliRunner().invoke(main, ["uninstall", "--project", str(repo)]).exit_code == 0
 
 
 def imported(repo, *arguments):

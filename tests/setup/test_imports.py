@@ -13,7 +13,7 @@ from onehook.core import TOOLS
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.setup.imports import importable
-from tests.setup.importing import SOURCES, STARTS, import_facts, imported, one, onehook, programs, repository, started
+from tests.setup.importing import SOURCES, STARTS, import_facts, imported, one, onehook, programs, repository, started, uninstalled
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo
     taken = {name: (repo / name).read_text() for name in import_facts(source).files()}
     assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", source, "--yes").returncode == 0
     assert any("onehook/launch.py" in path.read_text() for path in repo.rglob("*.json"))
-    assert onehook(repo, "uninstall").returncode == 0
+    assert uninstalled(repo)
     # A file that the import has taken everything out of and the install has written to is what it was before both.
     files = import_facts(source).files()
     assert {name: (repo / name).read_text() for name in files}.items() <= {*files.items(), *taken.items()}

@@ -12,6 +12,8 @@ VERBS = {
     "uninstall": "Remove it again, leaving no trace.",
     "status": "Show which policies are installed, and where.",
     "doctor": "Check, agent by agent, that a deny would take effect.",
+    "pause": "Let everything, or one rule, pass for a while. For a person only.",
+    "resume": "End a pause.",
     "init": "Write a policy to start from: a rules file, or Python.",
     "fire": "Send an event to a policy and show what each agent would do.",
     "lint": "Report what will not work, and on which agents.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,7 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     """Show every policy that onehook has installed, with its agent, scope, file and events, and any obvious problem."""
     from dataclasses import asdict
 
+    from onehook.pause import entries
     from onehook.setup.installed import absent_hosts, rows
     from onehook.setup.plan import config_of
     from onehook.setup.versions import agents_here
@@ -31,18 +32,29 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     absent = [host for host in absent_hosts(machine, found) if host in chosen]
     agents = agents_here(machine, chosen)
     if as_json:
-        print_json({"installed": [asdict(row) for row in found], "not_installed": absent, "agents": [here.to_dict() for here in agents]})
+        shown = {"installed": [asdict(row) for row in found], "not_installed": absent, "agents": [here.to_dict() for here in agents]}
+        print_json({**shown, "paused": entries()})
         return
     if found:
         _show(found, machine)
     else:
         click.echo("No policy is installed here. Install one with `onehook install POLICY`.")
+    for pause in entries():
+        _show_pause(pause)
     for here in agents:
         if here.proven is False:
             name = f"{config_of(here.host).TITLE} {here.version}"
             click.secho(f"{name} is not one of the releases that onehook is proven on ({here.oldest} to {here.newest})", fg="yellow")
     if absent:
         click.echo(f"Agents found without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
+
+
+def _show_pause(pause: dict[str, Any]) -> None:
+    from onehook.pause import clock
+
+    what = f"{pause['rule']} is paused" if pause["rule"] else "Everything is paused"
+    why = f" ({pause['reason']})" if pause["reason"] else ""
+    click.secho(f"{what} until {clock(pause['until'])}{why}; `onehook resume` ends it", fg="yellow")
 
 
 def _show(found: list[Row], machine: Machine) -> None:

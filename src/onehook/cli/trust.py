@@ -26,6 +26,7 @@ def command(rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_j
     options. Trust is for the content: after a change, trust it again.
     """
     from onehook.rules.trust import digest, is_trusted, keep, trusted
+    from onehook.setup.person import require
 
     entries = trusted()
     if as_list:
@@ -38,6 +39,8 @@ def command(rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_j
             click.echo("" if rows else "No rules file is trusted.", nl=not rows)
         return
     path = os.path.realpath(rules_file(rules_path))
+    if not revoke:
+        require("onehook trust")
     if revoke:
         was = entries.pop(path, None) is not None
         keep(entries)

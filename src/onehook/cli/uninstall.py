@@ -35,7 +35,10 @@ def command(policy: str | None, hosts: list[str], scope: str | None, project: st
     from onehook.cli.install import plan_json, show_diff
     from onehook.setup.apply import apply, until_fresh
     from onehook.setup.journal import Journal
+    from onehook.setup.person import require
 
+    if not dry_run:
+        require("onehook uninstall")
     machine = machine_of(project)
     chosen = configured_hosts(hosts, machine)
     scopes = [scope] if scope else ["user"] if machine.project == machine.home else ["project", "local"]

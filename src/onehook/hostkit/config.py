@@ -172,6 +172,10 @@ class Traits:
 
     captured: tuple[str, ...] = ()  # versions of the agent whose payloads were recorded
     programs: tuple[str, ...] = ()  # where its installer puts the program, below the home folder, if that is not on every PATH
+    # By what a command can tell that this agent runs it: variables that it sets for its shell and for nothing else, and the names of its
+    # programs in a process list, if they are not all of BINARIES.
+    shell_variables: tuple[str, ...] = ()
+    processes: tuple[str, ...] | None = None
     updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version
     skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs beside hooks
     escape_slashes: bool = False  # the agent takes "//" inside a string for a comment

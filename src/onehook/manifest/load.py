@@ -332,7 +332,8 @@ class Manifest(Hooks):
         left = self.begun + total - margin - time.monotonic()
         for one, answer in zip(wanting, answers([_program(one) for one in wanting], event, left)):
             if answer is not None:
-                merged = merge(merged, withheld(answer, one.name) if one.observed else answer)
+                without_effect = one.observed or (event._pause is not None and self.paused(one, event._pause))
+                merged = merge(merged, withheld(answer, one.name) if without_effect else answer)
             if merged.decision == "deny":
                 break
         return self._with_variables(event, merged)

@@ -6,12 +6,12 @@ import marshal
 import os
 import re
 
-from onehook.core import TOOLS, Options, UsageError
+from onehook.core import TOOLS, Options, UsageError, covers_rule
 from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC
 from onehook.rules.keys import EXCEPTION, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
-from onehook.rules.levels import LAYERS, LEVELS, covers_rule, rank
+from onehook.rules.levels import LAYERS, LEVELS, rank
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
 from onehook.rules.permissions import LISTS, parse_permission, suggestion
 
@@ -60,6 +60,8 @@ class Stack:
         self.files: list[File] = []
         self._take(path, ())
         self.mode: str = next((file.data["mode"] for file in reversed(self.files) if "mode" in file.data), "enforce")
+        said = [file.data["pausable"] for file in self.files if "pausable" in file.data]
+        self.fixed = not all(said) if said else layer == "managed"  # `onehook pause` does not hold for it
 
     def _take(self, path: str, above: tuple[str, ...]) -> None:
         file = File(path, self.layer)
@@ -273,7 +275,7 @@ class Compiler:
             for number, entry in holder.tables("exception")
             if covers_rule(entry["rule"], rule)
         ]
-        place = {"file": file.path, "line": line, "layer": stack.layer}
+        place = {"file": file.path, "line": line, "layer": stack.layer, "fixed": stack.fixed}
         return {"level": level, "mode": stack.mode, "reason": "", "exceptions": exceptions, **place}
 
     def _exception(self, file: File, number: int, entry: dict[str, Any]) -> dict[str, Any]:
@@ -358,7 +360,7 @@ class Compiler:
             entry = parse_permission(text, self.tools)
         except UsageError as error:
             raise file.wrong("permissions", 0, level, str(error)) from None
-        place = {"file": file.path, "line": _entry_line(file, level, text), "layer": stack.layer}
+        place = {"file": file.path, "line": _entry_line(file, level, text), "layer": stack.layer, "fixed": stack.fixed}
         entry["says"] = {"level": level, "mode": stack.mode, "reason": "", "exceptions": [], "permission": True, **place}
         entry["folder"] = file.folder
         if level == "allow" and stack.mode == "observe":
@@ -425,7 +427,7 @@ class Compiler:
             for key in OPTIONS:
                 if key in file.data and (key not in out or (key == "fail" and file.data[key] == "closed")):
                     out[key] = file.data[key]
-        return out
+        return {**out, "pausable": False} if any(stack.fixed for stack in self.stacks) else out
 
     def _watch(self) -> dict[str, Any] | None:
         """What makes an event load the rules about files, addresses and tools; see Table.watches."""

@@ -29,6 +29,7 @@ TOP: dict[str, tuple[Any, str]] = {
     "ask_fallback": ("fallback", "what ask becomes where the agent cannot ask; a table sets it by agent"),
     "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do when the agent cannot honour an answer"),
     "stop_limit": ("number", "how often in a row a stop may be refused"),
+    "pausable": ("boolean", "whether `onehook pause` holds for what this file says; by default not for the machine's own"),
 }
 PERMISSIONS: dict[str, tuple[Any, str]] = {
     "deny": ("list", "what is stopped"),

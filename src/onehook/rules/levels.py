@@ -9,7 +9,7 @@ In mode "observe" no level does more than log; what it would have done is record
 
 from __future__ import annotations
 
-from onehook.core import Options, Response, wildcard
+from onehook.core import Options, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], no
         if response is None or response.decision not in ("deny", "ask"):
             return response
         level = response.decision if rank(response.decision) <= rank(says["level"]) else says["level"]
-        finding = Finding(name, response.reason or "", "high", {**says, "level": level}, event.command or event.native_tool)
+        mode = "observe" if event._pause is not None and not says["fixed"] and event._pause.holds(name) else says["mode"]
+        finding = Finding(name, response.reason or "", "high", {**says, "level": level, "mode": mode}, event.command or event.native_tool)
         note(finding)
         if finding.effect == response.decision:
             return response
@@ -123,8 +124,3 @@ def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], no
 
     capped.__name__ = name
     return capped
-
-
-def covers_rule(pattern: str, rule: str) -> bool:
-    """Whether a name in [levels], `packs` or an exception means a rule: the rule itself, its pack, a folder of packs, or a wildcard."""
-    return pattern == rule or rule.startswith(pattern + ".") or wildcard(pattern, rule)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from onehook.core import Event, Response
+    from onehook.core import Event, Pause, Response
     from onehook.manifest.load import Manifest
     from onehook.rules.levels import Finding
 
@@ -37,7 +37,7 @@ HEAD = 1 << 15  # bytes that are read at once; a header is rarely longer
 class Table:
     """Compiled rules. `read` gives the bytes of a chunk, as marshal wrote them."""
 
-    __slots__ = ("_chunks", "_index", "_read", "allows", "header")
+    __slots__ = ("_chunks", "_index", "_read", "allows", "header", "pause")
 
     def __init__(self, header: dict[str, Any], raw: bytes = b"", read: Callable[[int, int], bytes] | None = None) -> None:
         self.header = header
@@ -45,6 +45,7 @@ class Table:
         self._read = read or (lambda begin, size: raw[begin : begin + size])
         self._chunks: dict[str, Any] = {}
         self.allows: bool = header["allows"]
+        self.pause: Pause | None = None  # to be set before the rules are asked
 
     def chunk(self, name: str) -> Any:
         """The rules and permissions of a program; of "" those of files, addresses and tools. None if there are none."""
@@ -52,6 +53,8 @@ class Table:
             return None
         if name not in self._chunks:
             self._chunks[name] = marshal.loads(self._read(*self._index[name]))
+            if self.pause is not None:
+                _observe(self._chunks[name], self.pause)
         return self._chunks[name]
 
     def rule(self, number: int) -> dict[str, Any]:
@@ -85,6 +88,16 @@ class Table:
         return any(key in text for key in watch["keys"])
 
 
+def _observe(chunk: Any, pause: Pause) -> None:
+    """What is paused is only observed: here rules (a list), permissions (of a program), or neither."""
+    rules = chunk if isinstance(chunk, list) else ()
+    said = [(rule["id"], says) for rule in rules for says in rule["says"]]
+    said += [(entry["text"], entry["says"]) for entry in chunk.get("permissions", ())] if isinstance(chunk, dict) else []
+    for name, says in said:
+        if not says["fixed"] and pause.holds(name):
+            says["mode"] = "observe"
+
+
 class Rules(Hooks):
     """The policy of a rules file. `noted` holds the findings of the last event, those that had no effect too."""
 
@@ -112,8 +125,12 @@ class Rules(Hooks):
         programs = self.programs.registrations if self.programs else ()
         return (registration for registration in super().wanting(event) if registration not in programs)
 
+    def paused(self, registration: Registration, pause: Pause) -> bool:
+        return False  # that depends on which file says so: see _observe and levels.leveled
+
     def dispatch(self, event: Event) -> Response:
         """Rules first; programs are started only for what the rules let pass."""
+        self.table.pause = event._pause
         response = super().dispatch(event)
         if self.programs is None or response.decision == "deny":
             return response
@@ -179,7 +196,8 @@ def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
     layers, own = every_layer(), os.path.abspath(path)
     if any(file == own for _, file in layers):
         return Wide([(layer, file) for layer, file in layers if file == own or os.path.exists(file)], given)
-    return Rules(table_of([*layers, ("project", path)]), given)
+    layer = (given or {}).get("layer") or "project"
+    return Rules(table_of([*layers, (layer, path)]), given)
 
 
 def every_layer() -> list[Layer]:

@@ -173,6 +173,28 @@ def _standing(policy: str, source: bytes) -> tuple[str, Mapping[str, int], str]:
     return mode, {severity: count for severity, count in severities.items() if count}, ""
 
 
+def rule_names(machine: Machine) -> list[str] | None:
+    """The rules of all policies that are installed here; None if they cannot be known, as those of a policy in Python."""
+    names: list[str] = []
+    policies = {row.policy for row in rows(machine) if row.policy}
+    for policy in policies:
+        try:
+            if not is_manifest(policy) or not holds_rules(Path(policy).read_bytes()):
+                return None
+            names += _rules_in(policy)
+        except (OSError, OnehookError):
+            return None
+    return names if policies else None
+
+
+def _rules_in(policy: str) -> list[str]:
+    from onehook.rules.load import layers_beside, table_of
+
+    table = table_of([*layers_beside(policy), ("project", policy)], cache="")
+    entries = [entry["text"] for name in table.header["index"] if name[:1] != "#" for entry in table.chunk(name)["permissions"]]
+    return [*(rule["id"] for rule in table.rules()), *(f"policies.{name}" for name, *_ in table.header["policies"]), *entries]
+
+
 def static_mode(source: bytes) -> str:
     """The mode that a Python policy sets, by its source; "" if it cannot be parsed."""
     try:

@@ -17,7 +17,7 @@ from onehook.policy import load_policy
 from onehook.prove import imports
 from onehook.prove.imports import command
 from tests.host_folders import facts
-from tests.setup.importing import onehook
+from tests.setup.importing import onehook, uninstalled
 
 REASON = "rm -rf is not done here"
 # name -> (event, tool, fields) that must start it
@@ -218,7 +218,7 @@ def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo
     installed = onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude,codex,cursor", "--yes")
     assert installed.returncode == 0, installed.stderr
     assert "onehook/launch.py" in config.read_text() and '"timeout": 6' in config.read_text()
-    assert onehook(repo, "uninstall").returncode == 0
+    assert uninstalled(repo)
     assert config.read_bytes() == original
 
 

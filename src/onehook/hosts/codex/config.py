@@ -20,6 +20,7 @@ HOST_IDS = ("codex",)
 PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
 TRAITS = Traits(
     captured=("0.166.0",),
+    shell_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX"),
     listed=r"[\w|]+",
     also_listed=("Write", "Edit", "Agent"),
     switches=Switches(

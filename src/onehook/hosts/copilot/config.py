@@ -57,6 +57,7 @@ def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
 _UPDATES = (".cache/copilot/pkg/*/*", "Library/Caches/copilot/pkg/*/*", ".copilot/pkg/*/*")
 TRAITS = Traits(
     captured=("1.0.102",),
+    shell_variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),
     updates=_UPDATES,
     skeleton={"version": 1},
     guard="",

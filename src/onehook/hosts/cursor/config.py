@@ -27,6 +27,8 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 # Cursor cuts comments out with a pattern that does not know strings, so "//" in a command breaks the file. The version is the SDK's.
 TRAITS = Traits(
     captured=("1.0.32",),
+    shell_variables=("CURSOR_AGENT",),
+    processes=("cursor-agent",),  # in the editor's own terminal there is a person
     skeleton={"version": 1},
     escape_slashes=True,
     shell="login",

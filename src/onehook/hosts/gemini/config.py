@@ -21,6 +21,7 @@ HOST_IDS = ("gemini",)
 PROJECT = "."
 TRAITS = Traits(
     captured=("0.61.0",),
+    shell_variables=("GEMINI_CLI",),
     switches=Switches(
         files=lambda machine: [
             *(folder / name for folder in (machine.project / ".gemini", _user_folder(machine)) for name in ("extensions", ".env")),

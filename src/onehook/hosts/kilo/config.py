@@ -44,6 +44,7 @@ def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine
 
 
 TRAITS = Traits(
+    shell_variables=("KILO", "KILO_PID"),
     own_content=own_content,
     guard="",
     listed=LISTED,

@@ -72,6 +72,7 @@ def switches(names: Sequence[str], folders: Sequence[str], prefix: str) -> Switc
 
 TRAITS = Traits(
     programs=(".opencode/bin/opencode",),
+    shell_variables=("OPENCODE", "OPENCODE_PID"),
     own_content=own_content,
     guard="",
     listed=LISTED,

@@ -18,6 +18,7 @@ HOST_IDS = ("qwen",)
 PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
 TRAITS = Traits(
     captured=("0.24.4",),
+    shell_variables=("QWEN_CODE", "QWEN_CODE_SESSION_ID"),
     listed=r"\w+(\|\w+)*",
     also_listed=("Bash", "Read", "Write", "Edit"),
     switches=Switches(

@@ -1,0 +1,168 @@
+"""`onehook pause`: for a while, nothing takes effect, or one rule does not. What would have been done is computed and reported.
+
+A pause is a file in the user's state folder. An event looks whether it is there, which is one stat, and loads this module only if it is.
+The file is taken only as `onehook pause` writes it: a regular file of the user's own that nobody else can read or write, with an end that
+is no further away than the longest pause. Anything else is ignored, and said on stderr: a pause that is forged by halves is none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from onehook.codec import dumps, loads
+from onehook.core import Pause, PayloadError, Response, merge
+from onehook.system import PAUSE_FILE, state_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from onehook.core import Event
+    from onehook.hosts import Wire
+
+LONGEST = 8 * 3600  # seconds
+LOG_FILE = "pauses.jsonl"  # in the state folder: who paused what, and what was refused
+_MAX_BYTES = 1 << 16
+_CLOCK = 60  # seconds by which clocks may differ
+
+
+def in_force(path: str, managed: bool = False) -> Pause | None:
+    """The pause that a file says, if it is in force now. managed: as in Pause."""
+    try:
+        return _joined(standing(_read(path)), managed)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, PayloadError) as error:
+        print(f"[onehook] {path} is ignored: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        return None
+
+
+def _joined(pauses: list[dict[str, Any]], managed: bool) -> Pause | None:
+    whole = [pause for pause in pauses if not pause["rule"]]
+    counted = whole or pauses
+    if not counted:
+        return None
+    reason = next((pause["reason"] for pause in counted if pause["reason"]), "")
+    rules = () if whole else tuple(pause["rule"] for pause in pauses)
+    return Pause(max(pause["until"] for pause in counted), rules, reason, managed)
+
+
+def entries() -> list[dict[str, Any]]:
+    """The pauses that are in force now: each with `rule` ("" for everything), `since`, `until` and `reason`."""
+    try:
+        return standing(_read(_file()))
+    except (OSError, ValueError, PayloadError):
+        return []
+
+
+def standing(pauses: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    now = time.time()
+    return [pause for pause in pauses if pause["since"] <= now + _CLOCK and now < pause["until"] <= pause["since"] + LONGEST]
+
+
+def _file() -> str:
+    return os.path.join(state_folder(), PAUSE_FILE)
+
+
+def _read(path: str) -> list[dict[str, Any]]:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if status.st_mode & 0o170000 != 0o100000:
+            raise ValueError("it is not a regular file")
+        if os.name != "nt" and (status.st_uid != os.getuid() or status.st_mode & 0o077):
+            raise ValueError("others than its owner can read or write it, or it is somebody else's")
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError("it is too large")
+    pauses = loads(data.decode("utf-8"))
+    if not isinstance(pauses, list) or not all(_is_entry(pause) for pause in pauses):
+        raise ValueError("it was not written by onehook pause")
+    return pauses
+
+
+def _is_entry(pause: object) -> bool:
+    texts, times = ("rule", "reason"), ("since", "until")
+    return (
+        isinstance(pause, dict)
+        and set(pause) == {*texts, *times}
+        and all(isinstance(pause[key], str) for key in texts)
+        and all(isinstance(pause[key], (int, float)) and not isinstance(pause[key], bool) for key in times)
+    )
+
+
+# --- what an event says of it --------------------------------------------------------------------------------------------------------
+
+
+def told(pause: Pause) -> str:
+    """In one line, for a person."""
+    what = f"paused until {clock(pause.until)}"
+    what = f"{', '.join(pause.rules)} {'are' if len(pause.rules) > 1 else 'is'} {what}" if pause.rules else what
+    return f"{what} ({pause.reason})" if pause.reason else what
+
+
+def clock(when: float) -> str:
+    return time.strftime("%H:%M", time.localtime(when))
+
+
+def announced(pause: Pause, wire: Wire, event: Event, response: Response, noise: str) -> tuple[Response, str]:
+    """An answer while there is a pause: a line on stderr, and at the start of a session a message, to the user if the agent can."""
+    noise = "\n".join(part for part in (f"[onehook] {told(pause)}", noise) if part)
+    if event.event != "SessionStart":
+        return response, noise
+    text = f"onehook: {told(pause)}. `onehook resume` ends the pause."
+    caps = wire.caps(event)
+    if caps["user_message"].kind == "honoured":
+        response = merge(response, Response(user_message=text))
+    elif caps["additional_context"].kind == "honoured":
+        response = merge(response, Response(additional_context=text))
+    return response, noise
+
+
+# --- what `onehook pause` and `onehook resume` write -----------------------------------------------------------------------------------
+
+
+def add(rule: str, seconds: float, reason: str) -> dict[str, Any]:
+    """Pause a rule, or everything; returns the entry. An earlier pause of the same is replaced."""
+    now = time.time()
+    entry = {"rule": rule, "since": now, "until": now + seconds, "reason": reason}
+    _write([*(pause for pause in entries() if pause["rule"] != rule), entry])
+    record("pause", **entry)
+    return entry
+
+
+def remove() -> list[dict[str, Any]]:
+    """End every pause; returns those that were in force."""
+    ended = entries()
+    try:
+        os.unlink(_file())
+    except FileNotFoundError:
+        pass
+    if ended:
+        record("resume", ended=ended)
+    return ended
+
+
+def _write(pauses: list[dict[str, Any]]) -> None:
+    path = _file()
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    temporary = f"{path}.{os.getpid()}"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(dumps(pauses) + "\n")
+    os.replace(temporary, path)
+
+
+def record(act: str, **facts: Any) -> None:
+    """Keep what was done, or refused. The one place that writes it: a log of decisions takes it from here."""
+    path = os.path.join(state_folder(), LOG_FILE)
+    line = dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "act": act, **facts}) + "\n"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with open(descriptor, "ab") as file:
+            file.write(line.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        print(f"[onehook] {path} cannot be written: {error.strerror}", file=sys.stderr)

@@ -1,0 +1,268 @@
+"""`onehook pause`: for a while nothing takes effect, or one rule does not; only as a person wrote it, and never for what is managed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from harness import ANY, HOSTS, assert_blocked, fire, launcher, process, reason_of, tool_payload
+
+from onehook import pause
+from onehook.core import Pause, Response
+from onehook.hostkit.reverse import sample
+from onehook.hosts import load
+from onehook.rules.compile import compile_layers
+from onehook.rules.explain import sample_event
+from onehook.rules.load import Rules, Table
+from onehook.runner import answer
+
+POLICY = """from onehook import Hooks, deny
+hooks = Hooks({options})
+
+@hooks.on("PreToolUse", tool="Bash")
+def guard(event):
+    {body}
+
+@hooks.on("PreToolUse", tool="Bash")
+def second(event):
+    return deny("the second says no") if "second" in event.command else None
+"""
+NO = 'return deny("no rm") if event.command.startswith("rm") else None'
+
+
+@pytest.fixture
+def python(tmp_path: Path):
+    def write(body: str = NO, options: str = "") -> Path:
+        path = tmp_path / "policy.py"
+        path.write_text(POLICY.format(body=body, options=options), encoding="utf-8")
+        return path
+
+    return write
+
+
+def asked(policy: Path, command: str = "rm x", *more: str, host: str = ANY):
+    return fire(policy, tool_payload(host, command), "--host", host, *more)
+
+
+def passes(result, host: str = ANY) -> bool:
+    return load(host, "reverse").answer(sample("PreToolUse", "Bash"), result.stdout, result.stderr, result.exit_code).decision != "deny"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_while_all_is_paused_a_deny_has_no_effect_and_is_reported(python, host):
+    policy = python()
+    assert reason_of(asked(policy, host=host), host) == "no rm"
+    pause.add("", 60, "the release")
+    result = asked(policy, host=host)
+    assert passes(result, host) and result.exit_code == 0
+    assert "[onehook] paused until" in result.stderr and "(the release)" in result.stderr and "would deny: no rm" in result.stderr
+    pause.remove()
+    assert reason_of(asked(policy, host=host), host) == "no rm"
+
+
+def test_a_pause_ends_by_itself(python, monkeypatch):
+    policy = python()
+    pause.add("", 5, "")
+    assert passes(asked(policy))
+    monkeypatch.setattr(time, "time", lambda now=time.time: now() - 6)
+    pause.add("", 5, "")
+    monkeypatch.undo()
+    result = asked(policy)  # the file is still there
+    assert reason_of(result, ANY) == "no rm" and "paused" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "body, options",
+    [("raise RuntimeError('broken')", 'fail="closed"'), ("import time; time.sleep(30)", 'fail="closed", timeout=0.5')],
+    ids=["raises", "hangs"],
+)
+def test_a_policy_that_fails_closed_can_be_paused(python, body, options):
+    policy = python(body, options)
+    assert_blocked(asked(policy), ANY)
+    pause.add("", 60, "")
+    assert passes(asked(policy))
+
+
+def test_a_policy_that_does_not_parse_and_a_payload_that_does_not_can_be_paused(tmp_path):
+    policy = tmp_path / "policy.py"
+    policy.write_text('fail="closed"\ndef (:\n', encoding="utf-8")
+    pause.add("", 60, "")
+    assert passes(asked(policy))
+    assert process(launcher(policy, "--host", ANY, "--event", "PreToolUse", "--fail", "closed"), b"no json").exit_code != 2
+
+
+def test_one_paused_handler_leaves_the_others_in_force(python):
+    policy = python()
+    pause.add("guard", 60, "")
+    result = asked(policy)
+    assert passes(result) and "guard is paused until" in result.stderr and "would deny: no rm (guard)" in result.stderr
+    assert reason_of(asked(policy, "rm second"), ANY) == "the second says no"
+
+
+@pytest.mark.parametrize("text", ['packs = ["git"]\n', '[permissions]\ndeny = ["Bash(git push:*)"]\n'], ids=["rule", "permission"])
+def test_one_paused_rule_leaves_the_others_in_force(tmp_path, text):
+    path = tmp_path / "onehook.toml"
+    path.write_text(text + '\n[[rule]]\nid = "no-rm"\nreason = "no"\ncommand = "rm"\nlevel = "deny"\n', encoding="utf-8")
+    name = "git.push-force" if "packs" in text else "Bash(git push:*)"
+    assert not passes(asked(path, "git push --force"))
+    pause.add(name, 60, "")
+    result = asked(path, "git push --force")
+    assert passes(result) and f"(rule {name})" in result.stderr, result
+    assert not passes(asked(path, "rm x"))
+    pause.add("no-rm", 60, "")
+    assert passes(asked(path, "rm x")) and passes(asked(path, "git push --force"))
+
+
+# --- what is managed
+
+
+def test_a_managed_policy_is_not_paused_unless_it_says_so(python):
+    pause.add("", 60, "")
+    pause.add("guard", 60, "")
+    assert reason_of(asked(python(), "rm x", "--layer", "managed"), ANY) == "no rm"
+    assert passes(asked(python(options="pausable=True"), "rm x", "--layer", "managed"))
+    assert reason_of(asked(python(options="pausable=False")), ANY) == "no rm"
+    assert_blocked(asked(python("raise RuntimeError", 'fail="closed"'), "rm x", "--layer", "managed"), ANY)
+
+
+def test_a_managed_rules_file_is_not_paused_wherever_it_is(tmp_path):
+    path = tmp_path / "anywhere.toml"
+    path.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n', encoding="utf-8")
+    pause.add("", 60, "")
+    assert passes(asked(path, "rm x"))
+    assert not passes(asked(path, "rm x", "--layer", "managed"))
+
+
+def rules_of(tmp_path: Path, **files: str) -> Rules:
+    layers = []
+    for layer, text in files.items():
+        (tmp_path / f"{layer}.toml").write_text(text, encoding="utf-8")
+        layers.append((layer, str(tmp_path / f"{layer}.toml")))
+    return Rules(Table(*compile_layers(layers)))
+
+
+def decided(rules: Rules, command: str, paused: Pause) -> str | None:
+    event = sample_event(command, "/home/dev/p")
+    event._pause = paused
+    return rules.dispatch(event).decision
+
+
+MANAGED = 'packs = ["git"]\n[policies.protected_paths]\npatterns = ["~/.aws/**"]\n'
+PROJECT = '[permissions]\ndeny = ["Bash(rm:*)"]\n'
+
+
+def test_of_several_layers_the_machines_goes_on(tmp_path):
+    everything = Pause(time.time() + 60)
+    rules = rules_of(tmp_path, managed=MANAGED, project=PROJECT)
+    assert decided(rules, "git push --force", everything) == "deny"
+    assert decided(rules, "cat ~/.aws/credentials", everything) == "deny"
+    assert decided(rules, "rm x", everything) is None
+    assert rules.options["pausable"] is False  # an error is not let pass either
+    rules = rules_of(tmp_path, managed=f"pausable = true\n{MANAGED}", project=PROJECT)
+    assert decided(rules, "git push --force", everything) is decided(rules, "cat ~/.aws/credentials", everything) is None
+
+
+def test_the_weaker_word_of_a_layer_above_counts_while_that_below_is_paused(tmp_path):
+    """A deny below must not hide the ask above that is left."""
+    rules = rules_of(tmp_path, managed='packs = ["git"]\n[levels]\n"git" = "ask"\n', project='packs = ["git"]\n')
+    assert decided(rules, "git push --force", Pause(time.time() + 60)) == "ask"
+
+
+# --- the file
+
+
+def write(entries: object, mode: int = 0o600, **changes: float) -> Path:
+    folder = Path(os.environ["ONEHOOK_STATE_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "pause.json"
+    path.unlink(missing_ok=True)
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    path.chmod(mode)
+    return path
+
+
+def entry(since: float = 0, until: float = 60, **more: object) -> dict[str, object]:
+    return {"rule": "", "reason": "", "since": time.time() + since, "until": time.time() + until, **more}
+
+
+FORGED = {
+    "others can write": ([entry()], 0o622),
+    "others can read": ([entry()], 0o644),
+    "too long": ([entry(until=9 * 3600)], 0o600),
+    "begins later": ([entry(since=3600, until=2 * 3600)], 0o600),
+    "not a list": ({"paused": True}, 0o600),
+    "another key": ([entry(forever=True)], 0o600),
+    "no time": ([{**entry(), "until": True}], 0o600),
+    "infinite": ([{**entry(), "until": float("inf")}], 0o600),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_what_onehook_pause_does_not_write_is_not_a_pause(python, case):
+    entries, mode = FORGED[case]
+    write(entries, mode)
+    assert reason_of(asked(python()), ANY) == "no rm"
+
+
+def test_a_link_is_not_a_pause(python, tmp_path):
+    path = write([entry()])
+    assert passes(asked(python()))
+    path.rename(tmp_path / "elsewhere.json")
+    path.symlink_to(tmp_path / "elsewhere.json")
+    assert reason_of(asked(python()), ANY) == "no rm"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_is_not_a_pause(python):
+    os.chown(write([entry()]), 12345, 12345)
+    assert reason_of(asked(python()), ANY) == "no rm"
+
+
+def test_without_a_pause_nothing_of_it_is_loaded(python):
+    policy = python("import sys; sys.stderr.write(' '.join(sys.modules)); return deny('no rm')")
+    assert "onehook.pause" not in asked(policy).stderr.split()
+    pause.add("", 60, "")
+    assert "onehook.pause" in asked(policy).stderr.split()
+
+
+# --- what is said of it
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_start_of_a_session_says_so(python, host):
+    """To the user where the agent can, else to the model; an agent that can neither starts without it."""
+    wire, paused = load(host), Pause(time.time() + 60, reason="the release")
+    event = wire.parse(load(host, "reverse").payload(sample("SessionStart", source="startup", session_id="s")), "")
+    response, noise = pause.announced(paused, wire, event, Response(additional_context="mine"), "")
+    caps = wire.caps(event)
+    said = response.user_message or (response.additional_context or "").partition("\n\n")[2]
+    able = any(caps[name].kind == "honoured" for name in ("user_message", "additional_context"))
+    assert ("paused until" in said and "(the release)" in said and "onehook resume" in said) is able
+    assert noise.startswith("[onehook] paused until") and (response.additional_context or "").startswith("mine")
+
+
+def test_an_event_after_the_start_adds_nothing_to_the_answer(python):
+    data = json.dumps(tool_payload(ANY, "ls")).encode()
+    plain = answer(data, lambda: load_policy(python()), hosts=[ANY])
+    paused = answer(data, lambda: load_policy(python()), hosts=[ANY], pause=Pause(time.time() + 60))
+    assert plain.stdout == paused.stdout
+
+
+def load_policy(path: Path):
+    from onehook.policy import load_policy
+
+    return load_policy(str(path))
+
+
+def test_what_was_done_is_recorded():
+    pause.add("git", 60, "why")
+    pause.remove()
+    pause.record("refused", what="onehook pause", why="an agent runs this command")
+    path = Path(os.environ["ONEHOOK_STATE_DIR"]) / pause.LOG_FILE
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [line["act"] for line in lines] == ["pause", "resume", "refused"]
+    assert lines[0]["rule"] == "git" and lines[0]["reason"] == "why" and lines[1]["ended"][0]["rule"] == "git"
+    assert path.stat().st_mode & 0o077 == 0
