@@ -18,7 +18,7 @@ LAYERS = (
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.recorder"),
-    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.state"),
+    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause", "onehook.state"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.rules",),
     ("onehook.packs",),
@@ -42,7 +42,7 @@ MANIFEST = (
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.trust")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
-HOT = (*WAY, "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
+HOT = (*WAY, "pause", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
 
 
 def module_name(path):
