@@ -6,6 +6,7 @@ every scenario has a negative control: the same script without the policy must s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from onehook.core import Response, UsageError
 from onehook.hostkit.live import Step
 from onehook.prove import compactions, guests, imports
 from onehook.prove.evidence import Evidence
+from onehook.system import PAUSE_FILE
 
 if TYPE_CHECKING:
     from onehook.hosts.interface import Live
@@ -35,6 +37,14 @@ def _ends(steps: Sequence[Step | None]) -> list[Step | None]:
 
 def shell_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("echo ran > ran.txt", mode)])
+
+
+def pause_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    """Pausing at a terminal that the agent opens itself, and then the command that the policy is about."""
+    return _ends([live.shell("python3 pausing.py > paused.txt 2>&1", mode), live.shell("echo ran > ran.txt", mode)])
+
+
+PAUSING = f'import pty\npty.spawn({[sys.executable, "-I", "-m", "onehook", "pause", "--for", "1m"]!r})\n'
 
 
 def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
@@ -172,6 +182,12 @@ def _blocked_and_told(evidence: Evidence) -> bool:
     return _not_ran(evidence) and evidence.model_was_told(REASON)
 
 
+def _not_paused(evidence: Evidence) -> bool:
+    """The agent was recognised, there is no pause, and a deny takes effect afterwards."""
+    refused = "only a person can run onehook pause" in (shown := evidence.text("paused.txt") or "") and "runs this command" in shown
+    return refused and not any(evidence.home.rglob(PAUSE_FILE)) and _blocked_and_told(evidence)
+
+
 # The list names the file that a command inside another command writes to.
 PERMISSIONS = 'fail = "closed"\n\n[permissions]\ndeny = ["Edit(./ran.txt)"]\n'
 
@@ -292,6 +308,8 @@ SCENARIOS: tuple[Scenario, ...] = (
                       f"return deny({REASON!r})", ""), shell_script, _blocked_and_told, effect="deny"),
     Scenario("permissions", "the permission list of a rules file: one command denied, another run", "PreToolUse", "Bash", NO, PERMISSIONS,
              listed_script, _held_to_the_list, effect="deny", policy_name="onehook.toml"),
+    _simple("pause", "a pause from the agent's shell refused; a deny takes effect afterwards", "PreToolUse", NO, pause_script, _not_paused,
+            tool="Bash", condition='"ran.txt" in event.command', effect="deny", files={"pausing.py": PAUSING}),
     Scenario("shadowing", "json.py and onehook.py in the project", "PreToolUse", "Bash", NO,
              answering("PreToolUse", NO, "Bash"), shell_script,
              lambda e: _blocked_and_told(e) and e.text("shadowed.txt") is None, effect="deny",
