@@ -44,7 +44,7 @@ def pause_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("python3 pausing.py > paused.txt 2>&1", mode), live.shell("echo ran > ran.txt", mode)])
 
 
-PAUSING = f'import pty\npty.spawn({[sys.executable, "-I", "-m", "onehook", "pause", "--for", "1m"]!r})\n'
+PAUSING = f"import pty\npty.spawn({[sys.executable, '-I', '-m', 'onehook', 'pause', '--for', '1m']!r})\n"
 
 
 def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
