@@ -18,7 +18,7 @@ LAYERS = (
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
     ("onehook.runner", "onehook.recorder"),
-    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause", "onehook.state"),
+    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.rules",),
     ("onehook.packs",),
@@ -27,11 +27,12 @@ LAYERS = (
     ("onehook.hostkit",),
     ("onehook.policies",),
     ("onehook.textedit",),
-    ("onehook.codec", "onehook.sweep", "onehook.lock"),
+    ("onehook.codec", "onehook.state", "onehook.sweep", "onehook.lock"),
     ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.places", "onehook.version", "onehook"),
 )
 MANIFEST = (
     "manifest",
+    "manifest.active",
     "manifest.commands",
     "manifest.mentions",
     "manifest.load",

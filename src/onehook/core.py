@@ -207,6 +207,7 @@ class Event:
         "_tool",
         "_transcript",
         "agent_id",
+        "agent_type",
         "changes",
         "command",
         "cwd",
@@ -257,6 +258,7 @@ class Event:
         self.last_assistant_message = ""
         self.error = ""
         self.agent_id = ""
+        self.agent_type = ""
         self.echo = False  # the host repeats itself, or tells of nothing: no handler sees it, and the answer is no opinion
         self.command = ""
         self.paths: list[str] = []

@@ -11,7 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-DAYS = {"sessions": 30, "projects": 365, "stops": 30, "transcripts": 2, "background": 2, "variables": 30}  # without a change
+DAYS = {
+    "sessions": 30,
+    "projects": 365,
+    "stops": 30,
+    "transcripts": 2,
+    "background": 2,
+    "variables": 30,
+    "programs": 30,
+}  # without a change
 EVERY = 24 * 3600
 
 

@@ -51,6 +51,7 @@ class Hook(NamedTuple):
     script: str = ""  # written to {files}/hook, executable
     keys: dict[str, Any] = {}  # noqa: RUF012  what else its entry says
     talk: tuple[str, str] = ("", "")  # a session before: the prompt, and what the agent said
+    page: str = ""  # the Markdown file that it is in the front matter of, below the agent's folder
 
 
 SCRIPT = '"{files}/hook"'
@@ -223,7 +224,12 @@ OTHERS = [
     Hook("context with a prompt", "droid", "UserPromptSubmit", "echo 'be brief'", (PLAIN_PROMPT,)),
 ]  # fmt: skip
 
-HOOKS = [*CLAUDE, *CURSOR, *OTHERS]
+REVIEWER = {"command": "rm -rf build", "agent_id": "a-1", "agent_type": "reviewer"}
+PAGES = [
+    Hook("a guard of one kind of agent", "claude", "PreToolUse", "echo 'a reviewer runs nothing' >&2; exit 2", (("PreToolUse", "Bash", REVIEWER), RM), "Bash", page="agents/reviewer.md"),
+]  # fmt: skip
+
+HOOKS = [*CLAUDE, *CURSOR, *OTHERS, *PAGES]
 FILES = {
     ".env": "SECRET=1\n", "src/old.py": "a = 1\nb = 2\n", "blocked.txt": "rm -rf build\n", "NOTES.md": "the notes\n",
     "TODO.md": "- [ ] tests\n", "out/.keep": "",

@@ -11,7 +11,7 @@ from unittest import mock
 
 from onehook.codec import compact
 from onehook.core import Event, OnehookError, Options, Response
-from onehook.hostkit.config import Place
+from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hostkit.transcripts import Entry
@@ -19,6 +19,7 @@ from onehook.hosts import having, load, wire_of
 from onehook.manifest.load import load_manifest
 from onehook.runner import answer
 from onehook.setup.imports import Import, Taken, manifest_string
+from onehook.setup.plugins import hooks_of_pages
 from tests.guests.corpus import FILES, Fire, Hook
 
 FLAT = ("cursor", "copilot")
@@ -65,11 +66,26 @@ def entry_of(hook: Hook, project: Path) -> dict[str, Any]:
 
 def policy_of(hook: Hook, project: Path) -> Any:
     """The manifest that `onehook import` makes of it."""
+    if hook.page:
+        return _policy_of_page(hook, project)
     place = Place("project", project / "config.json", "json", project)
     (borrowed,) = load(hook.host, "imports").handlers(entry_of(hook, project), None if hook.host == "droid" else place)
     assert not borrowed.refused, borrowed.refused
     text = manifest_string(Import(carried=[Taken(hook.host, place, borrowed)]), "onehook.toml")
     return load_manifest(str(project / "onehook.toml"), text.encode())
+
+
+def _policy_of_page(hook: Hook, project: Path) -> Any:
+    machine = Machine(project.parent, project)
+    folder = load(hook.host, "imports").PLUGINS.pages_below(machine, "project")
+    assert folder is not None
+    page = folder / hook.page
+    page.parent.mkdir(parents=True, exist_ok=True)
+    name = page.parent.name if page.stem == "SKILL" else page.stem
+    # JSON is YAML, too.
+    page.write_text(f"---\nname: {name}\nhooks: {json.dumps(entry_of(hook, project)['hooks'])}\n---\n", encoding="utf-8")
+    taken = [Taken(hook.host, place, one) for place, hooks in hooks_of_pages(hook.host, "project", machine) for one in hooks]
+    return load_manifest(str(project / "onehook.toml"), manifest_string(Import(carried=taken), "onehook.toml").encode())
 
 
 def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tuple[str, str]) -> Event:

@@ -13,15 +13,21 @@ from typing import Any
 
 import pytest
 
-from onehook.hosts import HOSTS
+from onehook.hosts import HOSTS, optional
 from tests.guests.corpus import HOOKS, Fire, Hook
 from tests.guests.running import NotThere, effects, expected_on, natively, through
 
+_NO_AGENT_TYPE = "its tool calls do not tell the kind of agent that they come from"
 _NO_TRANSCRIPT = "it has no transcript that onehook can read"
 # What an agent cannot do beyond what its table says, by (hook, agent).
 LIMITS: dict[tuple[str, str], str] = {
     **{("a count of calls in the transcript", host): _NO_TRANSCRIPT for host in ("cursor", "opencode", "kilo", "contract")},
     **{("the last prompt, before a tool", host): _NO_TRANSCRIPT for host in ("cursor", "opencode", "kilo")},
+    **{
+        ("a guard of one kind of agent", host): _NO_AGENT_TYPE
+        for host in HOSTS
+        if (config := optional(host, "config")) and "PreToolUse" not in config.TRAITS.agent_types
+    },
     ("a loop until a word in the transcript", "cursor"): f"{_NO_TRANSCRIPT}, and a stop does not say what the agent said",
 }
 IDS = [f"{hook.host}: {hook.name}" for hook in HOOKS]

@@ -119,17 +119,6 @@ def test_a_hook_in_the_background_stays_in_the_background(repo, host, keys, line
     assert line in (repo / "onehook.toml").read_text()
 
 
-def test_hooks_in_the_front_matter_of_a_skill_are_named(repo):
-    written(repo / ".claude" / "settings.json", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./a.sh"}]}]}})
-    page = repo / ".claude" / "skills" / "review" / "SKILL.md"
-    page.parent.mkdir(parents=True)
-    page.write_text("---\nname: review\nhooks:\n  Stop:\n    - hooks: []\n---\nText with\nhooks: in it\n")
-    (page.parent.parent / "other").mkdir()
-    (page.parent.parent / "other" / "SKILL.md").write_text("---\nname: other\n---\nhooks: here\n")
-    said = run(repo, "--from", "claude")
-    assert "review/SKILL.md: the hooks in its front matter" in said and "other/SKILL.md" not in said
-
-
 def test_a_command_for_powershell_is_run_by_pwsh_where_there_is_one(monkeypatch):
     def hook():
         handler = {"type": "command", "command": "Write-Host $env:X", "shell": "powershell"}

@@ -184,6 +184,7 @@ class Traits:
     same_command_runs_once: bool = False  # even if it is in several files
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
     switches: Switches = Switches()  # what else switches its hooks off
+    agent_types: tuple[str, ...] = ()  # the unified events that tell of which kind the agent is that they come from
     # How the agent compares a matcher with the name of a tool: a matcher of these characters is a list of names. Any other is a regular
     # expression that may fit anywhere in the name, or has to fit the whole name.
     listed: str = ""

@@ -18,7 +18,8 @@ from onehook.core import TOOLS, wildcard
 from onehook.hostkit.tools import Tool
 
 if TYPE_CHECKING:
-    from onehook.hostkit.config import Machine
+    from onehook.hostkit.config import Machine, Place
+    from onehook.textedit.front_matter import Page
 
 NO_LIMIT = 100  # for an agent that never ends a loop of refused stops: more than one that ends by itself needs
 _ANY = (None, "", "*", ".*")
@@ -37,6 +38,20 @@ def _none_installed(machine: Machine, scope: str) -> list[Path]:
     return []
 
 
+def _no_pages(machine: Machine, scope: str) -> Path | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Markdown files with hooks in their front matter. Those run only while what the file describes is active."""
+
+    files: str  # a pattern, below the agent's folder or a plugin's
+    key: str  # the key of a manifest that says so: agent_types or skills
+    hooks: Callable[[Page, Place], Iterator[Borrowed]]
+    rooted: bool = False  # the variables for a plugin's folder name the folder of the file
+
+
 @dataclass(frozen=True)
 class Plugins:
     """How an agent's plugins carry hooks."""
@@ -47,7 +62,8 @@ class Plugins:
     data: tuple[str, ...] = ()  # variables that name a folder for its data
     replaced: tuple[str, ...] = ()  # what the agent replaces by the plugin's folder in the text of a command
     installed: Callable[[Machine, str], list[Path]] = _none_installed  # the plugins that are on in a scope
-    pages: tuple[str, ...] = ()  # Markdown files of a project or a home that may have hooks in their front matter
+    pages: tuple[Pages, ...] = ()
+    pages_below: Callable[[Machine, str], Path | None] = _no_pages  # the folder of a scope that they are in
 
 
 @dataclass
@@ -65,6 +81,9 @@ class Borrowed:
     commands: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    agent_types: list[str] = field(default_factory=list)
+    skills: list[str] = field(default_factory=list)
+    once: bool = False  # not again in a session once it has succeeded
     hosts: list[str] = field(default_factory=list)  # only there; empty for all
     background: bool = False  # it is started and not waited for
     wake: bool = False  # the same, and what it says wakes the agent
@@ -344,6 +363,9 @@ def take_names_or_regex(
         return ""
     if hook.event == "SessionStart" and words:
         hook.sources = words
+        return ""
+    if hook.event in ("SubagentStart", "SubagentStop") and words:
+        hook.agent_types = words
         return ""
     return no_equivalent(hook, matcher)
 

@@ -43,7 +43,18 @@ _MAX_FILE = 4 * 1024 * 1024
 # The fields of an answer in the form that Claude Code began.
 ANSWER = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
-_TEXTS = ("session_id", "cwd", "transcript_path", "model", "source", "last_assistant_message", "error", "agent_id", "host_version")
+_TEXTS = (
+    "session_id",
+    "cwd",
+    "transcript_path",
+    "model",
+    "source",
+    "last_assistant_message",
+    "error",
+    "agent_id",
+    "agent_type",
+    "host_version",
+)
 
 SAMPLE_FIELDS = (*_TEXTS, "stop_hook_active", "tool_response")  # what sample() takes for the event itself, beside the tool's input
 
@@ -332,6 +343,8 @@ def stood_for(event: Event, row: StandIn) -> Event:
     moment.native_event = ""
     for name in ("session_id", "cwd", "transcript_path", "model", "host_version", "agent_id"):
         setattr(moment, name, getattr(event, name))
+    kind = unified_input(event).get("subagent_type")
+    moment.agent_type = kind if isinstance(kind, str) else ""
     moment.source = row.source
     if row.event in STOPS:
         moment.last_assistant_message = output_text(event.tool_response)

@@ -226,9 +226,14 @@ def native_keys(event: Event, tool: Tool, modified_input: Mapping[str, Any]) -> 
     return {key if key in event.tool_input else tool.key(key): value for key, value in modified_input.items()}
 
 
+_COMMON = (
+    "session_id", "cwd", "transcript_path", "model", "prompt", "source", "last_assistant_message", "error", "agent_id", "agent_type",
+)  # fmt: skip
+
+
 def take_common(event: Event, payload: Mapping[str, Any], sources: Mapping[str, str] | None = None) -> None:
     """The fields that most hosts send under the same names. `sources`: the host's own words for why a session starts."""
-    for field in ("session_id", "cwd", "transcript_path", "model", "prompt", "source", "last_assistant_message", "error", "agent_id"):
+    for field in _COMMON:
         value = payload.get(field)
         if isinstance(value, str):
             setattr(event, field, value)

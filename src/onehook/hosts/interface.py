@@ -48,6 +48,8 @@ class Wire(Protocol):
     @property
     def READS_CONFIG_OF(self) -> tuple[str, ...]: ...  # hosts whose hook configuration this one also runs
     @property
+    def SKILLS(self) -> Mapping[str, str]: ...  # native tools and events that start a skill or a command -> the key that names it
+    @property
     def BUILT_ON(self) -> str: ...  # the host that this one is a fork of, whose modules it uses; "" for none
     @property
     def VARIABLES(self) -> tuple[str, ...]: ...  # environment variables by which a hook can tell that this agent runs it

@@ -86,6 +86,10 @@ class _Part:
             return self._failed(f": {error}")
         if not heard.given() and self._foreign(stdout):
             return self._failed(f": its answer has no field that {self.dialect.LABEL} reads; see `speaks`")
+        if self.program.once and self.run.exit_code == 0:
+            from onehook.manifest.active import note_run
+
+            note_run(self.heard_on, self.program.label)
         if self.program.dialect != self.heard_on.host:
             self._say_losses(stdout)
         if self.run.exit_code == 0 and stderr.strip():

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whole event
 _MARGIN = 5.0  # seconds that the whole event has in addition to its programs
-_LISTS = ("events", "tools", "hosts", "commands", "paths", "sources")
-_FLAGS = ("shell", "transcript", "background", "wake")
-_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript", "background", "wake")
+_LISTS = ("events", "tools", "hosts", "commands", "paths", "sources", "agent_types", "skills")
+_FLAGS = ("shell", "transcript", "background", "wake", "once")
+_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript", "background", "wake", "once")
 
 
 def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
@@ -137,6 +137,8 @@ class Wanted(Registration):
 
     def wants(self, event: Event) -> bool:
         program = _program(self)
+        if not program.is_active(event):
+            return False
         moment = program.moment(event)
         return moment is not None and super().wants(moment) and program.applies(moment)
 
@@ -153,8 +155,8 @@ class Program:
     """One [[hook]] for one event, as a handler. Called directly it runs alone; a Manifest runs several concurrently."""
 
     __slots__ = (
-        "__name__", "background", "commands", "dialect", "event", "fail", "folder", "native_event", "paths", "run", "shell", "sources",
-        "timeout", "tools", "transcript", "wake",
+        "__name__", "agent_types", "background", "commands", "dialect", "event", "fail", "folder", "native_event", "once", "paths", "run",
+        "shell", "skills", "sources", "timeout", "tools", "transcript", "wake",
     )  # fmt: skip
 
     def __init__(
@@ -176,6 +178,22 @@ class Program:
         self.commands: list[str] = entry.get("commands", [])
         self.paths: list[str] = entry.get("paths", [])
         self.sources: list[str] = entry.get("sources", [])
+        self.agent_types: list[str] = entry.get("agent_types", [])
+        self.skills: list[str] = entry.get("skills", [])
+        self.once = bool(entry.get("once"))
+
+    def is_active(self, event: Event) -> bool:
+        """Whether the skill that this program belongs to is. It asks for every event: one of them starts the skill."""
+        if not self.skills and not self.once:
+            return True
+        from onehook.manifest import active
+
+        return (not self.skills or active.is_active(event, self.skills)) and not (self.once and active.has_run(event, self.label))
+
+    @property
+    def label(self) -> str:
+        """What tells it from other programs of its manifest."""
+        return "\0".join((self.event, self.__name__, self.folder))
 
     def moment(self, event: Event) -> Event | None:
         """What this program receives for an event: the event itself, the one that it stands in for on this host, or nothing."""
@@ -192,6 +210,8 @@ class Program:
 
     def applies(self, event: Event) -> bool:
         if self.sources and (event.source or "startup") not in self.sources:  # not every host tells why a session starts
+            return False
+        if self.agent_types and event.agent_type not in self.agent_types:
             return False
         if self.commands and not self._commands_match(event.command):
             return False

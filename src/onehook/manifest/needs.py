@@ -31,7 +31,7 @@ def events_of(hooks: Hooks, host: str) -> dict[str, str]:
     else:
         wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in hooks.registrations))}
     for_commands = {"PreToolUse": "PreToolUse"} if any(_sets(registration, host) for registration in hooks.registrations) else {}
-    return {**wanted, **for_commands, **_for_background(hooks), **stand_ins_of(hooks, host)}
+    return {**wanted, **for_commands, **_for_background(hooks, host), **_for_skills(hooks, host), **stand_ins_of(hooks, host)}
 
 
 def _sets(registration: Registration, host: str) -> bool:
@@ -46,12 +46,25 @@ def _sets(registration: Registration, host: str) -> bool:
     return mentions(program.words(), program.folder, variables, dialect.ENV_FILE.encode())
 
 
-def _for_background(hooks: Hooks) -> dict[str, str]:
+def _for_background(hooks: Hooks, host: str) -> dict[str, str]:
     """What a program in the background answers is told with the next prompt; one that wakes does not let the agent stop."""
-    programs = [registration.handler for registration in hooks.registrations if isinstance(registration, Wanted)]
-    background = [program for program in programs if isinstance(program, Program) and program.background]
+    background = [program for program in _programs(hooks, host) if program.background]
     events = ["UserPromptSubmit"] if background else []
     return {event: event for event in [*events, *(["Stop"] if any(program.wake for program in background) else [])]}
+
+
+def _for_skills(hooks: Hooks, host: str) -> dict[str, str]:
+    """The events that start a skill. A session that starts anew ends it, and lets a program run `once` more."""
+    chosen = [program for program in _programs(hooks, host) if program.skills]
+    rows = wire_of(host).EVENTS
+    starts = [rows[name].event if name in rows else "PostToolUse" for name in wire_of(host).SKILLS] if chosen else []
+    again = ["SessionStart"] if starts or any(program.once for program in _programs(hooks, host)) else []
+    return {event: event for event in [*again, *starts]}
+
+
+def _programs(hooks: Hooks, host: str) -> list[Program]:
+    found = [one.handler for one in hooks.registrations if isinstance(one, Wanted) and (not one.hosts or host in one.hosts)]
+    return [program for program in found if isinstance(program, Program)]
 
 
 def _native(registration: Registration, host: str) -> str:
@@ -64,6 +77,10 @@ def tools_of(hooks: Hooks) -> dict[str, str]:
     for registration in hooks.registrations if isinstance(hooks, Manifest) else ():
         if any(_sets(registration, host) for host in HOSTS):
             found.setdefault("PreToolUse", []).append("Bash")
+        program = registration.handler
+        if isinstance(program, Program) and program.skills:
+            natives = [name for host in HOSTS for name in wire_of(host).SKILLS if name not in wire_of(host).EVENTS]
+            found.setdefault("PostToolUse", []).extend(natives)
         if registration.event in TOOL_EVENTS:
             found.setdefault(registration.event, []).extend(registration.tools or ["*"])
         for host in HOSTS:  # what stands in for a program's event must pass the matcher, too

@@ -21,6 +21,7 @@ from onehook.setup.files import FileEdit
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, config_of, configurable, places_of
 from onehook.textedit.document import ConfigError, Document
+from onehook.textedit.front_matter import Page
 from onehook.textedit.text import show_path
 
 HEAD = """\
@@ -79,6 +80,7 @@ class Import:
     refused: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     documents: dict[Path, Document] = field(default_factory=dict)
+    pages: list[Path] = field(default_factory=list)  # whose front matter is carried over whole
 
     @property
     def hosts(self) -> list[str]:
@@ -108,15 +110,22 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
                     (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
         for root in plugins.installed(host, scope, machine):
             _take_plugin(found, host, root, machine, runs_already=True)
+        _take_pages(found, host, scope, machine)
         if before == len(found.carried) + len(found.refused) + len(found.permissions):
             found.notes.append(f"{config.TITLE} has no hooks and no permission lists in its {scope} scope")
-        for page in plugins.pages_with_hooks(host, scope, machine):
-            found.notes.append(
-                f"{page}: the hooks in its front matter run only while it is active, so they stay there and run in {config.TITLE} alone"
-            )
         found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
     return found
+
+
+def _take_pages(found: Import, host: str, scope: str, machine: Machine) -> None:
+    """Hooks in front matter. Of a page that cannot be imported as a whole nothing can be taken out, so that its agent goes on to run it."""
+    for place, hooks in plugins.hooks_of_pages(host, scope, machine):
+        stays = any(hook.refused for hook in hooks)
+        found.pages += [] if stays else [place.path]
+        for hook in hooks:
+            hook.hosts = plugins.others_than(host) if stays else []
+            (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
 
 
 def _permissions(host: str, scope: str, machine: Machine) -> list[Permitted]:
@@ -178,7 +187,25 @@ def _absences(carried: list[Taken]) -> list[str]:
             where = ", ".join(titles)
             fires = f"fires with {stand_in} on {where}: there is no such event there, and a decision has no effect"
             notes.append(f"{name} {fires}" if stand_in else f"{name} does not fire on {where}: there is no such event there")
+    return [*notes, *_unknowable(carried)]
+
+
+def _unknowable(carried: list[Taken]) -> list[str]:
+    """Notes about agents that do not tell what a hook is for: when a skill starts, or which kind of agent does something."""
+    notes: list[str] = []
+    for event, kind in dict.fromkeys((taken.event, name) for taken in carried for name in taken.hook.agent_types):
+        silent = [config_of(host).TITLE for host in configurable() if not _tells_type(host, event)]
+        notes.append(f"{event} for {kind!r} does not fire on {', '.join(silent)}: {event} does not tell the kind of agent there")
+    for skill in dict.fromkeys(name for taken in carried for name in taken.hook.skills):
+        silent = [config_of(host).TITLE for host in configurable() if not wire_of(host).SKILLS]
+        notes.append(f"the hooks of {skill!r} do not fire on {', '.join(silent)}: no event tells there that a skill starts")
     return notes
+
+
+def _tells_type(host: str, event: str) -> bool:
+    """Whether an event tells it, or would if the agent had the event: that it has not is noted elsewhere."""
+    config = config_of(host)
+    return event in config.TRAITS.agent_types or event not in config.EVENTS
 
 
 def _stand_in(host: str, event: str, source: str) -> str:
@@ -230,9 +257,13 @@ def _alike(carried: list[Taken]) -> list[list[Taken]]:
 def _settings(taken: Taken) -> list[str]:
     hook = taken.hook
     lines = [f"name = {_string(hook.name)}"] if hook.name else []
-    lines += [f"{key} = {_list(value)}" for key in ("tools", "commands", "paths", "sources") if (value := getattr(hook, key))]
+    lines += [
+        f"{key} = {_list(value)}"
+        for key in ("tools", "commands", "paths", "sources", "agent_types", "skills")
+        if (value := getattr(hook, key))
+    ]
     lines += [f"hosts = {_list(hook.hosts)}"] if hook.hosts else []
-    lines += [f"{key} = true" for key in ("background", "wake") if getattr(hook, key)]
+    lines += [f"{key} = true" for key in ("background", "wake", "once") if getattr(hook, key)]
     if isinstance(hook.run, str):
         lines += [f"run = {_string(hook.run)}", "shell = true"]
     else:
@@ -290,6 +321,10 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
             remove_entry(document, taken.hook.path, None)
         plan.edits.append(FileEdit(path, document.before, document.after))
         plan.roots[path] = mine[0].place.root
+    for path in found.pages if take_over else ():
+        before = path.read_bytes()
+        plan.edits.append(FileEdit(path, before, Page(before.decode("utf-8")).without("hooks").encode("utf-8")))
+        plan.roots[path] = next(taken.place.root for taken in found.carried if taken.place.path == path)
     return plan
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from onehook.hostkit.imports import Borrowed, Plugins
 from onehook.hosts import HOSTS, having, load
 from onehook.places import state_folder
 from onehook.textedit.document import ConfigError
+from onehook.textedit.front_matter import Page
 
 
 def agent_of(root: Path) -> str:
@@ -40,24 +42,58 @@ def hooks_of(host: str, root: Path, machine: Machine, runs_already: bool) -> Ite
         for hook in module.handlers(data, place):
             if not hook.refused:
                 hook.run = _rooted(hook.run, module.PLUGINS, root, machine)
-                hook.hosts = [other for other in HOSTS if other != host and other in having("config")] if runs_already else []
+                hook.hosts = others_than(host) if runs_already else []
+            yield place, hook
+    for place, hooks in _pages_in(root, module.PLUGINS, "plugin", root, machine, _name(module.PLUGINS, root)):
+        for hook in hooks:
+            hook.hosts = others_than(host) if runs_already else []
             yield place, hook
 
 
-def pages_with_hooks(host: str, scope: str, machine: Machine) -> list[Path]:
-    """Skills, agents and commands that have hooks in their front matter. Those are active only while it is, which no manifest says."""
-    base = {"project": machine.project, "user": machine.home}.get(scope)
-    if base is None or host not in having("imports"):
-        return []
-    pages = [page for pattern in load(host, "imports").PLUGINS.pages for page in sorted(base.glob(pattern))]
-    return [page for page in pages if _has_hooks(page)]
+def others_than(host: str) -> list[str]:
+    """The agents that a hook is for which its own agent runs already."""
+    return [other for other in HOSTS if other != host and other in having("config")]
 
 
-def _has_hooks(page: Path) -> bool:
-    lines = page.read_text(encoding="utf-8", errors="replace").splitlines()
-    if lines[:1] != ["---"] or "---" not in lines[1:]:
-        return False
-    return any(line.startswith("hooks:") for line in lines[1 : lines.index("---", 1)])
+def hooks_of_pages(host: str, scope: str, machine: Machine) -> Iterator[tuple[Place, list[Borrowed]]]:
+    """The hooks in the front matter of skills, agents and commands, page by page."""
+    known = load(host, "imports").PLUGINS if host in having("imports") else None
+    folder = known.pages_below(machine, scope) if known else None
+    if known and folder:
+        yield from _pages_in(folder, known, scope, machine.project if scope == "project" else machine.home, machine)
+
+
+def _pages_in(
+    folder: Path, known: Plugins, scope: str, root: Path, machine: Machine, named: str = ""
+) -> Iterator[tuple[Place, list[Borrowed]]]:
+    for kind in known.pages:
+        for path in sorted(folder.glob(kind.files)):
+            place = Place(scope, path, "md", root)
+            try:
+                page = Page(path.read_text(encoding="utf-8"))
+                hooks = list(kind.hooks(page, place))
+                own_name = page.get("name") if kind.key == "agent_types" else None
+            except (ConfigError, UnicodeDecodeError) as error:
+                yield place, [Borrowed("hooks", ("hooks",), path.name, refused=str(error))]
+                continue
+            name = own_name if isinstance(own_name, str) and own_name else _name_of(path.relative_to(folder))
+            for hook in hooks:
+                setattr(hook, kind.key, [f"{named}:{name}" if named else name])
+                if kind.rooted and not hook.refused:
+                    hook.run = _rooted(hook.run, replace(known, data=()), folder if named else path.parent, machine)
+            if hooks:
+                yield place, hooks
+
+
+def _name_of(path: Path) -> str:
+    """What a skill (skills/NAME/SKILL.md) or a command (commands/FOLDER/NAME.md) is started as."""
+    parts = path.parent.parts[1:] if path.stem == "SKILL" else (*path.parent.parts[1:], path.stem)
+    return ":".join(parts)
+
+
+def _name(plugins: Plugins, root: Path) -> str:
+    name = next((read_jsonc(root / mark).get("name") for mark in plugins.marks if (root / mark).is_file()), None)
+    return name if isinstance(name, str) else root.name
 
 
 def _files(plugins: Plugins, root: Path) -> Iterator[tuple[Path, Any]]:

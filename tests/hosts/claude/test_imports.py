@@ -45,7 +45,8 @@ def settings():
 
     given = imports.settings()
     given["hooks"]["PreToolUse"] += [
-        {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}, hook("lookahead", once=True)]},
+        {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://127.0.0.1:1/hook"}]},
+        {"matcher": "Ba(?=sh)", "hooks": [hook("lookahead")]},
         group("regex", "^(?!Read).*"),
     ]
     given["hooks"]["Stop"].append({"hooks": [{"type": "prompt", "prompt": "is it done?"}]})
@@ -59,7 +60,7 @@ def hook(name, **more):
 
 REFUSED = {
     "http://127.0.0.1:1/hook": "type 'http'",
-    command("lookahead"): "once in a session (once)",
+    command("lookahead"): "cannot be written as a list of tools",
     command("regex"): "cannot be written as a list of tools",
     "is it done?": "type 'prompt'",
     command("manual"): "its matcher 'manual' on PreCompact has no equivalent in a manifest",

@@ -33,6 +33,7 @@ TRAITS = Traits(
         words=("config", "plugin", "plugins", "--bare", "--safe-mode", "--settings", "--setting-sources"),
         variables=("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX"),
     ),
+    agent_types=tuple(wire.EVENTS),
 )
 found = kit.grouped
 text_problems = kit.no_text_problems  # a byte order mark does no harm (seen with 2.1.325)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.claude.wire import EVENTS, TOOLS
+
+if TYPE_CHECKING:
+    from onehook.textedit.front_matter import Page
 
 TITLE = "Claude Code"
 STOP_LIMIT = 8
@@ -47,12 +51,6 @@ def _installed(machine: Machine, scope: str) -> list[Path]:
     return found
 
 
-PLUGINS = kit.Plugins(
-    (".claude-plugin/plugin.json",), ("CLAUDE_PLUGIN_ROOT",), data=("CLAUDE_PLUGIN_DATA",), installed=_installed,
-    pages=(".claude/agents/**/*.md", ".claude/skills/*/SKILL.md", ".claude/commands/**/*.md"),
-)  # fmt: skip
-
-
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
     yield from kit.misplaced(data, TITLE)
@@ -76,8 +74,6 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
         return "hooks are switched off here (disableAllHooks), so it does not run"
     if event == "WorktreeCreate":
         return "it prints the path of a worktree, which only Claude Code can use"
-    if handler.get("once"):
-        return "it runs once in a session (once)"
     return kit.no_powershell() if handler.get("shell", "bash") != "bash" else ""
 
 
@@ -125,3 +121,44 @@ def _quoted(word: str) -> str:
         word = word.replace(char, f"\\{char}")
     parts = [part.replace("$", "\\$") for part in word.split(_VARIABLE)]
     return f'"{_VARIABLE.join(parts)}"'
+
+
+# ---- hooks in front matter, tried out on 2.1.325 ----
+
+
+def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
+    """They run for what this kind of agent does, as a subagent or as the main one (--agent). `once` is not heeded."""
+    for hook in handlers({"hooks": page.get("hooks")}, place):
+        if hook.event == "SubagentStart" and not hook.refused:
+            hook.refused = "the hooks of an agent begin after its SubagentStart, so it never runs"
+        if place.scope == "plugin" and not hook.refused:
+            hook.refused = "Claude Code does not run the hooks of an agent that comes with a plugin"
+        if hook.event == "Stop":  # as a subagent it has a SubagentStop instead
+            yield replace(hook, event="SubagentStop")
+        yield hook
+
+
+def _of_skill(page: Page, place: Place) -> Iterator[Borrowed]:
+    """They run from when the skill or command is started to the end of the session."""
+    hooks = page.get("hooks")
+    said = {path: handler for _, _, handler, path in kit.grouped_handlers({"hooks": hooks})}
+    for hook in handlers({"hooks": hooks}, place):
+        if page.get("context") == "fork" and not hook.refused:
+            hook.refused = "Claude Code does not run the hooks of a skill that runs in a subagent (context: fork)"
+        hook.once = said.get(hook.path, {}).get("once") is True
+        yield hook
+
+
+def _pages_below(machine: Machine, scope: str) -> Path | None:
+    return {"user": machine.folder("CLAUDE_CONFIG_DIR", ".claude"), "project": machine.project / ".claude"}.get(scope)
+
+
+PLUGINS = kit.Plugins(
+    (".claude-plugin/plugin.json",), ("CLAUDE_PLUGIN_ROOT",), data=("CLAUDE_PLUGIN_DATA",), installed=_installed,
+    pages=(
+        kit.Pages("agents/**/*.md", "agent_types", _of_agent),
+        kit.Pages("skills/*/SKILL.md", "skills", _of_skill, rooted=True),
+        kit.Pages("commands/**/*.md", "skills", _of_skill),
+    ),
+    pages_below=_pages_below,
+)  # fmt: skip

@@ -69,7 +69,9 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     if name in _WITH_MODE:
         body["permission_mode"] = reverse.sent_mode(event, _MODES, "default")
     if event.agent_id:
-        body.update(agent_id=event.agent_id, agent_type=reverse.sent_text(event, "agent_type", "general-purpose"))
+        body["agent_id"] = event.agent_id
+    if event.agent_id or event.agent_type:  # the main agent has a type if it was started as one
+        body["agent_type"] = event.agent_type or "general-purpose"
     body["hook_event_name"] = name
     if name == "SessionStart" and event.model:
         body["model"] = event.model

@@ -19,6 +19,7 @@ ID = "claude"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS = {"Skill": "skill", "UserPromptExpansion": "command_name"}
 BUILT_ON = ""
 VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR")
 STAND_INS: dict[str, StandIn] = {}

@@ -22,6 +22,7 @@ TRAITS = Traits(
     captured=("0.166.0",),
     shell_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX"),
     listed=r"[\w|]+",
+    agent_types=(*kit.TOOL_EVENTS, "UserPromptSubmit", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop"),
     also_listed=("Write", "Edit", "Agent"),
     switches=Switches(
         files=lambda machine: [

@@ -52,7 +52,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     if name in ("PreCompact", "PostCompact"):
         body["trigger"] = "manual" if event.native.get("trigger") == "manual" else "auto"
     if event.agent_id and name in _IN_SUBAGENT:
-        body.update(agent_id=event.agent_id, agent_type=reverse.sent_text(event, "agent_type", "default"))
+        body.update(agent_id=event.agent_id, agent_type=event.agent_type or "default")
     if name in reverse.TOOL_EVENTS:
         body.update(_tool(event, name))
     body.update(reverse.filled(event, FIELDS.get(name, {})))

@@ -22,6 +22,7 @@ ID = "codex"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS: dict[str, str] = {}  # it reads the file of a skill in a shell
 BUILT_ON = ""
 VARIABLES = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
 STAND_INS: dict[str, StandIn] = {}

@@ -18,6 +18,7 @@ ID = "contract"
 UNREADABLE = ('{"decision": "allow"}', 0)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS: dict[str, str] = {}
 BUILT_ON = ""
 VARIABLES = ()
 

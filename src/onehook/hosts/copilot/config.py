@@ -59,6 +59,7 @@ TRAITS = Traits(
     captured=("1.0.102",),
     shell_variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),
     updates=_UPDATES,
+    agent_types=tuple(event for event in EVENTS if event not in ("SessionStart", "SessionEnd", "Notification")),
     skeleton={"version": 1},
     guard="",
     whole=True,

@@ -102,7 +102,7 @@ def _common(event: Event, pascal: bool) -> dict[str, Any]:
 
 def _subagent(event: Event) -> dict[str, Any]:
     """A subagent's calls come with its own id for the session's, so its parent's is not known of another host's event."""
-    kind = reverse.sent_text(event, "agentType", reverse.sent_text(event, "agent_type", "general-purpose"))
+    kind = event.agent_type or "general-purpose"
     parent = reverse.sent_text(event, "parentAgentId", event.session_id)
     named = {"agent_name": reverse.sent_text(event, "agentName", kind)} if event.event in _SUBAGENT else {}
     return {**named, "agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": parent}

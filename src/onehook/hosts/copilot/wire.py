@@ -26,6 +26,7 @@ ID = "copilot"
 UNREADABLE = ("", 0)
 ERROR_EXIT = 0
 READS_CONFIG_OF = ("claude",)  # those of the project
+SKILLS = {"skill": "skill"}
 BUILT_ON = ""
 VARIABLES = ("COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION", "COPILOT_HOOK_DIR", "COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 
@@ -186,6 +187,8 @@ def _take_common(event: Event, payload: dict[str, Any]) -> None:
         ("session_id", "sessionId"),
         ("transcript_path", "transcriptPath"),
         ("agent_id", "agentId"),
+        ("agent_type", "agentType"),
+        ("agent_type", "agentName"),
         ("last_assistant_message", "response"),
         ("prompt", "initialPrompt"),
         ("prompt", "initial_prompt"),

@@ -29,6 +29,7 @@ TRAITS = Traits(
     captured=("1.0.32",),
     shell_variables=("CURSOR_AGENT",),
     processes=("cursor-agent",),  # in the editor's own terminal there is a person
+    agent_types=("SubagentStart", "SubagentStop"),
     skeleton={"version": 1},
     escape_slashes=True,
     shell="login",

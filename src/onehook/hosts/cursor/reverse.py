@@ -26,7 +26,7 @@ ANSWERS = (
 )  # fmt: skip
 VERSION = "3.3.0"  # of an event that is another host's: newer than the documents, so answers in today's form are right
 _NAMES = {"Bash": "Shell", "Edit": "Write", "WebFetch": "Fetch", "Agent": "Task"}
-_SUBAGENT = {"subagent_type": "", "parent_conversation_id": "", "task": ""}
+_SUBAGENT = {"parent_conversation_id": "", "task": ""}
 _USAGE = {"context_usage_percent": 0, "context_tokens": 0, "context_window_size": 0, "message_count": 0, "messages_to_compact": 0}
 FIELDS: dict[str, dict[str, Any]] = {
     "sessionStart": {"is_background_agent": False},
@@ -66,7 +66,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     elif row.event in ("AgentResponse", "AgentThought"):
         body["text"] = event.last_assistant_message
     elif row.event in ("SubagentStart", "SubagentStop"):
-        body["subagent_id"] = event.agent_id
+        body["subagent_id"], body["subagent_type"] = event.agent_id, event.agent_type
     if row.event in STOPS:
         body["loop_count"] = int(event.stop_hook_active) if event.loop_count is None else event.loop_count
     body.update(reverse.filled(event, FIELDS.get(name, {})))

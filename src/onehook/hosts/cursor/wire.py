@@ -23,6 +23,7 @@ ID = "cursor"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF = ("claude",)
+SKILLS: dict[str, str] = {}  # it reads the file of a skill like any other
 BUILT_ON = ""
 VARIABLES = (
     "CURSOR_AGENT",
@@ -172,7 +173,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     event.session_id = event.session_id or _text(payload, "conversation_id")
     event.cwd = event.cwd or _first_root(payload)
     event.error = event.error or _text(payload, "error_message")
-    event.agent_id = _text(payload, "subagent_id")
+    event.agent_id, event.agent_type = _text(payload, "subagent_id"), _text(payload, "subagent_type")
     loops = payload.get("loop_count")
     if isinstance(loops, int):
         event.loop_count, event.stop_hook_active = loops, loops > 0

@@ -22,6 +22,7 @@ ID = "droid"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1  # goes on; 2 blocks, and 3 ends the whole run
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS = {"Skill": "skill"}
 BUILT_ON = ""
 VARIABLES = ("CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "DROID_PROJECT_DIR", "FACTORY_PROJECT_DIR")
 

@@ -20,7 +20,6 @@ _SPELLING = {
     "run_shell_command": Tool("Bash", run_in_background="is_background"),
     "replace": Tool("Edit", replace_all="allow_multiple"),
     "grep_search": Tool("Grep", path="dir_path", glob="include_pattern"),
-    "invoke_agent": Tool("Agent", subagent_type="agent_name"),
 }
 _LACKS = {"Bash": ("timeout",), "Read": ("offset", "limit"), "Grep": ("output_mode",), "Agent": ("description",)}
 FIELDS: dict[str, dict[str, Any]] = {

@@ -21,6 +21,7 @@ ID = "gemini"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS = {"activate_skill": "name"}
 BUILT_ON = ""
 VARIABLES = ("GEMINI_CLI", "GEMINI_CWD", "GEMINI_PLANS_DIR", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "CLAUDE_PROJECT_DIR")
 
@@ -82,7 +83,7 @@ TOOLS = {
     "list_directory": Tool("List", path="dir_path"),
     "web_fetch": Tool("WebFetch", unless="prompt"),
     "google_web_search": Tool("WebSearch"),
-    "invoke_agent": Tool("Agent"),
+    "invoke_agent": Tool("Agent", subagent_type="agent_name"),
 }
 # Tools whose input names no single file or URL: what a rewrite can change. Another key would be taken and have no effect.
 REWRITES = {

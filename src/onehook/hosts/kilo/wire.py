@@ -10,6 +10,7 @@ from onehook.hosts.opencode.wire import (
     EVENTS,
     OTHERS,
     READS_CONFIG_OF,
+    SKILLS,
     STAND_INS,
     UNREADABLE,
     caps,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from onehook.core import Event
 
 __all__ = [
-    "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "SENDS", "STAND_INS", "TOOLS",
+    "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "SENDS", "SKILLS", "STAND_INS", "TOOLS",
     "UNREADABLE", "VARIABLES", "caps", "parse", "render",
 ]  # fmt: skip
 

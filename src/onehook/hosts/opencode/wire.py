@@ -23,6 +23,7 @@ ID = "opencode"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS = {"skill": "name"}
 BUILT_ON = ""
 VARIABLES = ("OPENCODE", "OPENCODE_PID")
 

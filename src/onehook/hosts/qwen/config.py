@@ -35,6 +35,7 @@ TRAITS = Traits(
         words=("hooks", "extensions", "--bare", "--safe-mode"),
         variables=("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"),
     ),
+    agent_types=("SubagentStart", "SubagentStop"),
 )
 found = kit.grouped
 

@@ -24,6 +24,7 @@ ID = "qwen"
 UNREADABLE = ("", 1)
 ERROR_EXIT = 1
 READS_CONFIG_OF: tuple[str, ...] = ()
+SKILLS = {"skill": "skill", "UserPromptExpansion": "command_name"}
 BUILT_ON = ""
 VARIABLES = ("QWEN_CODE", "QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 STAND_INS: dict[str, StandIn] = {}
