@@ -4,8 +4,9 @@
     python bench/startup.py --rounds 100 [--markdown]
 
 Each hook is started as an agent starts it: by /bin/sh -c, and onehook with the very command that `onehook install` writes into a scratch
-project. What they are compared with, a bare interpreter, is started directly. All contenders run in turn in every round, so that what else
-the machine does hits them alike; look at the ratios, not the milliseconds. `processor` is the time of all processes together (Linux): the
+project. What they are compared with, a bare interpreter, is started directly. onehook is measured with a cache that holds only what this
+event needs, and with one that every host and a rules file have filled. All contenders run in turn in every round, so that what else the
+machine does hits them alike; look at the ratios, not the milliseconds. `processor` is the time of all processes together (Linux): the
 steadiest figure on a busy machine. Before anything is timed, each contender's answer is checked to be a deny.
 """
 
@@ -25,10 +26,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from onehook.cache import LAUNCHER, PACKAGE
+from onehook.hosts import HOSTS
+
 HERE = Path(__file__).resolve().parent
 CONTENDERS = HERE / "contenders"
 BENCH = HERE.parent / ".bench"
 BARE = "bare interpreter: python -I -c pass"
+FLOOR = "the shell and python -I -S -c pass"
 
 PRE_TOOL_USE = {
     "session_id": "0dc8e589-516d-434b-9018-85ebb12efaa6",
@@ -80,9 +85,24 @@ def installed(folder: Path, policy: str) -> dict[str, str]:
     return {event: groups[0]["hooks"][0]["command"] for event, groups in hooks.items()}
 
 
-def as_written(name: str, folder: Path, policy: str, payload: dict[str, object] = PRE_TOOL_USE, denies: bool = True) -> Contender:
-    """Installed, and started as the agent does it: by its shell, with a variable for the project."""
-    command = installed(folder, policy)[str(payload["hook_event_name"])]
+def copied(folder: Path, python: str, *, full: bool) -> str:
+    """A copy of onehook with a cache of its own; returns its launcher. full: every host and a rules file have run."""
+    copy = shutil.copytree(PACKAGE, folder / "onehook", ignore=shutil.ignore_patterns("__pycache__"))
+    launcher = str(copy / "launch.py")
+    (folder / "onehook.toml").write_text('packs = ["all"]\n[permissions]\ndeny = ["Read(./.env)"]\n', encoding="utf-8")
+    for host in HOSTS if full else ():
+        for policy in (str(CONTENDERS / "policy.py"), str(folder / "onehook.toml")):
+            argv = [python, "-I", "-S", launcher, policy, "--host", host, "--event", "PreToolUse"]
+            subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, check=False)
+    return launcher
+
+
+def as_written(
+    name: str, folder: Path, policy: str, program: tuple[str, str], payload: dict[str, object] = PRE_TOOL_USE, denies: bool = True
+) -> Contender:
+    """Installed, and started as the agent does it: by its shell, with a variable for the project. program: interpreter and launcher."""
+    written = installed(folder, policy)[str(payload["hook_event_name"])]
+    command = written.replace(os.path.abspath(sys.executable), program[0], 1).replace(LAUNCHER, program[1], 1)
     return Contender(name, ["/bin/sh", "-c", command], payload, denies, folder)
 
 
@@ -92,16 +112,23 @@ def many_handlers(count: int) -> str:
     return "\n".join(["from onehook import Hooks, deny", "hooks = Hooks()", *handlers])
 
 
-def contenders(scratch: Path) -> list[Contender]:
-    python = sys.executable
-    policy = CONTENDERS / "policy.py"
-    source = policy.read_text(encoding="utf-8")
-    many = many_handlers(1000)
-    found = [
+def own_contenders(scratch: Path, python: str) -> list[Contender]:
+    source = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
+    fresh, full = ((python, copied(scratch / name, python, full=name == "full")) for name in ("fresh", "full"))
+    return [
         Contender(BARE, [python, "-I", "-c", "pass"], None),
-        as_written("onehook, as install writes it", scratch / "deny", source),
-        as_written("the same, an event that no handler wants", scratch / "pass", source, POST_TOOL_USE, False),
-        as_written("the same, a policy with 1,000 handlers", scratch / "many", many),
+        Contender(FLOOR, by_shell(python, "-I", "-S", "-c", "pass"), None, False),
+        as_written("onehook, as install writes it, fresh cache", scratch / "deny", source, fresh),
+        as_written("the same, full cache", scratch / "deny-full", source, full),
+        as_written("the same, an event that no handler wants", scratch / "pass", source, full, POST_TOOL_USE, False),
+        as_written("the same, a policy with 1,000 handlers", scratch / "many", many_handlers(1000), full),
+    ]
+
+
+def contenders(scratch: Path, python: str) -> list[Contender]:
+    policy = CONTENDERS / "policy.py"
+    found = [
+        *own_contenders(scratch, python),
         Contender("onehook, python -I -m onehook run", by_shell(python, "-I", "-m", "onehook", "run", str(policy), "--host", "claude")),
         Contender("python, json by hand", by_shell(python, "-I", "-c", _BY_HAND)),
     ]
@@ -176,15 +203,12 @@ def measure(found: list[Contender], rounds: int) -> None:
 
 def table(found: list[Contender], markdown: bool) -> str:
     base = next(contender for contender in found if contender.name == BARE)
-    rows = [("contender", "median / bare", "min / bare", "processor / bare", "median ms", "min ms")]
+    rows = [("contender", "processor / bare", "least / bare", "wall / bare", "least / bare", "processor ms", "wall ms")]
     for contender in found:
-        times, bare = contender.times, base.times
-        ratios = (
-            statistics.median(times) / statistics.median(bare),
-            min(times) / min(bare),
-            statistics.median(contender.processor) / statistics.median(base.processor),
-        )
-        rows.append((contender.name, *(f"{ratio:.2f}" for ratio in ratios), f"{statistics.median(times):.1f}", f"{min(times):.1f}"))
+        pairs = [(contender.processor, base.processor), (contender.times, base.times)]
+        ratios = [ratio for own, bare in pairs for ratio in (statistics.median(own) / statistics.median(bare), min(own) / min(bare))]
+        milliseconds = [statistics.median(own) for own, _ in pairs]
+        rows.append((contender.name, *(f"{ratio:.2f}" for ratio in ratios), *(f"{taken:.1f}" for taken in milliseconds)))
     if markdown:
         lines = [f"| {' | '.join(row)} |" for row in rows]
         return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
@@ -193,7 +217,7 @@ def table(found: list[Contender], markdown: bool) -> str:
 
 
 def where_and_when(rounds: int) -> str:
-    machine = f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}"
+    machine = f"{platform.system()} {platform.machine()}"
     return f"{machine}, {os.cpu_count()} cores,\nload {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {rounds} interleaved rounds\n"
 
 
@@ -204,7 +228,8 @@ def compare(found: list[Contender], rounds: int, markdown: bool) -> bool:
             print(f"{contender.name} gave another answer; it would not be the same work", file=sys.stderr)
             return False
     measure(found, rounds)
-    print(f"\n{where_and_when(rounds)}\n{table(found, markdown)}")
+    version = subprocess.run([found[0].argv[0], "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    print(f"\n{version}, {where_and_when(rounds)}\n{table(found, markdown)}")
     return True
 
 
@@ -213,10 +238,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
     parser.add_argument("--own", action="store_true", help="only onehook and the bare interpreter")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter to measure (default: this one)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = contenders(Path(folder).resolve())
-        return not compare(found[:4] if options.own else found, options.rounds, options.markdown)
+        found = (own_contenders if options.own else contenders)(Path(folder).resolve(), options.python)
+        return not compare(found, options.rounds, options.markdown)
 
 
 if __name__ == "__main__":

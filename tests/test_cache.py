@@ -5,12 +5,16 @@ from __future__ import annotations
 import marshal
 import os
 import shutil
+import subprocess
 import sys
+from _imp import source_hash
 from pathlib import Path
 
 import pytest
-from harness import PACKAGE, assert_error, launcher, process, reason_of, tool_payload
+from harness import HOSTS, PACKAGE, assert_error, clean_environment, encoded, launcher, process, reason_of, tool_payload
 from test_hot_path import INTERPRETERS
+
+import onehook.cache
 
 
 @pytest.fixture
@@ -28,39 +32,99 @@ def fire(package, policy):
     return fire
 
 
-def cached(package, name="modules-"):
+def cached(package, name="start-"):
     (path,) = (package / "__pycache__").glob(f"{name}*.pyc")
     return path
 
 
-def rewritten(package, change, name="modules-"):
+def read(path):
+    return marshal.loads(path.read_bytes()[8:])
+
+
+def write(path, content, key=onehook.cache._KEY):
+    data = marshal.dumps(content)
+    path.write_bytes(source_hash(key, data) + data)
+
+
+def rewritten(package, change, name="start-"):
     """Change what is in a cached file."""
     path = cached(package, name)
-    path.write_bytes(marshal.dumps(change(marshal.loads(path.read_bytes()))))
+    write(path, change(read(path)))
+
+
+def entries(package):
+    """All modules that are cached: name -> file."""
+    alone = {read(path)[0]: path for path in (package / "__pycache__").glob("module-*.pyc")}
+    return {**alone, **{entry[0]: cached(package) for entry in read(cached(package))}}
 
 
 SAYS_HOW = "import onehook.core, sys\nreturn deny(type(onehook.core.__loader__).__name__ + ' ' + str('__future__' in sys.modules))"
 
 
-def test_the_second_event_takes_its_modules_from_one_file(fire):
+def test_the_second_event_takes_its_modules_from_the_cache(fire):
     assert reason_of(fire(SAYS_HOW), "claude") == "SourceFileLoader True"
     assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
 def test_what_one_event_has_not_loaded_is_added_by_the_next(fire, package):
     fire()
-    assert "onehook.hosts.codex.wire" not in marshal.loads(cached(package).read_bytes())[1]
+    assert "onehook.hosts.codex.wire" not in entries(package)
     fire(host="codex")
-    entries = marshal.loads(cached(package).read_bytes())[1]
-    assert {"onehook.hosts.codex.wire", "onehook.hosts.claude.wire", "onehook.cache"} <= set(entries)
+    assert {"onehook.hosts.codex.wire", "onehook.hosts.claude.wire", "onehook.cache"} <= set(entries(package))
 
 
-def test_a_module_that_was_changed_is_not_taken_from_the_cache(fire, package):
+def test_what_every_event_reads_does_not_grow_with_what_others_load(fire, package):
+    fire()
+    before = cached(package).read_bytes()
+    for host in HOSTS:
+        fire("import onehook.lint.source, onehook.rules.compile", host=host)
+    assert cached(package).read_bytes() == before
+    assert "onehook.rules.compile" in entries(package)
+    names = [entry[0] for entry in read(cached(package))]
+    assert (names[0], names[-1]) == ("onehook.cache", "onehook.runner")
+
+
+def test_modules_from_the_cache_look_like_imported_ones(fire):
+    """To the policy, and to what it imports."""
+    look = """
+        import sys
+        def seen(module):
+            spec = module.__spec__
+            return [module.__name__, module.__file__, module.__package__, list(getattr(module, "__path__", [])), spec.name, spec.origin,
+                spec.parent, spec.has_location, spec.submodule_search_locations and list(spec.submodule_search_locations)]
+        def attached(name):
+            folder, _, last = name.rpartition(".")
+            return not folder or getattr(sys.modules[folder], last, None) is sys.modules[name]
+        names = sorted(name for name in sys.modules if (name + ".").startswith("onehook.") or name == "_json")
+        return deny(repr([(seen(sys.modules[name]) if name != "onehook.cache" else 0, attached(name)) for name in names]))
+    """
+    first, second = (reason_of(fire(look), "claude") for _ in range(2))
+    assert first == second and "onehook/hosts/claude/wire.py" in first
+
+
+def test_processes_that_fill_it_at_once_do_not_disturb_each_other(package, policy):
+    path = policy("return deny('no')")
+    words = [launcher(path, "--host", host, launch=str(package / "launch.py")) for host in HOSTS]
+    crowd = [
+        subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
+        for line in words
+    ]
+    told = [(one.communicate(encoded(tool_payload(host))), one.returncode) for host, one in zip(HOSTS, crowd, strict=True)]
+    again = [process(line, tool_payload(host)) for host, line in zip(HOSTS, words, strict=True)]
+    assert [(out.decode(), err.decode(), code) for (out, err), code in told] == [(one.stdout, one.stderr, one.exit_code) for one in again]
+    assert {f"onehook.hosts.{host}.wire" for host in HOSTS} <= set(entries(package))
+    assert not list((package / "__pycache__").glob("*.pyc.*"))
+
+
+@pytest.mark.parametrize("name", ["words", "hosts/claude/wire"])
+def test_a_module_that_was_changed_is_not_taken_from_the_cache(fire, package, name):
     fire("return deny('no')")
-    source = package / "words.py"
-    source.write_text(source.read_text().replace("output.answer = answer\n", "output.answer = answer\n    output.stderr = 'changed'\n"))
+    source = package / f"{name}.py"
+    text = "import sys; sys.stderr.write('changed')"
+    source.write_text(source.read_text().replace("\nTYPE_CHECKING = False\n", f"\n{text}\nTYPE_CHECKING = False\n", 1))
     assert "changed" in fire("return deny('no')").stderr
     assert "changed" in fire("return deny('no')").stderr, "the new cache"
+    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
 def test_if_the_cache_module_itself_is_changed_nothing_is_taken_from_the_cache(fire, package):
@@ -80,25 +144,57 @@ def test_a_copy_of_the_package_does_not_run_the_code_of_the_original(fire, packa
     assert reason_of(process(words, tool_payload("claude")), "claude") == f"{copy}/core.py"
 
 
-@pytest.mark.parametrize("data", [b"", b"x", b"\0" * 1000, marshal.dumps((b"magic", {})), marshal.dumps(({}, {})), marshal.dumps(3)])
-def test_a_damaged_file_is_replaced(fire, package, data):
+DAMAGE = {
+    "empty": lambda data: b"",
+    "a byte": lambda data: b"x",
+    "zeros": lambda data: bytes(1000),
+    "cut off": lambda data: data[: len(data) // 2],
+    "one bit": lambda data: data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :],
+    "a page of zeros": lambda data: data[:500] + bytes(min(4096, len(data) - 500)) + data[4596:],
+    "a hash alone": lambda data: data[:8],
+    "without a hash": lambda data: data[8:],
+    "of another interpreter": lambda data: source_hash(onehook.cache._KEY + 1, data[8:]) + data[8:],
+}
+
+
+@pytest.mark.parametrize("kind", ["start", "module", "policy"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_replaced(fire, package, kind, damage):
+    for _ in range(2):
+        fire(SAYS_HOW)
+    good = {path: path.read_bytes() for path in (package / "__pycache__").glob(f"{kind}-*.pyc")}
+    for path, data in good.items():
+        path.write_bytes(DAMAGE[damage](data))
+    how = "SourceFileLoader True" if kind == "start" else "CachedModules"
+    assert reason_of(fire(SAYS_HOW), "claude").startswith(how)
+    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
+    assert good and {path: path.read_bytes() for path in good} == good
+
+
+@pytest.mark.parametrize(
+    "content", [3, None, [], [()], {}, [("onehook.cache", "/x", 0, 0, None)], [("onehook.cache", "/x", 0, 0, "x = 1")]]
+)
+def test_a_file_of_another_version_is_replaced(fire, package, content):
     fire()
-    cached(package).write_bytes(data)
+    write(cached(package), content)
     assert reason_of(fire("return deny('no')"), "claude") == "no"
     assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
-def test_code_of_another_interpreter_is_not_run(fire, package):
+def test_an_extension_module_that_was_moved_is_found_again(fire, package):
     fire()
-    rewritten(package, lambda content: (b"\0\0\0\0", content[1]))
+    if "_json" not in entries(package):
+        pytest.skip("built into this interpreter")
+    rewritten(package, lambda rows: [("_json", "/nowhere/_json.so", *row[2:]) if row[0] == "_json" else row for row in rows])
     assert reason_of(fire(SAYS_HOW), "claude") == "SourceFileLoader True"
+    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
 def test_each_interpreter_has_its_own(fire, package):
     for python in INTERPRETERS.values():
         fire(SAYS_HOW, python=python)
         assert reason_of(fire(SAYS_HOW, python=python), "claude") == "CachedModules False"
-    assert len(list((package / "__pycache__").glob("modules-*"))) == len(INTERPRETERS)
+    assert len(list((package / "__pycache__").glob("start-*"))) == len(INTERPRETERS)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -128,13 +224,13 @@ def test_cached_code_counts_for_exactly_that_source(fire, package):
     """Neither the time nor the size of the policy tells it from the other."""
     fire("return deny('one')")
     assert reason_of(fire("return deny('two')"), "claude") == "two"
-    rewritten(package, lambda content: ((*content[0][:3], content[0][3].replace(b"two", b"six")), content[1]), "policy-")
+    rewritten(package, lambda content: ((*content[0][:2], content[0][2].replace(b"two", b"six")), content[1]), "policy-")
     assert reason_of(fire("return deny('two')"), "claude") == "two"
 
 
 def test_cached_code_counts_for_exactly_that_path(fire, package):
     fire("return deny(__file__)")
-    rewritten(package, lambda content: ((*content[0][:2], "/elsewhere/policy.py", content[0][3]), content[1]), "policy-")
+    rewritten(package, lambda content: ((content[0][0], "/elsewhere/policy.py", content[0][2]), content[1]), "policy-")
     assert "/elsewhere" not in reason_of(fire("return deny(guard.__code__.co_filename)"), "claude")
 
 
@@ -155,8 +251,6 @@ def test_nothing_is_cached_in_the_folder_of_the_policy(fire, policy):
 
 
 def test_no_more_than_so_many_policies_are_cached(package, tmp_path, monkeypatch):
-    import onehook.cache
-
     (package / "__pycache__").mkdir()
     monkeypatch.setattr(onehook.cache, "FOLDER", str(package / "__pycache__"))
     monkeypatch.setattr(onehook.cache, "_SLOTS", 4)

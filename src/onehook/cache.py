@@ -1,12 +1,14 @@
-"""The cache of compiled code: the modules of onehook that an event loads, all in one file, and policies.
+"""The cache of compiled code: the modules of onehook, and policies.
 
-Finding a module takes longer than running it, and compiling is most of what a small policy costs. The cache is in onehook's own
-__pycache__ folder, and can be trusted as far as the .pyc files there, which the interpreter trusts already: whoever can write to that
-folder can replace onehook. It is not next to the policy, where a forged file would go unnoticed. If the folder is read-only, there is no
-cache. A package may also be in an archive (setup/runtime.py); its cache is beside the archive.
+Finding a module takes longer than running it, and compiling is most of what a small policy costs. What every event loads, up to runner.py,
+is in one file, which is read at once; any other module and each policy is in a file of its own, so that an event pays only for what it
+uses. The cache is in onehook's own __pycache__ folder, and can be trusted as far as the .pyc files there, which the interpreter trusts
+already: whoever can write to that folder can replace onehook. It is not next to the policy, where a forged file would go unnoticed. If
+the folder is read-only, there is no cache. A package may also be in an archive (setup/runtime.py); its cache is beside the archive.
 
 A cached policy is used only for exactly the same source at the same path; a cached module only while its source has the same size and
-modification time. If anything is wrong with a file, the code is found and compiled without it.
+modification time. A file starts with a hash of the rest, whose key is the version of the bytecode. If it is damaged or of another
+interpreter, the code is found and compiled without it.
 
 This module imports nothing of onehook, because the launcher runs it before anything can be imported quickly.
 """
@@ -20,13 +22,13 @@ from marshal import dumps, loads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
     from typing import Any
 
-    # The path of the source, its time and its size, whether it is a package, and its code.
-    Entry = tuple[str, int, int, bool, bytes]
+    # The name of a module, the path of its source, the time and the size of that, and its code; None of an extension module.
+    Entry = tuple[str, str, int, int, CodeType | None]
 else:
     try:
         import posix as os
@@ -36,7 +38,8 @@ else:
     ModuleSpec = type(sys.__spec__)
 
 _importlib: Any = sys.modules["_frozen_importlib_external"]
-MAGIC: bytes = _importlib.MAGIC_NUMBER  # of the interpreter's bytecode
+_module_from_spec: Any = sys.modules["_frozen_importlib"].module_from_spec
+_KEY = int.from_bytes(_importlib.MAGIC_NUMBER, "little")  # of the interpreter's bytecode
 _SLOTS = 256  # at most so many policies are cached
 
 
@@ -84,19 +87,30 @@ def _hashed(path: str) -> bytes:
     return source_hash(0, path.encode("utf-8", "surrogateescape"))
 
 
-def _write(name: str, content: Any) -> None:
+def _kept(name: str) -> Any:
+    """What a file of the cache holds; None if there is none, or if it cannot be used."""
+    try:
+        with open(_path(name), "rb") as file:
+            data = memoryview(file.read())
+        return loads(data[8:]) if data[:8] == source_hash(_KEY, data[8:]) else None
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+
+
+def _keep(name: str, content: Any) -> None:
     """Replace a file as a whole. If that fails, there is no cache."""
     if sys.dont_write_bytecode:
         return
     path = _path(name)
     temporary = f"{path}.{os.getpid()}"
+    data = dumps(content)
     try:
         if ARCHIVE and not _exists(FOLDER):  # elsewhere the interpreter makes it
             os.mkdir(FOLDER)
         # O_EXCL does not follow a link that someone has put there.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
         with open(descriptor, "wb") as file:
-            file.write(dumps(content))
+            file.write(source_hash(_KEY, data) + data)
         os.replace(temporary, path)
     except OSError:
         pass
@@ -107,66 +121,86 @@ def _write(name: str, content: Any) -> None:
 
 def compiled(source: bytes, path: str) -> CodeType:
     """The code of a policy, compiled or from the cache."""
-    slot = int.from_bytes(_hashed(path), "little") % _SLOTS
-    made_of = (MAGIC, sys.flags.optimize, path, source)
+    name = f"policy-{int.from_bytes(_hashed(path), 'little') % _SLOTS}"
+    made_of = (sys.flags.optimize, path, source)
+    cached = _kept(name)
     code: CodeType
-    try:
-        with open(_path(f"policy-{slot}"), "rb") as file:
-            cached = loads(file.read())
-        if cached[0] == made_of:
-            code = loads(cached[1])
-            return code
-    except (OSError, EOFError, ValueError, TypeError, LookupError):
-        pass
+    if cached is not None and cached[0] == made_of:
+        code = cached[1]
+        return code
     code = compile(source, path, "exec", dont_inherit=True)
-    _write(f"policy-{slot}", (made_of, dumps(code)))
+    _keep(name, (made_of, code))
     return code
 
 
 # --- the modules of onehook ------------------------------------------------------------------------------------------------------
 
 
+def _is_own(name: str) -> bool:
+    return f"{name}.".startswith("onehook.")
+
+
+def _file_of(name: str) -> str:
+    return f"module-{_hashed(f'{PACKAGE}/{name}').hex()}"  # the same folder may be known under several paths
+
+
 class CachedModules:
     """The first finder: takes a module from the cache if its source has not changed."""
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
-        self.entries = entries
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.cached = {entry[0]: entry for entry in entries}
+        self.made: dict[str, Entry] = {}  # from the archive
         self.missed = not entries
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        entry = self.entries.get(name)
-        if entry is None or not _is_fresh(entry):
-            self.missed = self.missed or name.startswith("onehook.")
-            entry = self.from_archive(name) if ARCHIVE and f"{name}.".startswith("onehook.") else None
-        if entry is None:
+        if not _is_own(name):
             return None
-        spec = ModuleSpec(name, self, origin=entry[0], is_package=entry[3])  # type: ignore[arg-type]
+        entry: Entry | None = _kept(_file_of(name))
+        if entry is not None and _is_fresh(entry):
+            self.cached[name] = entry
+            return self.spec_of(entry)
+        self.missed = True
+        entry = self.from_archive(name) if ARCHIVE else None
+        return None if entry is None else self.spec_of(entry)
+
+    def spec_of(self, entry: Entry) -> ModuleSpec:
+        name, path, *_, code = entry
+        loader: Any = _importlib.ExtensionFileLoader(name, path) if code is None else self
+        spec = ModuleSpec(name, loader, origin=path, is_package=path.endswith("/__init__.py"))
         spec.has_location = True
+        spec.cached = path if code is None else _path(_file_of(name))  # if nothing is given, the interpreter searches for it
         if spec.submodule_search_locations is not None:
-            spec.submodule_search_locations.append(entry[0].rpartition("/")[0])
+            spec.submodule_search_locations.append(path.rpartition("/")[0])
         return spec
 
     def create_module(self, spec: ModuleSpec) -> None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(loads(self.entries[module.__name__][-1]), module.__dict__)
+        name = module.__name__
+        code: Any = (self.cached.get(name) or self.made[name])[-1]
+        exec(code, module.__dict__)
 
     def from_archive(self, name: str) -> Entry | None:
         path = name.replace(".", "/")
         found = next((file for file in (f"{path}.py", f"{path}/__init__.py") if file in archived()), None)
-        if found is None:
-            return None
-        self.entries = {**self.entries, name: self.entry_of(name, f"{ARCHIVE}/{found}")}
-        return self.entries[name]
+        if found is not None:
+            self.made[name] = _made(name, f"{ARCHIVE}/{found}")
+        return self.made.get(name)
 
-    def entry_of(self, name: str, path: str) -> Entry:
-        entry = self.entries.get(name)
-        if entry is not None and _is_fresh(entry):
-            return entry
-        state = os.stat(ARCHIVE or path)
-        code = _code_of(content_of(path), path)
-        return (path, state.st_mtime_ns, state.st_size, path.endswith("/__init__.py"), dumps(code))
+
+def _made(name: str, path: str) -> Entry:
+    state = os.stat(_holder(path))
+    return (name, path, state.st_mtime_ns, state.st_size, None if _is_extension(path) else _code_of(content_of(path), path))
+
+
+def _is_extension(path: str) -> bool:
+    return path.endswith(tuple(_importlib.EXTENSION_SUFFIXES))
+
+
+def _holder(path: str) -> str:
+    """The file that a source is in."""
+    return ARCHIVE if path.startswith(f"{PACKAGE}/") and ARCHIVE else path
 
 
 def _exists(path: str) -> bool:
@@ -179,10 +213,10 @@ def _exists(path: str) -> bool:
 
 def _is_fresh(entry: Entry) -> bool:
     try:
-        state = os.stat(ARCHIVE or entry[0])
+        state = os.stat(_holder(entry[1]))
     except OSError:
         return False
-    return (state.st_mtime_ns, state.st_size) == entry[1:3]
+    return (state.st_mtime_ns, state.st_size) == entry[2:4]
 
 
 def _code_of(source: bytes, path: str) -> CodeType:
@@ -195,14 +229,29 @@ def _code_of(source: bytes, path: str) -> CodeType:
     return code
 
 
-def start(entries: Mapping[str, Entry]) -> None:
-    """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported."""
-    own = entries.get("onehook.cache")
-    if own is not None and (own[0] != _with_slashes(__file__) or not _is_fresh(own)):
-        raise ImportError("cache.py was changed")
-    sys.meta_path.insert(0, CachedModules(entries))
+def fresh(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Called by the launcher: the modules that every event loads, this one first, as they were cached; none if one was changed."""
+    return entries if entries[0][1] == _with_slashes(__file__) and all(map(_is_fresh, entries)) else ()
+
+
+def start(entries: Sequence[Entry]) -> None:
+    """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported.
+
+    What every event loads is run at once, in an order in which each module finds those that it imports: that is faster than to import it.
+    """
+    finder = CachedModules(entries)
+    sys.meta_path.insert(0, finder)
     if sys.flags.no_site:
         sys.meta_path.append(SiteOnDemand)
+    for entry in entries[1:]:
+        sys.modules[entry[0]] = _module_from_spec(finder.spec_of(entry))
+    for name, *_ in entries:
+        module: Any = sys.modules[name]
+        if name != __name__:
+            module.__loader__.exec_module(module)
+        folder, _, last = name.rpartition(".")
+        if folder:
+            setattr(sys.modules[folder], last, module)
 
 
 def save() -> None:
@@ -211,19 +260,23 @@ def save() -> None:
     if not isinstance(finder, CachedModules) or not finder.missed:
         return
     finder.missed = False
-    paths = {name: entry[0] for name, entry in finder.entries.items()}
-    for name, module in list(sys.modules.items()):
-        if f"{name}.".startswith("onehook."):
-            paths[name] = _with_slashes(getattr(module, "__file__", None) or "")
-    entries: dict[str, Entry] = {}
-    for name, path in paths.items():
-        try:
-            if path.startswith(f"{PACKAGE}/"):
-                entries[name] = finder.entry_of(name, path)
-        except (OSError, SyntaxError, ValueError, LookupError):
-            continue  # it was removed, or is just being written
-    if entries:
-        _write(f"modules-{_hashed(PACKAGE).hex()}", (MAGIC, entries))  # the same folder may be known under several paths
+    names = list(sys.modules)  # in the order in which they were complete
+    own = {name: path for name in names if _is_own(name) and (path := _source_of(name)).startswith(f"{PACKAGE}/")}
+    try:
+        if "onehook.runner" in own and "onehook.runner" not in finder.cached:
+            first = [name for name in names[: names.index("onehook.runner") + 1] if name in own or _is_extension(_source_of(name))]
+            first.sort(key=lambda name: name != "onehook.cache")  # the launcher needs it to use the others
+            entries = [finder.made.get(name) or _made(name, _source_of(name)) for name in first]
+            _keep(f"start-{_hashed(PACKAGE).hex()}", entries)
+            finder.cached.update({entry[0]: entry for entry in entries})
+        for name in own.keys() - finder.cached.keys():
+            _keep(_file_of(name), finder.made.get(name) or _made(name, own[name]))
+    except (OSError, SyntaxError, ValueError, LookupError):
+        pass  # a source was removed, or is just being written
+
+
+def _source_of(name: str) -> str:
+    return _with_slashes(getattr(sys.modules[name], "__file__", None) or "")
 
 
 def standard_names() -> Container[str]:

@@ -201,7 +201,7 @@ def test_declared_packages_are_installed_with_the_policy_and_never_at_an_event(p
         written and written.interpreter.startswith(str(tmp_path / "state" / "envs")) and f"run by         {written.interpreter}" in output
     )
     path.unlink()  # an event has no need of it
-    assert list((tmp_path / "state" / "runtime" / "onehook" / "__pycache__").glob("modules-*"))  # the first event is as fast as the next
+    assert list((tmp_path / "state" / "runtime" / "onehook" / "__pycache__").glob("start-*"))  # the first event is as fast as the next
     assert answer_of(project) == "blocked by declared_one"
     assert findings("fail") == "" and "with declared_one @ file:" in findings("ok")
     (row,) = json.loads(onehook("status", "--json"))["installed"]

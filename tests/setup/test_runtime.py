@@ -63,7 +63,7 @@ def no(event): return deny("all there")
     for _ in range(2):  # without a cache, and with one
         result = process(launcher(tmp_path / "policy.py", "--host", "claude", launch=launch, python=python), tool_payload("claude"))
         assert reason_of(result, "claude") == "all there"
-    assert len(list((tmp_path / ".onehook" / "__pycache__").glob("modules-*"))) == 1
+    assert len(list((tmp_path / ".onehook" / "__pycache__").glob("start-*"))) == 1
 
 
 def test_it_knows_every_host(tmp_path: Path) -> None:
@@ -164,7 +164,8 @@ def test_the_runtime_stays_while_another_host_starts_it_and_then_goes_with_its_c
     place.install(["claude", "codex"], portable=True)
     cache = place.project / ".onehook" / "__pycache__"
     cache.mkdir()
-    (cache / "modules-0123.cpython-311.pyc").write_bytes(b"x")
+    for kind in ("start", "module", "modules", "policy"):  # "modules" was written up to 0.1
+        (cache / f"{kind}-0123.cpython-311.pyc").write_bytes(b"x")
     place.uninstall(["claude"])
     assert (place.project / ".onehook" / "launch").is_file()
     place.uninstall(["codex"])

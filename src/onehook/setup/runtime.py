@@ -103,9 +103,8 @@ def plan_runtime_removal(plan: Plan, folder: Path, root: Path) -> None:
     there = any((folder / name).exists() for name in (LAUNCH, ARCHIVE))
     texts = [folder / name for name, content in TEXTS.items() if there or _read(folder / name) == content]
     cache = folder / "__pycache__"
-    for path in sorted(
-        [folder / LAUNCH, folder / ARCHIVE, folder / "interpreters", *texts, *cache.glob("modules-*.pyc"), *cache.glob("policy-*.pyc")]
-    ):
+    cached = [path for kind in ("start", "module", "modules", "policy") for path in cache.glob(f"{kind}-*.pyc")]
+    for path in sorted([folder / LAUNCH, folder / ARCHIVE, folder / "interpreters", *texts, *cached]):
         if path.is_file():
             plan.edits.append(FileEdit(path, path.read_bytes(), None, kind="runtime"))
             plan.roots[path] = root
