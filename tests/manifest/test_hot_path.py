@@ -16,7 +16,7 @@ from tests.test_hot_path import BANNED, INTERPRETERS, imported
 def test_a_program_is_run_without_anything_from_the_ban_list(tmp_path, dialect, host, command):
     path = manifest_of(tmp_path, guard(dialect))
     modules = imported(launcher(path, "--host", host), tool_payload(host, command))
-    assert {"onehook.runner", "onehook.manifest.load", "onehook.manifest.programs"} <= modules
+    assert {"onehook.manifest.load", "onehook.manifest.programs"} <= modules
     assert modules.isdisjoint({*BANNED, "tomllib", "onehook.manifest.programs_windows"})
 
 
