@@ -74,6 +74,14 @@ def test_recommended_stops_no_command_of_public_packages(table_with):
     assert stopped_of([command for _, command in rows], table_with("recommended")) == []
 
 
+@pytest.mark.parametrize("path", sorted((DATA / "blind").iterdir()), ids=lambda path: path.stem)
+def test_all_packs_stop_what_was_written_without_a_look_at_them(path, table_with):
+    commands = [line.replace("⏎", "\n") for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    assert len(commands) >= 150
+    missed = [line for line in commands if explained(table_with("all"), sample_event(line, PROJECT)).decision not in ("ask", "deny")]
+    assert len(missed) <= 0.03 * len(commands), missed
+
+
 @pytest.mark.parametrize("pack", PACKS)
 def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
     commands = DANGEROUS[pack]
@@ -82,11 +90,9 @@ def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
 
 
 def test_the_packs_alone_let_most_ordinary_commands_pass(table_with):
-    """With every pack on, what is stopped is what the packs are about: servers, sudo, remote machines, applies."""
-    commands = ordinary()
-    table = table_with("all")
-    stopped = [line for line in commands if explained(table, sample_event(line, PROJECT)).decision]
-    assert len(stopped) < 0.12 * len(commands)
+    """With every pack on, what is stopped is what the packs are about: servers, sudo, installs for all users, remote machines, applies."""
+    commands = [*ordinary(), *(command for _, command in of_packages())]
+    assert len(stopped_of(commands, table_with("all"))) < 0.13 * len(commands)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +111,10 @@ def test_what_passed_before_there_were_packs(command, table_with):
 
 
 @pytest.mark.parametrize(
-    "wrapped", ["sudo {}", "env X=1 {}", "bash -c '{}'", "true && {}", "if true; then {}; fi", "echo $({})", "timeout 5 {}"]
-)
+    "wrapped", ["sudo {}", "env X=1 {}", "bash -c '{}'", "true && {}", "if true; then {}; fi", "echo $({})", "timeout 5 {}", "docker exec -u 0 web {}",
+     "docker compose exec -T web {}", "docker compose run --rm web {}", "kubectl exec web -- {}", "alias x='{}'", "cmd /c {}", "fd . -x {}",
+     "/usr/bin/{}", "$(which aws) s3 rb --force s3://b"],
+)  # fmt: skip
 def test_a_wrapper_hides_nothing(wrapped, table_with):
     found = explained(table_with("cloud.aws"), sample_event(wrapped.format("aws s3 rb --force s3://b"), PROJECT))
     assert found.decision == "deny" and found.deciding.rule == "cloud.aws.s3-delete"

@@ -153,6 +153,8 @@ class Expander:
     def printed_by(argv: list[Word]) -> str | None:
         if argv == ["pwd"] or argv == ["git", "rev-parse", "--show-toplevel"]:
             return "\0PWD\0\n"
+        if argv[:1] == ["which"] or argv[:2] in (["command", "-v"], ["type", "-p"]):
+            return f"{argv[-1]}\n"  # in some folder; a program is known by its name
         if not argv or argv[0] not in ("echo", "printf"):
             return None
         words = [str(w) for w in argv[1:]]

@@ -91,6 +91,8 @@ AFTER_VERB: dict[str, frozenset[str]] = {
 SSH_VALUED = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"
 XARGS_VALUED = "-I -J -R -n -P -d -E -L -s -a --max-args --max-procs --delimiter --replace --arg-file --max-lines"
 PARALLEL_VALUED = "-j -N -n -I -S -a -P --jobs --joblog --colsep --delay --retries --timeout --results --tmpdir"
+CONTAINERS = ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "k", "lxc", "incus")
+CONTAINER_VALUED = "-e -u -w --env --env-file --user --workdir --detach-keys --index"
 WATCH_VALUED = "-n --interval"
 
 
@@ -278,7 +280,46 @@ def powershell(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     return [Inner(name, None, PowerShell(" ".join(["pwsh", *quoted])))] if len(argv) > 1 else []
 
 
+def in_container(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    """docker exec, docker compose exec and run: a container and what runs in it; kubectl exec and run: what follows `--`.
+
+    What `docker run` starts is alone with its own files and is not read."""
+    at = next((i for i, word in enumerate(argv) if word in ("exec", "run", "build", "create")), 0)
+    fresh = name in ("docker", "podman", "nerdctl") and "compose" not in argv[1:at]
+    if not at or argv[at] in ("build", "create") or (argv[at] == "run" and fresh):
+        return []
+    if name in ("kubectl", "oc", "k") and "--" not in argv[at:]:
+        return []
+    if "--" in argv[at:]:
+        begin = argv.index(Word("--"), at) + 1
+    else:
+        begin = operands(argv, CONTAINER_VALUED, operands(argv, CONTAINER_VALUED, at + 1) + 1)
+    return [Inner(f"{name} {argv[at]}", argv[begin:])] if begin < len(argv) else []
+
+
+def fd(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    """fd pattern -x command"""
+    at = next((i for i, word in enumerate(argv) if word in ("-x", "-X", "--exec", "--exec-batch")), len(argv))
+    words = [Word("\0\0" if word in ("{}", "{/}", "{.}", "{//}", "{/.}") else word) for word in argv[at + 1 :]]
+    return [Inner(f"{name} {argv[at]}", words if "\0\0" in words else [*words, Word("\0\0")])] if words else []
+
+
+def under_name(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    """k3s kubectl get pods"""
+    return [Inner(name, argv[1:])] if argv[1:2] == ["kubectl"] else []
+
+
+def command_prompt(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    """cmd /c del x"""
+    at = next((i for i, word in enumerate(argv) if word.lower() in ("/c", "/k")), len(argv))
+    return [Inner(f"{name} /c", None, " ".join(w.script for w in argv[at + 1 :]))] if at + 1 < len(argv) else []
+
+
 SPECIAL_WRAPPERS = {
+    **dict.fromkeys(CONTAINERS, in_container),
+    **dict.fromkeys(("k3s", "microk8s", "minikube"), under_name),
+    **dict.fromkeys(("cmd", "cmd.exe"), command_prompt),
+    **dict.fromkeys(("fd", "fdfind"), fd),
     "pwsh": powershell,
     "powershell": powershell,
     "powershell.exe": powershell,

@@ -21,26 +21,8 @@ if TYPE_CHECKING:
     Found = tuple[str, str]
 
 WRITE_OPS = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
-NARROWING = (
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-    "-empty",
-    "-inum",
-    "-samefile",
-    "-newer",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-ctime",
-    "-size",
-    "-user",
-    "-perm",
-)
+BY_NAME = frozenset(["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-ilname"])
+NARROWING = ("-empty", "-inum", "-samefile", "-newer", "-mtime", "-mmin", "-atime", "-ctime", "-size", "-user", "-perm", *BY_NAME)
 
 
 def operands(command: Command) -> list[Word]:
@@ -104,13 +86,20 @@ def check_find(command: Command, strict: bool) -> Found | None:
         w in ("-exec", "-execdir") and [x.rsplit("/", 1)[-1] for x in args[i + 1 : i + 3] if x != "sudo"][:1] in (["rm"], ["shred"])
         for i, w in enumerate(args)
     )
-    narrow = any(w.startswith(NARROWING) and args[i + 1 : i + 2] not in (["*"], [".*"]) for i, w in enumerate(args))
-    if not deletes or narrow:
+    if not deletes:
         return None
+    narrow = any(w.startswith(NARROWING) and _narrows(args, i) for i, w in enumerate(args))
     for start in [w for w in args[:begin] if not w.startswith("-")] or [Word(".")]:
-        if what := breadth(start):
+        what = breadth(start)
+        # `find / -name '*.log'` is as broad as the machine; in a home folder or here, a name says what is meant.
+        if what and (not narrow or is_system(start) or normal(start) in (("/", ["home"]), ("/", ["Users"]))):
             return "find-delete", f"it deletes {what} ({start.shown})"
     return None
+
+
+def _narrows(args: list[Word], at: int) -> bool:
+    """`-name '*'` leaves everything in, and `! -name '*.md'` nearly everything."""
+    return args[at + 1 : at + 2] not in (["*"], [".*"]) and (at == 0 or args[at - 1] not in ("!", "-not"))
 
 
 def written(command: Command) -> list[Word]:

@@ -48,6 +48,14 @@ CRITICAL = (
     "/etc/sudoers.d/", "/etc/ssh/", "/etc/pam.d/", "/etc/ld.so.", "/etc/cron", "/etc/rc", "/etc/init", "/boot/", "/bin/", "/sbin/",
     "/lib/", "/lib64/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/System/",
 )  # fmt: skip
+# Words in the names of what can be made again: build output, caches, environments, logs, temporary files.
+GENERATED = frozenset([
+    "artifacts", "bak", "bin", "build", "builds", "bundle", "cache", "caches", "class", "cov", "coverage", "debug", "deriveddata", "dist", "egg",
+    "eggs", "env", "generated", "gz", "html", "htmlcov", "log", "logs", "modules", "next", "nuxt", "nyc", "o", "obj", "out", "output", "parcel",
+    "pycache", "pyc", "release", "reports", "result", "results", "site", "target", "tar", "temp", "tgz", "tmp", "tox", "turbo", "venv", "vendor",
+    "whl", "zip",
+])  # fmt: skip
+TEMPORARY = (["tmp"], ["var", "tmp"], ["private", "tmp"], ["dev", "shm"])
 SAFE_DEVICES = ("null", "zero", "stdin", "stdout", "stderr", "tty", "full", "random", "urandom", "ptmx")
 SAFE_DEVICE_FOLDERS = ("fd/", "pts/", "shm/", "tcp/", "udp/", "tty")
 CONTENTS = frozenset({"*", ".*", "**", "?*", "*.*", ".[!.]*", ".??*"})
@@ -139,6 +147,15 @@ def empty_variable(word: Word) -> str | None:
     if pieces[1] in ("HOME", "PWD", "OLDPWD", "TMPDIR", "_") or pieces[2] not in ("/", "/*", "/.*", "/**"):
         return None
     return pieces[1]
+
+
+def is_kept(word: Word) -> bool:
+    """Is this a known path whose name does not say that it can be made again?"""
+    anchor, parts = normal(word)
+    if "\0" in word or (anchor == "/" and any(parts[: len(folder)] == folder for folder in TEMPORARY)):
+        return False
+    words = "/".join(parts).lower().replace("-", "/").replace("_", "/").replace(".", "/").split("/")
+    return bool(parts) and GENERATED.isdisjoint(words)
 
 
 def is_device(word: Word) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onehook.core import HandlerError, wildcard
-from onehook.policies.bash_wrappers import AFTER_VERB, PLAIN, SPECIAL_WRAPPERS
+from onehook.policies.bash_wrappers import AFTER_VERB, CONTAINERS, PLAIN, SPECIAL_WRAPPERS
 from onehook.policies.danger_files import WRITE_OPS, operands
 from onehook.policies.danger_paths import HERE_MARKS, HOME_MARKS
 from onehook.policies.folders import Folder, as_read_by, found_by, is_deep, searched_without_operand
@@ -37,7 +37,7 @@ SEARCHING = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk"
 GIT_FILES = frozenset(["add", "diff", "show", "checkout", "restore", "rm", "mv", "blame", "cat-file", "stash", "apply", "annotate"])
 GIT_CHANGES = frozenset(["checkout", "restore", "rm", "mv"])
 # What these run is listed as a separate command.
-RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox", "toybox"}
+RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox", "toybox", *CONTAINERS}
 
 
 def touched_files(text: str, cwd: str) -> Iterator[File]:

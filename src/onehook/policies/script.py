@@ -21,7 +21,8 @@ class Redirect:
 class Command:
     """A simple command.  `opaque`: it runs text that cannot be inspected, produced by the commands in `sources`.
 
-    `argv` starts with the name as written; `stdin` is what it reads, if that is known."""
+    `argv` starts with the name as written; `stdin` is what it reads: "" if that is not known, None if nothing is
+    piped into it."""
 
     __slots__ = ("argv", "name", "opaque", "redirects", "source", "sources", "stdin", "via")
 

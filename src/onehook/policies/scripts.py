@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The option that code follows, by interpreter.
 CODE_OPTIONS = {
     "python": "c", "python2": "c", "python3": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "ep",
-    "php": "r", "lua": "e", "osascript": "e", "deno": "", "Rscript": "e",
+    "php": "r", "lua": "e", "osascript": "e", "deno": "", "Rscript": "e", "awk": "", "gawk": "", "mawk": "",
 }  # fmt: skip
 HOMES = ("os.path.expanduser('~')", 'os.path.expanduser("~")', "os.homedir()", "Path.home()", "pathlib.Path.home()", "process.env.HOME",
          "os.environ['HOME']", 'os.environ["HOME"]', "os.getenv('HOME')", 'os.getenv("HOME")', "ENV['HOME']", 'ENV["HOME"]', "Dir.home",
@@ -26,7 +26,7 @@ FILES = ("os.remove", "os.unlink", "unlinkSync", "fs.unlink", "File.delete", "Fi
          "truncateSync", "os.truncate")  # fmt: skip
 WRITES = ("writeFileSync", "writeFile", "File.write", "file_put_contents", "appendFileSync", "appendFile", "createWriteStream")
 READS = ("readFileSync", "readFile", "File.read", "file_get_contents", "IO.read", "createReadStream")
-RUNS = ("os.system", "os.popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
+RUNS = ("os.system", "os.execute", "os.popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
         "subprocess.Popen", "getoutput", "getstatusoutput", "execSync", "exec", "spawnSync", "spawn", "execFileSync", "execFile", "system",
         "shell_exec", "passthru", "popen", "capture2", "capture3", "do shell script", "qx", "%x")  # fmt: skip
 METHODS = {"unlink": "rm", "rmdir": "rm", "write_text": ">", "write_bytes": ">", "read_text": "cat", "read_bytes": "cat"}
@@ -44,6 +44,8 @@ def code_of(command: Command) -> str | None:
     if letters is None:
         return None
     args = command.argv[1:]
+    if command.name.endswith("awk"):  # its code is its first operand
+        return next((str(word) for word in args if "{" in word), None)
     for at, word in enumerate(args):
         short = word[:1] == "-" and word[1:2] != "-" and word[-1:] in letters and len(word) > 1
         if (short or word in ("--eval", "--print", "eval", "--run")) and at + 1 < len(args):
@@ -221,6 +223,8 @@ def sql_destroys(text: str) -> bool:
             if word == "DROP" and following in DROPPED:
                 return True
             if word == "TRUNCATE" and (following == "TABLE" or (following and at == 0)):
+                return True
+            if word == "ALTER" and following == "TABLE" and "DELETE" in words[at + 3 : at + 6]:  # ClickHouse
                 return True
             if word == "DELETE" and following == "FROM" and "WHERE" not in words:
                 return True

@@ -262,7 +262,8 @@ class Walker:
         name = argv[0].rsplit("/", 1)[-1] if argv else ""
         stdin = context.stdin
         opaque, sources = opacity(name, argv, stdin, made)
-        self.commands.append(Command(name, argv, redirects, context.via, source, opaque, sources, stdin.text if stdin else None))
+        known = (stdin.text or "") if stdin else None
+        self.commands.append(Command(name, argv, redirects, context.via, source, opaque, sources, known))
         if not argv:
             return
         self.declare(name, argv, context)
@@ -282,6 +283,9 @@ class Walker:
     def declare(self, name: str, argv: list[Word], context: Context) -> None:
         if name == "set" and "--" in argv:
             self.values.assign("@", tuple(map(str, argv[argv.index(Word("--")) + 1 :])), also=False)
+        if name == "alias":
+            for word in argv[1:]:
+                self.read(Word(word.partition("=")[2]).script, context.but(via=(*context.via, "alias"), stdin=None))
         if name in DECLARERS:
             for word in argv[1:]:
                 variable, equals, value = word.partition("=")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onehook.core import wildcard
 from onehook.rules.levels import Finding, decided
 from onehook.rules.match import Reading, any_of, matches, program_name
-from onehook.rules.quick import read
+from onehook.rules.quick import Simple, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,24 @@ TREES = frozenset([
 ])  # fmt: skip
 WRITE_OPS = frozenset([">", ">>", ">|", "&>", "&>>", "<>"])
 INTERPRETED = frozenset(
-    ["python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "osascript", "deno"]
+    [
+        "python",
+        "python2",
+        "python3",
+        "pypy3",
+        "perl",
+        "ruby",
+        "node",
+        "nodejs",
+        "bun",
+        "php",
+        "lua",
+        "osascript",
+        "deno",
+        "awk",
+        "gawk",
+        "mawk",
+    ]  # fmt: skip
 )
 
 
@@ -80,7 +97,7 @@ def findings(table: Table, event: Event, line: Line | None = None) -> list[Findi
 
 def _of_commands(table: Table, event: Event, line: Line) -> list[Finding]:
     found: list[Finding] = []
-    for command in line.commands:
+    for command in (*line.commands, *_modules(line.commands)):
         for name in index_names(command):
             chunk = table.chunk(name)
             if chunk is None:
@@ -91,6 +108,17 @@ def _of_commands(table: Table, event: Event, line: Line) -> list[Finding]:
                     found += _found(table.rule(rule["rule"]), reading, event, line, table)
             found += _stopping(chunk["permissions"], event, line, command)
     return found
+
+
+def _modules(commands: Sequence[Command]) -> list[Command]:
+    """`python -m pip install x` is also judged as `pip install x`. A permission has to cover only what is written."""
+    out: list[Command] = []
+    for command in commands:
+        if command.name[:6] in ("python", "pypy3") and "-m" in command.argv[:-1]:
+            module: Any = Simple(command.argv[command.argv.index("-m") + 1 :], command.redirects, command.source)  # type: ignore[arg-type]
+            module.via = command.via
+            out.append(module)
+    return out
 
 
 def index_names(command: Command) -> list[str]:

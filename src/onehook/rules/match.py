@@ -109,6 +109,8 @@ def matches(pattern: Mapping[str, Any], reading: Reading, lists: Lists, whole: b
         return False
     if any(reading.gives(names, values, lists) for names, values in pattern.get("without", ())):
         return False
+    if pattern.get("alone") and (reading.options or _is_fed(reading.command)):
+        return False
     without = pattern.get("without_words")
     if without and any(any_of(without, word, lists) for word in reading.words):
         return False
@@ -116,6 +118,11 @@ def matches(pattern: Mapping[str, Any], reading: Reading, lists: Lists, whole: b
         return False
     loose = _values_named(pattern, reading, lists) if whole else reading.loose
     return _words_match(pattern.get("words", ()), reading.words, loose, whole or bool(pattern.get("end")), lists)
+
+
+def _is_fed(command: Command) -> bool:
+    """Whether a command reads a pipe, a file or a here-document, and does not wait for a person."""
+    return command.stdin is not None or any(redirect.op.startswith("<") for redirect in command.redirects)
 
 
 def _only_named(pattern: Mapping[str, Any], reading: Reading) -> bool:
@@ -184,6 +191,8 @@ def in_class(name: str, word: str, lists: Lists) -> bool:
         return is_near(word, lists[name[6:-1]])
     if name == "<unknown>":
         return "\0" in word
+    if name == "<listed>":
+        return word == "\0\0"
     if name == "<sql>":
         from onehook.policies.scripts import sql_destroys
 
@@ -193,11 +202,13 @@ def in_class(name: str, word: str, lists: Lists) -> bool:
 
 def _path_class(name: str, word: str) -> bool:
     from onehook.policies.bash_expand import Word
-    from onehook.policies.danger_paths import breadth, is_critical, is_device
+    from onehook.policies.danger_paths import breadth, is_critical, is_device, is_kept
 
     path = word if isinstance(word, Word) else Word(word)
     if name == "<device>":
         return is_device(path)
+    if name == "<kept>":
+        return is_kept(path)
     if name == "<system>":
         return is_critical(path) or breadth(path) in ("the root folder", "a system folder", "a whole drive")
     return breadth(path) is not None
@@ -207,9 +218,10 @@ def is_near(word: str, names: Sequence[str]) -> bool:
     """One slip away from a well-known name: a letter more, less, other, or two swapped."""
     name = word.lower().partition("==")[0].partition("@")[0] or word.lower()
     name = name.replace("_", "-")
-    if name in names or len(name) < 5:
+    if len(name) < 5:
         return False
-    return any(abs(len(known) - len(name)) <= 1 and len(known) > 4 and _one_slip(name, known) for known in names)
+    close = [known.replace("_", "-") for known in names if abs(len(known) - len(name)) <= 1 and len(known) > 4]
+    return name not in close and any(_one_slip(name, known) for known in close)
 
 
 def _one_slip(first: str, second: str) -> bool:

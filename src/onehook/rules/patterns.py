@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Token = tuple[str, int]  # the text and its column
 
-CLASSES = ("broad", "system", "device", "url", "remote", "near", "sql", "unknown")
+CLASSES = ("broad", "system", "device", "url", "remote", "near", "sql", "unknown", "kept", "listed")
 
 
 class PatternError(UsageError):
@@ -79,7 +79,7 @@ class _Parser:
         self.text, self.tokens, self.lists = text, tokens, lists
         self.at = 0
         self.data: dict[str, Any] = {
-            "programs": [], "words": [], "options": [], "optional": [], "without": [], "without_words": [], "end": False,
+            "programs": [], "words": [], "options": [], "optional": [], "without": [], "without_words": [], "end": False, "alone": False,
         }  # fmt: skip
 
     def parsed(self) -> dict[str, Any]:
@@ -96,8 +96,8 @@ class _Parser:
         token, column = self.tokens[self.at]
         if self.data["end"] and token[0] not in "!-":
             raise PatternError(self.text, column, "no word can follow $, which stands for the end of the words")
-        if token == "$":
-            self.data["end"] = True
+        if token in ("$", "$$"):
+            self.data["end"], self.data["alone"] = True, token == "$$"
             self.at += 1
         elif token == "*":
             self.data["words"].append(["any", []])

@@ -24,11 +24,15 @@ _BUSY = frozenset([
     "rbash", "fish", "yash", "source", ".", "at", "batch", "export", "declare", "local", "readonly", "typeset", "set", "alias",
     "unalias", "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "pwsh",
     "pwsh.exe", "powershell", "powershell.exe", "git", "op",
-    "doppler", "infisical", "dotenvx", "devbox", "pixi",
+    "doppler", "infisical", "dotenvx", "devbox", "pixi", "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "k",
+    "lxc", "incus", "k3s", "microk8s", "minikube", "cmd", "cmd.exe", "awk", "gawk", "mawk", "fd", "fdfind",
 ])  # fmt: skip
 # Of these only some uses run other words: those with one of the verbs.
 _VERBS = {
     "npm": ("exec", "x"), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "uv": ("run", "x", "tool"), "poetry": ("run",),
+    "docker": ("exec", "compose", "container"), "podman": ("exec", "compose", "container"), "nerdctl": ("exec", "compose", "container"),
+    "docker-compose": ("exec", "run"), "podman-compose": ("exec", "run"), "kubectl": ("exec", "run"), "oc": ("exec", "run"), "k": ("exec", "run"), "lxc": ("exec",),
+    "incus": ("exec",), "minikube": ("kubectl",),
     "git": ("submodule", "bisect", "rebase"), "python": (), "python3": (), "node": (), "ruby": (), "php": (), "bun": ("x", "run"),
 }  # fmt: skip
 _PRINTS = ("echo", "printf")  # what they print can be known, and be read by the next command
@@ -63,10 +67,10 @@ class Simple:
 
     __slots__ = ("argv", "name", "opaque", "redirects", "source", "sources", "stdin", "via")
 
-    def __init__(self, argv: list[Plain], redirects: list[Redirection], source: str) -> None:
+    def __init__(self, argv: list[Plain], redirects: list[Redirection], source: str, stdin: str | None = None) -> None:
         self.argv, self.redirects, self.source = argv, redirects, source
         self.name = argv[0].rsplit("/", 1)[-1] if argv else ""
-        self.opaque, self.sources, self.stdin, self.via = False, (), None, ()
+        self.opaque, self.sources, self.stdin, self.via = False, (), stdin, ()
 
 
 def read(line: str) -> list[Command] | None:
@@ -79,7 +83,7 @@ def read(line: str) -> list[Command] | None:
     commands: list[Command] = []
     argv: list[Plain] = []
     redirects: list[Redirection] = []
-    begin, last = 0, len(items) - 1
+    begin, last, piped = 0, len(items) - 1, False
     for number, (kind, text, start, end) in enumerate(items):
         if kind == "word":
             begin = begin if argv else start
@@ -93,8 +97,9 @@ def read(line: str) -> list[Command] | None:
             if not _is_plain(argv) or (text == "|" and argv[0] in _PRINTS):
                 return None
             stop = end if kind != "end" else start
-            commands.append(Simple(argv, redirects, line[begin:stop].rstrip()))  # type: ignore[arg-type]
-            argv, redirects = [], []
+            simple = Simple(argv, redirects, line[begin:stop].rstrip(), "" if piped else None)
+            commands.append(simple)  # type: ignore[arg-type]
+            argv, redirects, piped = [], [], text == "|"
     return commands
 
 
