@@ -35,6 +35,7 @@ STOP_AGAIN: Fire = ("Stop", "", {"last_assistant_message": "I am done", "stop_ho
 SUBAGENT: Fire = ("SubagentStop", "", {"agent_id": "a-1", "last_assistant_message": "found it"})
 COMPACT: Fire = ("PreCompact", "", {})
 END: Fire = ("SessionEnd", "", {})
+FAILED: Fire = ("StopFailure", "", {"error": "the model is overloaded"})
 NOTE: Fire = ("Notification", "", {})
 ASKED: Fire = ("PermissionRequest", "Bash", {"command": "npm publish"})
 
@@ -215,6 +216,7 @@ OTHERS = [
     Hook("deny in PascalCase", "copilot", "PreToolUse", """jq -e '.tool_input.command|test("push")' >/dev/null && echo '{"permissionDecision":"deny","permissionDecisionReason":"no push"}'; exit 0""", (PUSH, LS)),
     Hook("a log of prompts", "copilot", "userPromptSubmitted", """jq -r .prompt >> "$COPILOT_PROJECT_DIR/out/prompts" """, (PLAIN_PROMPT,)),
     Hook("a log of tools", "copilot", "postToolUse", """jq -r .toolName >> "$COPILOT_PROJECT_DIR/out/tools" """, (AFTER_BASH,)),
+    Hook("a log of errors", "copilot", "errorOccurred", """jq -r .error.message >> "$COPILOT_PROJECT_DIR/out/errors" """, (FAILED,)),
     Hook("context at the start", "copilot", "sessionStart", """echo '{"additionalContext":"house rules"}'""", (START,)),
     Hook("deny", "qwen", "PreToolUse", f"grep -q 'rm -rf' && echo '{DENIED}'; exit 0", (RM, LS), "Bash"),
     Hook("exit 2", "qwen", "PreToolUse", "echo 'no writes' >&2; exit 2", (WRITE,), "write_file"),

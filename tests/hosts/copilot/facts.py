@@ -10,6 +10,8 @@ from onehook.hosts.copilot import reverse
 FIELD_LOSSES = {
     ("agentStop", "last_assistant_message"): "Copilot does not say it",
     ("Stop", "last_assistant_message"): "Copilot does not say it",
+    ("errorOccurred", "last_assistant_message"): "Copilot does not say it",
+    ("ErrorOccurred", "last_assistant_message"): "Copilot does not say it",
 }
 START_WORDS = {"startup": "new", "resume": "resume"}
 OTHER_SETTINGS = False

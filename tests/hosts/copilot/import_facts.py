@@ -35,7 +35,7 @@ def files():
             {"type": "http", "url": "https://hooks.example/x"},
         ],
         "PreToolUse": [{"matcher": "Bash|Write", "hooks": [command(FOLDER, "pascal")]}],
-        "errorOccurred": [entry("error")],
+        "preMcpToolCall": [entry("error")],
     }
     second = {
         "postToolUse": [entry("format", matcher="edit"), {"type": "command", "exec": script(FOLDER, "log"), "args": ["a b"]}],
@@ -56,7 +56,7 @@ REFUSED = {
     "./.github/scripts/star.sh": "its matcher '*' never matches on preToolUse, so Copilot does not run it",
     "./.github/scripts/regex.sh": "its matcher '[a-c].*' cannot be written as a list of tools",
     "https://hooks.example/x": "it is of type 'http', not a command",
-    "./.github/scripts/error.sh": "onehook has no event for 'errorOccurred'",
+    "./.github/scripts/error.sh": "onehook has no event for 'preMcpToolCall'",
     "/help": "it is of type 'prompt', not a command",
     "./stop.ps1": "it is of type 'http', not a command",
     "./.github/scripts/compact.sh": "its matcher 'manual' on preCompact has no equivalent in a manifest",

@@ -62,6 +62,11 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     if unified == "SessionStart":
         body["source"] = reverse.said_source(event, ID, SOURCES, "new")
         body["initial_prompt"] = event.prompt
+    if unified == "StopFailure":
+        sent = reverse.object_in(event.native, "error")
+        failed = {"error": sent or {"message": event.error, "name": "Error", "stack": ""}, "error_context": "model_call"}
+        failed["recoverable"] = event.native.get("recoverable") is True
+        body.update(failed if pascal else reverse.ordered(failed, ("error_context", "recoverable")))
     body.update(reverse.filled(event, FIELDS.get(unified, {})))
     if unified in _SUBAGENT or (event.agent_id and unified != "Stop"):
         body.update(_subagent(event))
@@ -69,7 +74,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         body = reverse.ordered(body, ("transcript_path", "agent_id", "agent_type"))
     said = body if pascal else {_CAMEL.get(key) or _camel(key): value for key, value in body.items()}
     # A notification names itself in both dialects.
-    named = {"hook_event_name": unified} if pascal or unified == "Notification" else {}
+    named = {"hook_event_name": name if pascal else unified} if pascal or unified == "Notification" else {}
     return {**named, **_common(event, pascal), **said}
 
 

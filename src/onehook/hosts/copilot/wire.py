@@ -44,10 +44,12 @@ CAMEL = {
     "sessionEnd": Row("SessionEnd", "message"),
     "preCompact": Row("PreCompact", "message"),
     "userPromptTransformed": Row("UserPromptTransformed", "message"),
+    "errorOccurred": Row("StopFailure", "message"),
 }
 # permissionRequest comes in camelCase whatever the config says; userPromptTransformed has no other name.
 _CAMEL_ONLY = ("permissionRequest", "userPromptTransformed")
-PASCAL = {row.event: Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
+_PASCAL_OF = {"errorOccurred": "ErrorOccurred"}  # the others are called as everywhere
+PASCAL = {_PASCAL_OF.get(name, row.event): Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
 EVENTS = {**CAMEL, **PASCAL}
 # Nothing comes after a compaction.
 STAND_INS = {name: StandIn("SessionStart", source="compact") for name, row in EVENTS.items() if row.event == "PreCompact"}
@@ -169,6 +171,7 @@ def _event_by_shape(payload: dict[str, Any]) -> str:
         return "subagentStop" if "agentName" in payload else "agentStop"
     for key, name in (
         ("agentName", "subagentStart"),
+        ("errorContext", "errorOccurred"),
         ("transformedPrompt", "userPromptTransformed"),
         ("notification_type", "notification"),
         ("trigger", "preCompact"),
@@ -196,6 +199,9 @@ def _take_common(event: Event, payload: dict[str, Any]) -> None:
         value = payload.get(key)
         if isinstance(value, str) and not getattr(event, field):
             setattr(event, field, value)
+    error = payload.get("error")
+    if isinstance(error, dict) and isinstance(error.get("message"), str):
+        event.error = error["message"]
 
 
 def _take_tool(event: Event, payload: dict[str, Any]) -> None:
