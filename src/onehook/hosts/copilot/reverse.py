@@ -64,7 +64,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         body["initial_prompt"] = event.prompt
     if unified == "StopFailure":
         sent = reverse.object_in(event.native, "error")
-        failed = {"error": sent or {"message": event.error, "name": "Error", "stack": ""}, "error_context": "model_call"}
+        failed: dict[str, Any] = {"error": sent or {"message": event.error, "name": "Error", "stack": ""}, "error_context": "model_call"}
         failed["recoverable"] = event.native.get("recoverable") is True
         body.update(failed if pascal else reverse.ordered(failed, ("error_context", "recoverable")))
     body.update(reverse.filled(event, FIELDS.get(unified, {})))
