@@ -111,8 +111,9 @@ def test_what_passed_before_there_were_packs(command, table_with):
 
 
 @pytest.mark.parametrize(
-    "wrapped", ["sudo {}", "env X=1 {}", "bash -c '{}'", "true && {}", "if true; then {}; fi", "echo $({})", "timeout 5 {}", "docker exec -u 0 web {}",
-     "docker compose exec -T web {}", "docker compose run --rm web {}", "kubectl exec web -- {}", "alias x='{}'", "cmd /c {}", "fd . -x {}",
+    "wrapped", ["sudo {}", "env X=1 {}", "bash -c '{}'", "true && {}", "if true; then {}; fi", "echo $({})", "timeout 5 {}",
+     "docker exec -u 0 web {}", "docker compose exec -T web {}", "docker compose run --rm web {}", "kubectl exec web -- {}", 
+     "alias x='{}'", "cmd /c {}", "fd . -x {}",
      "/usr/bin/{}", "$(which aws) s3 rb --force s3://b"],
 )  # fmt: skip
 def test_a_wrapper_hides_nothing(wrapped, table_with):

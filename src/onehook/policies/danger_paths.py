@@ -50,10 +50,10 @@ CRITICAL = (
 )  # fmt: skip
 # Words in the names of what can be made again: build output, caches, environments, logs, temporary files.
 GENERATED = frozenset([
-    "artifacts", "bak", "bin", "build", "builds", "bundle", "cache", "caches", "class", "cov", "coverage", "debug", "deriveddata", "dist", "egg",
-    "eggs", "env", "generated", "gz", "html", "htmlcov", "log", "logs", "modules", "next", "nuxt", "nyc", "o", "obj", "out", "output", "parcel",
-    "pycache", "pyc", "release", "reports", "result", "results", "site", "target", "tar", "temp", "tgz", "tmp", "tox", "turbo", "venv", "vendor",
-    "whl", "zip",
+    "artifacts", "bak", "bin", "build", "builds", "bundle", "cache", "caches", "class", "cov", "coverage", "debug", "deriveddata",
+    "dist", "egg", "eggs", "env", "generated", "gz", "html", "htmlcov", "log", "logs", "modules", "next", "nuxt", "nyc", "o", "obj",
+    "out", "output", "parcel", "pycache", "pyc", "release", "reports", "result", "results", "site", "target", "tar", "temp", "tgz",
+    "tmp", "tox", "turbo", "venv", "vendor", "whl", "zip",
 ])  # fmt: skip
 TEMPORARY = (["tmp"], ["var", "tmp"], ["private", "tmp"], ["dev", "shm"])
 SAFE_DEVICES = ("null", "zero", "stdin", "stdout", "stderr", "tty", "full", "random", "urandom", "ptmx")

@@ -26,26 +26,10 @@ TREES = frozenset([
     "7zr", "rar",
 ])  # fmt: skip
 WRITE_OPS = frozenset([">", ">>", ">|", "&>", "&>>", "<>"])
-INTERPRETED = frozenset(
-    [
-        "python",
-        "python2",
-        "python3",
-        "pypy3",
-        "perl",
-        "ruby",
-        "node",
-        "nodejs",
-        "bun",
-        "php",
-        "lua",
-        "osascript",
-        "deno",
-        "awk",
-        "gawk",
-        "mawk",
-    ]  # fmt: skip
-)
+INTERPRETED = frozenset([
+    "python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "osascript", "deno", "awk", "gawk",
+    "mawk",
+])  # fmt: skip
 
 
 class Line:
