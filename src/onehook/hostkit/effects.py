@@ -299,6 +299,18 @@ def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop
     answer.modified_input = {**event.tool_input, **changed} if changed else None
 
 
+def given(**fields: Any) -> dict[str, Any]:
+    """Those of an answer's fields that are set."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def dialog_answer(response: Response) -> dict[str, Any]:
+    """An allow or a deny as the answer to a permission request, in the form that Claude Code began."""
+    if response.decision == "deny":
+        return {"behavior": "deny", "message": response.reason}
+    return given(behavior="allow", updatedInput=response.modified_input)
+
+
 def gates(wire: Tables, event: Event) -> bool:
     """Whether a deny of this event prevents something. (Never a stop: to deny one is to go on.)"""
     return event.event not in STOPS and wire.EVENTS[event.native_event].gates

@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 
 from onehook.codec import loads
-from onehook.core import Change, Facts, Mcp, PayloadError, PowerShell
+from onehook.core import Change, Event, Facts, Mcp, PayloadError, PowerShell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from onehook.core import Event
+    from onehook.hostkit.effects import Row
 
 
 # What a call of each unified tool is about. A call that lacks it cannot be judged. (Grep, Glob and List look at the whole project without.)
@@ -224,6 +224,25 @@ def mcp_of(name: str) -> Mcp | None:
 def native_keys(event: Event, tool: Tool, modified_input: Mapping[str, Any]) -> dict[str, Any]:
     """modified_input in the host's own spelling; a key that is the host's own already stays."""
     return {key if key in event.tool_input else tool.key(key): value for key, value in modified_input.items()}
+
+
+def begun(
+    host: str,
+    label: str,
+    events: Mapping[str, Row],
+    payload: dict[str, Any],
+    event_name: str,
+    sources: Mapping[str, str] | None = None,
+) -> tuple[Event, Row]:
+    """The event that a payload names, with the fields that most hosts send under the same names, and the event's row."""
+    name = payload.get("hook_event_name", event_name)
+    row = events.get(name) if isinstance(name, str) else None
+    if row is None:
+        raise PayloadError(f"{label} has no event {name!r}")
+    event = Event(row.event, host, payload)
+    event.native_event = name
+    take_common(event, payload, sources)
+    return event, row
 
 
 _COMMON = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
-from onehook.hostkit.tools import Tool, take_common, take_tool
+from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dialog_answer, dropped, given
+from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,13 +124,7 @@ SENDS = ("permission_mode", "prompt_id", "effort", "turn_id")  # turn_id on Mess
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"Claude Code has no event {name!r}")
-    event = Event(row.event, ID, payload)
-    event.native_event = name
-    take_common(event, payload)
+    event, row = begun(ID, "Claude Code", EVENTS, payload, event_name)
     if "tool_name" in payload or row.shape in ("permission", "request"):
         _take_tool(event, payload.get("tool_name"), payload.get("tool_input"))
         event.tool_response = payload.get("tool_response")
@@ -169,14 +163,10 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     specific: dict[str, Any] = {}
     body: dict[str, Any] = {}
     if shape in ("permission", "switch"):
-        if response.decision:
-            specific["permissionDecision"] = response.decision
-        if response.reason is not None:
-            specific["permissionDecisionReason"] = response.reason
-        if response.modified_input is not None:
-            specific["updatedInput"] = response.modified_input
+        said = given(permissionDecision=response.decision, permissionDecisionReason=response.reason, updatedInput=response.modified_input)
+        specific.update(said)
     elif shape == "request" and response.decision in ("allow", "deny"):
-        specific["decision"] = _dialog_answer(response)
+        specific["decision"] = dialog_answer(response)
     elif denied:
         body["decision"] = "block"
         body["reason"] = response.reason
@@ -189,12 +179,3 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     # On PermissionRequest only the JSON decision is read, and exit 2 adds an error text beside it.
     exit_code = 2 if denied and shape != "request" else 0
     return Output(dumps(body) if body else "", exit_code, response.reason or "" if exit_code == 2 else "")
-
-
-def _dialog_answer(response: Response) -> dict[str, Any]:
-    if response.decision == "deny":
-        return {"behavior": "deny", "message": response.reason}
-    answer: dict[str, Any] = {"behavior": "allow"}
-    if response.modified_input is not None:
-        answer["updatedInput"] = response.modified_input
-    return answer

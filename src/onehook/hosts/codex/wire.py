@@ -7,9 +7,9 @@ schema of the event does not name.
 from __future__ import annotations
 
 from onehook.codec import dumps
-from onehook.core import Event, Output, PayloadError
+from onehook.core import Event, Output
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
-from onehook.hostkit.tools import Tool, take_common, take_tool
+from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,13 +90,7 @@ SENDS = ("permission_mode", "turn_id")
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"Codex has no event {name!r}")
-    event = Event(row.event, ID, payload)
-    event.native_event = name
-    take_common(event, payload)
+    event, row = begun(ID, "Codex", EVENTS, payload, event_name)
     if "tool_name" in payload or row.shape in ("permission", "request"):
         given = payload.get("tool_input")
         # A function tool whose arguments were not JSON arrives as that text.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Row, StandIn, dropped
+from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Row, StandIn, dropped, given
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -100,10 +100,5 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     body: dict[str, Any] = {}
     if EVENTS[event.native_event].shape == "tool":
         body["decision"] = "deny" if denied else "allow"
-    if response.reason is not None:
-        body["reason"] = response.reason
-    if response.message is not None:
-        body["message"] = response.message
-    if response.lint_command is not None:
-        body["lint_command"] = response.lint_command
+    body.update(given(reason=response.reason, message=response.message, lint_command=response.lint_command))
     return Output(dumps(body), 2 if denied else 0)

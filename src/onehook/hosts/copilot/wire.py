@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
+from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped, given
 from onehook.hostkit.tools import Tool, decoded, in_its_shell, take_common, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -269,7 +269,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         # With a block Copilot reads the reason alone.
         reason, context = f"{reason}\n\n{context}", None
     if shape == "permission":
-        body = _permission(response)
+        body = given(permissionDecision=response.decision, permissionDecisionReason=reason, modifiedArgs=response.modified_input)
     elif shape == "request":
         if response.decision in ("allow", "deny"):
             body["behavior"] = response.decision
@@ -287,17 +287,6 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         # The one thing that is shown to the user on every event; Copilot takes these lines out before it reads the answer.
         lines.insert(0, dumps({"type": "progress", "message": response.user_message}))
     return Output("\n".join(lines), 2 if denied and shape == "permission" else 0)
-
-
-def _permission(response: Response) -> dict[str, Any]:
-    body: dict[str, Any] = {}
-    if response.decision:
-        body["permissionDecision"] = response.decision
-    if response.reason is not None:
-        body["permissionDecisionReason"] = response.reason
-    if response.modified_input is not None:
-        body["modifiedArgs"] = response.modified_input
-    return body
 
 
 def _nested(event: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, absolute, decoded, listed_edits, take_common, take_mcp, take_tool
+from onehook.hostkit.tools import Tool, absolute, begun, decoded, listed_edits, take_mcp, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,13 +162,7 @@ def era(event: Event) -> str:
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"Cursor has no event {name!r}")
-    event = Event(row.event, ID, payload)
-    event.native_event = name
-    take_common(event, payload)
+    event, row = begun(ID, "Cursor", EVENTS, payload, event_name)
     event.host_version = _text(payload, "cursor_version")
     event.session_id = event.session_id or _text(payload, "conversation_id")
     event.cwd = event.cwd or _first_root(payload)

@@ -8,9 +8,9 @@ on stderr, and JSON beside it where that is read.
 from __future__ import annotations
 
 from onehook.codec import dumps
-from onehook.core import Event, Mcp, Output, PayloadError
-from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, take_common, take_mcp, take_tool
+from onehook.core import Event, Mcp, Output
+from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped, given
+from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,14 +85,8 @@ MCP_JOINT = "___"
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"Droid has no event {name!r}")
-    event = Event(row.event, ID, payload)
-    event.native_event = name
-    take_common(event, payload)
-    if name == "SubagentStop" and isinstance(payload.get("task_result"), str):
+    event, row = begun(ID, "Droid", EVENTS, payload, event_name)
+    if event.native_event == "SubagentStop" and isinstance(payload.get("task_result"), str):
         event.last_assistant_message = payload["task_result"]
     if "tool_name" in payload or row.shape == "permission":
         _take_tool(event, payload)
@@ -119,12 +113,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     body: dict[str, Any] = {}
     specific: dict[str, Any] = {}
     if shape == "permission":
-        if response.decision:
-            specific["permissionDecision"] = response.decision
-        if response.reason is not None:
-            specific["permissionDecisionReason"] = response.reason
-        if response.modified_input is not None:
-            specific["updatedInput"] = response.modified_input
+        said = given(permissionDecision=response.decision, permissionDecisionReason=response.reason, updatedInput=response.modified_input)
+        specific.update(said)
     elif shape == "stop" and denied:
         body["decision"] = "block"
         body["reason"] = response.reason

@@ -9,7 +9,7 @@ from __future__ import annotations
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
 from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, absolute, take_common, take_mcp, take_tool, tool_text
+from onehook.hostkit.tools import Tool, absolute, begun, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,13 +102,7 @@ SENDS = ("timestamp",)
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"Gemini CLI has no event {name!r}")
-    event = Event(row.event, ID, payload)
-    event.native_event = name
-    take_common(event, payload)
+    event, row = begun(ID, "Gemini CLI", EVENTS, payload, event_name)
     if isinstance(payload.get("prompt_response"), str):
         event.last_assistant_message = payload["prompt_response"]
     if row.event == "Stop":

@@ -8,9 +8,9 @@ reason, args (the whole input, in the tool's own keys), context and message; not
 from __future__ import annotations
 
 from onehook.codec import dumps
-from onehook.core import Event, Mcp, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped
-from onehook.hostkit.tools import Tool, take_common, take_mcp, take_tool
+from onehook.core import Event, Mcp, Output
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped, given
+from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,13 +99,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 
 
 def parse_as(host: str, payload: dict[str, Any], event_name: str, tools: Mapping[str, Tool] = TOOLS) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"OpenCode has no event {name!r}")
-    event = Event(row.event, host, payload)
-    event.native_event = name
-    take_common(event, payload)
+    event, row = begun(host, "OpenCode", EVENTS, payload, event_name)
     loops = payload.get("loop_count")
     if isinstance(loops, int):
         event.loop_count = loops
@@ -138,12 +132,6 @@ def caps(event: Event) -> Caps:
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
-    body = {
-        "decision": response.decision,
-        "reason": response.reason,
-        "args": response.modified_input,
-        "context": response.additional_context,
-        "message": response.user_message,
-    }
-    said = {key: value for key, value in body.items() if value is not None}
+    said = given(decision=response.decision, reason=response.reason, args=response.modified_input)
+    said.update(given(context=response.additional_context, message=response.user_message))
     return Output(dumps(said) if said else "")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
-from onehook.hostkit.tools import Tool, absolute, take_common, take_tool, tool_text
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dialog_answer, dropped
+from onehook.hostkit.tools import Tool, absolute, begun, take_tool, tool_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,17 +110,11 @@ SENDS = ("permission_mode", "prompt_id", "timestamp")
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
-    name = payload.get("hook_event_name", event_name)
-    row = EVENTS.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise PayloadError(f"Qwen Code has no event {name!r}")
-    event = Event(row.event, ID, payload)
-    event.native_event = name
-    take_common(event, payload, SOURCES)
+    event, row = begun(ID, "Qwen Code", EVENTS, payload, event_name, SOURCES)
     # UserPromptSubmit comes before every request to the model; on the way back from a tool the prompt is empty.
-    if name == "UserPromptSubmit" and not isinstance(payload.get("prompt"), str):
+    if row.event == "UserPromptSubmit" and not isinstance(payload.get("prompt"), str):
         raise PayloadError("UserPromptSubmit without a prompt")
-    event.echo = name == "UserPromptSubmit" and not event.prompt and "submitted_prompt" not in payload
+    event.echo = row.event == "UserPromptSubmit" and not event.prompt and "submitted_prompt" not in payload
     if "tool_name" in payload or row.shape in ("permission", "request"):
         _take_tool(event, payload)
     return event
@@ -177,7 +171,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         if response.reason is not None:
             specific["permissionDecisionReason"] = response.reason
     if shape == "request" and response.decision in ("allow", "deny"):
-        specific["decision"] = _dialog_answer(response)
+        specific["decision"] = dialog_answer(response)
     if context is not None:
         specific["additionalContext"] = context
     if response.user_message is not None:
@@ -186,12 +180,3 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body["hookSpecificOutput"] = {"hookEventName": name, **specific}
     # With stdout empty, stderr would be read as the answer: an allow.
     return Output(dumps(body) if body or chatter else "")
-
-
-def _dialog_answer(response: Response) -> dict[str, Any]:
-    if response.decision == "deny":
-        return {"behavior": "deny", "message": response.reason}
-    answer: dict[str, Any] = {"behavior": "allow"}
-    if response.modified_input is not None:
-        answer["updatedInput"] = response.modified_input
-    return answer
