@@ -67,9 +67,7 @@ def page(root: Path) -> str:
         *_section("Unified events", _events(EVENTS), DENIED),
         *_section("Extended events", "Events of single agents, under those agents' names.", _extended()),
         *_section("Unified tools", "A handler for a unified tool gets the calls of these tools.", _tools()),
-        *_section(
-            "Command line", "Every verb explains itself with `--help`.", _table(("verb", "what it does"), _code_first(VERBS.items()))
-        ),
+        *_section("Command line", "Every verb explains itself with `--help`.", table(("verb", "what it does"), _code_first(VERBS.items()))),
         *_section("Exit codes", *_exit_codes()),
     ]
     return "\n".join(parts) + "\n"
@@ -79,7 +77,7 @@ def _section(title: str, *parts: str) -> list[str]:
     return ["", f"## {title}", *(line for part in parts for line in ("", part))]
 
 
-def _table(heads: tuple[str, ...], rows: Rows) -> str:
+def table(heads: tuple[str, ...], rows: Rows) -> str:
     return "\n".join([_row(heads), "|" + "---|" * len(heads), *map(_row, rows)])
 
 
@@ -119,12 +117,12 @@ def _signature(thing: Any) -> str:
 def _options() -> str:
     about = dict(OPTION.findall(re.sub(r"\n {4,}", " ", inspect.getdoc(Hooks) or "")))
     rows = [(f"`{name}`", f"`{Options.DEFAULTS[name]!r}`", text) for name, text in about.items()]
-    return _table(("option", "default", "meaning"), rows)
+    return table(("option", "default", "meaning"), rows)
 
 
 def _fields(schema: dict[str, Any]) -> str:
     rows = [(f"`{name}`", _type(field), field.get("description", "")) for name, field in schema["properties"].items()]
-    return _table(("field", "type", "meaning"), rows)
+    return table(("field", "type", "meaning"), rows)
 
 
 def _type(field: dict[str, Any]) -> str:
@@ -148,11 +146,11 @@ def _events(names: Iterable[str]) -> str:
         where = "all" if not lacking else f"all except {', '.join(lacking)}" if len(lacking) < len(hosts) else ", ".join(hosts)
         denied = [host for host in hosts if name in STOPS or any(row.gates and row.event == name for row in wire_of(host).EVENTS.values())]
         rows.append((f"`{name}`", ABOUT_EVENTS[name], where, "all of them" if denied == hosts else ", ".join(denied)))
-    return _table(("event", "when", "agents", "a deny takes effect on"), rows)
+    return table(("event", "when", "agents", "a deny takes effect on"), rows)
 
 
 def _extended() -> str:
-    return _table(("event", "agents"), [(f"`{name}`", ", ".join(_hosts_with(name))) for name in EXTENDED_EVENTS])
+    return table(("event", "agents"), [(f"`{name}`", ", ".join(_hosts_with(name))) for name in EXTENDED_EVENTS])
 
 
 def _tools() -> str:
@@ -161,7 +159,7 @@ def _tools() -> str:
         native = {host: [own for own, tool in wire_of(host).TOOLS.items() if name in tool.names] for host in HOSTS}
         shown = "; ".join(f"{host}: {', '.join(f'`{own}`' for own in owns)}" for host, owns in native.items() if owns)
         rows.append((f"`{name}`", shown or "tools of MCP servers: `mcp__server__tool`"))
-    return _table(("tool", "the agents' own names"), rows)
+    return table(("tool", "the agents' own names"), rows)
 
 
 def _exit_codes() -> tuple[str, str]:
@@ -169,4 +167,4 @@ def _exit_codes() -> tuple[str, str]:
         "Two verbs differ: `run` answers in the way that its agent expects from a hook, and `record` passes on the exit code of the agent "
         "that it starts. `--json` prints JSON on stdout with the same exit codes; messages go to stderr."
     )
-    return _table(("code", "meaning"), [(str(code), meaning) for code, meaning in EXIT_CODES.items()]), rest
+    return table(("code", "meaning"), [(str(code), meaning) for code, meaning in EXIT_CODES.items()]), rest

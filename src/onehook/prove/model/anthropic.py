@@ -22,14 +22,8 @@ from onehook.prove.model.shape import (
 )
 
 NAME = "anthropic"
-
-
-def accepts(path: str) -> bool:
-    return path.endswith("/messages")
-
-
-def wrong(body: Json) -> str:
-    return "" if isinstance(body.get("messages"), list) else "messages: a list is required"
+PATHS = ("/messages",)
+REQUIRED = ("messages", (list,), "a list is required")
 
 
 def offered(body: Json) -> list[str]:

@@ -21,14 +21,8 @@ from onehook.prove.model.shape import (
 )
 
 NAME = "chat"
-
-
-def accepts(path: str) -> bool:
-    return path.endswith("/chat/completions")
-
-
-def wrong(body: Json) -> str:
-    return "" if isinstance(body.get("messages"), list) else "messages: a list is required"
+PATHS = ("/chat/completions",)
+REQUIRED = ("messages", (list,), "a list is required")
 
 
 def offered(body: Json) -> list[str]:

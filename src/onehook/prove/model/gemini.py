@@ -24,14 +24,8 @@ from onehook.prove.model.shape import (
 )
 
 NAME = "gemini"
-
-
-def accepts(path: str) -> bool:
-    return path.endswith((":generateContent", ":streamGenerateContent"))
-
-
-def wrong(body: Json) -> str:
-    return "" if isinstance(body.get("contents"), list) else "contents: a list is required"
+PATHS = (":generateContent", ":streamGenerateContent")
+REQUIRED = ("contents", (list,), "a list is required")
 
 
 def offered(body: Json) -> list[str]:

@@ -9,21 +9,13 @@ import sys
 import zlib
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from onehook.prove.model.shape import Reply, error_reply
 
 IDLE_SECONDS = 30.0
 
 Answer = Callable[[str, str, dict[str, str], "bytes | BadBody"], Reply]
-
-
-class BinaryStream(Protocol):
-    """What a body is read from."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-    def readline(self, size: int, /) -> bytes: ...
 
 
 class BadBody(Exception):
@@ -119,7 +111,7 @@ def _header(headers: dict[str, str], name: str) -> str:
     return next((value for key, value in headers.items() if key.lower() == name), "").strip().lower()
 
 
-def read_body(stream: BinaryStream, headers: dict[str, str], limit: int) -> bytes:
+def read_body(stream: io.BufferedIOBase, headers: dict[str, str], limit: int) -> bytes:
     """The body by its length or its chunks, never more than the limit."""
     if "chunked" in _header(headers, "transfer-encoding"):
         return _read_chunks(stream, limit)
@@ -134,7 +126,7 @@ def read_body(stream: BinaryStream, headers: dict[str, str], limit: int) -> byte
     return body
 
 
-def _read_chunks(stream: BinaryStream, limit: int) -> bytes:
+def _read_chunks(stream: io.BufferedIOBase, limit: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:

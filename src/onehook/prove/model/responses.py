@@ -21,14 +21,8 @@ from onehook.prove.model.shape import (
 )
 
 NAME = "responses"
-
-
-def accepts(path: str) -> bool:
-    return path.endswith("/responses")
-
-
-def wrong(body: Json) -> str:
-    return "" if isinstance(body.get("input"), (list, str)) else "input: a string or a list is required"
+PATHS = ("/responses",)
+REQUIRED = ("input", (list, str), "a string or a list is required")
 
 
 def offered(body: Json) -> list[str]:

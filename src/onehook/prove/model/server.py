@@ -8,8 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import ModuleType, TracebackType
-from typing import cast
+from types import TracebackType
 from urllib.parse import urlsplit
 
 from onehook.prove.model import anthropic, chat, gemini, responses
@@ -18,8 +17,7 @@ from onehook.prove.model.record import Request, safe_headers, safe_path
 from onehook.prove.model.script import ASIDE, DONE, NOMINAL_TOKENS, Turn, parse_script
 from onehook.prove.model.shape import Ask, Dialect, Reply, error_reply, json_reply, obj
 
-MODULES: tuple[ModuleType, ...] = (anthropic, responses, chat, gemini)
-DIALECTS = cast("tuple[Dialect, ...]", MODULES)
+DIALECTS: tuple[Dialect, ...] = (anthropic, responses, chat, gemini)
 MAX_BODY = 32 * 1024 * 1024
 HOLD_SECONDS = 20.0
 MODEL_NAME = "scripted"
@@ -30,13 +28,7 @@ OnRequest = Callable[[Request], None]
 class ScriptedModel:
     """Serves a script on 127.0.0.1, within a `with` block or between start() and close()."""
 
-    def __init__(
-        self,
-        script: Sequence[object],
-        port: int = 0,
-        *,
-        on_request: OnRequest | None = None,
-    ) -> None:
+    def __init__(self, script: Sequence[object], port: int = 0, *, on_request: OnRequest | None = None) -> None:
         self.script = parse_script(script)
         self.requests: list[Request] = []
         self.problems: list[str] = []
@@ -121,15 +113,15 @@ class ScriptedModel:
             request.kind, request.side = extra[0], True
             request.body = _parse(body)
             return json_reply(extra[1])
-        dialect = next((one for one in DIALECTS if one.accepts(place)), None)
+        dialect = next((one for one in DIALECTS if place.endswith(one.PATHS)), None)
         if dialect is None or request.method != "POST":
             return self._refuse(request, 404, f"nothing is served at {request.method} {place or '/'}")
         request.kind, request.body = dialect.NAME, _parse(body)
         if not isinstance(request.body, dict):
             return self._refuse(request, 400, "the body is not a JSON object")
-        wrong = dialect.wrong(obj(request.body))
-        if wrong:
-            return self._refuse(request, 400, wrong)
+        key, kinds, wanted = dialect.REQUIRED
+        if not isinstance(request.body.get(key), kinds):
+            return self._refuse(request, 400, f"{key}: {wanted}")
         request.dialect = dialect
         request.tools = tuple(dialect.offered(obj(request.body)))
         return dialect.reply(self._next(request), Ask(request.number, path, obj(request.body)))
@@ -181,13 +173,7 @@ def _extra(method: str, place: str) -> tuple[str, object] | None:
     """What agents request besides turns: the list of models, and token counts."""
     if method in ("GET", "HEAD") and place.endswith("/models"):
         gemini_form = {"name": f"models/{MODEL_NAME}", "supportedGenerationMethods": ["generateContent"]}
-        openai_form = {
-            "id": MODEL_NAME,
-            "object": "model",
-            "type": "model",
-            "created": 1,
-            "owned_by": "onehook",
-        }
+        openai_form = {"id": MODEL_NAME, "object": "model", "type": "model", "created": 1, "owned_by": "onehook"}
         models = [gemini_form] if "/v1beta" in place else []
         return "models", {"object": "list", "data": [openai_form], "has_more": False, "models": models}
     if method == "POST" and place.endswith("/count_tokens"):

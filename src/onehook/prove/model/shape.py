@@ -37,30 +37,15 @@ class Dialect(Protocol):
 
     @property
     def NAME(self) -> str: ...
+    @property
+    def PATHS(self) -> tuple[str, ...]: ...  # how the paths end that belong to it, without their query
+    @property
+    def REQUIRED(self) -> tuple[str, tuple[type, ...], str]: ...  # a key that a body must have, its types, and what to say otherwise
 
-    def accepts(self, path: str) -> bool:
-        """Whether this path, without its query, belongs to the dialect."""
-        ...
-
-    def wrong(self, body: Json) -> str:
-        """What makes the body unusable, or an empty string."""
-        ...
-
-    def offered(self, body: Json) -> list[str]:
-        """Names of the tools that the request offers."""
-        ...
-
-    def told(self, body: Json) -> list[str]:
-        """All text given to the model: system, developer, user, tool results; not its own words."""
-        ...
-
-    def tool_results(self, body: Json) -> list[str]:
-        """The text of each tool result, in order."""
-        ...
-
-    def reply(self, turn: Turn, ask: Ask) -> Reply:
-        """The turn in this dialect's wire form, streamed if the request asks for it."""
-        ...
+    def offered(self, body: Json) -> list[str]: ...  # names of the tools that the request offers
+    def told(self, body: Json) -> list[str]: ...  # all text given to the model: system, developer, user, tool results; not its own words
+    def tool_results(self, body: Json) -> list[str]: ...  # the text of each tool result, in order
+    def reply(self, turn: Turn, ask: Ask) -> Reply: ...  # the turn in its wire form, streamed if the request asks for it
 
 
 def obj(value: object) -> Json:
