@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.policies.secret_formats import find_secrets, mask
+from onehook.policies.secret_formats import find_secrets
+from onehook.policies.secret_places import find_all, mask_all
 
 UPPER = "Q7RZK3WVT5YHB2NJ"
 MIXED = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4bC6dE8fG0hJ2kL4mN6pQ8rS0tU2vW4xY6zA8bC1dE3fG5"
@@ -120,18 +121,18 @@ def test_sample_keys_are_found_when_examples_are_not_allowed() -> None:
 
 
 def test_masking_replaces_the_credential_and_nothing_else() -> None:
-    assert mask("a gh" + "p_" + MIXED[:36] + " b pass" + "word=" + "hT7kQ2zL9w") == "a [github-token] b password=[password]"
+    assert mask_all("a gh" + "p_" + MIXED[:36] + " b pass" + "word=" + "hT7kQ2zL9w") == "a [github-token] b password=[password]"
 
 
 @pytest.mark.parametrize(("kind", "text"), POSITIVE)
 def test_masked_text_holds_no_credential(kind: str, text: str) -> None:
-    assert find_secrets(mask(text)) == []
+    assert find_secrets(mask_all(text)) == []
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text())
 def test_text_without_findings_is_not_changed(text: str) -> None:
-    assert find_secrets(text) or mask(text) == text
+    assert find_all(text) or mask_all(text) == text
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,11 @@ def test_each_request_with_tools_takes_the_next_step(client: Client, stream: boo
     ]
     assert [request.step for request in model.requests] == [1, 2, 3]
     assert {request.kind for request in model.requests} == {client.name}
-    assert (model.problems, model.overrun) == ([], 0)
+    assert (model.problems, overrun(model)) == ([], 0)
+
+
+def overrun(model: ScriptedModel) -> int:
+    return sum(request.overrun for request in model.requests)
 
 
 @each_dialect
@@ -70,7 +74,7 @@ def test_requests_after_the_last_step_get_a_text_and_count_as_overrun(client: Cl
     with ScriptedModel([{"say": "end"}]) as model:
         answers = [client.ask(model, ["Shell"], stream) for _ in range(3)]
     assert answers == [("end", []), ("done", []), ("done", [])]
-    assert model.overrun == 2
+    assert overrun(model) == 2
 
 
 @each_dialect
@@ -79,9 +83,7 @@ def test_what_the_model_was_told_holds_everything_but_its_own_words(client: Clie
         client.ask(model, ["Shell"])
     request = model.requests[0]
     assert request.told() == ["the system text", "the user text", TOOL_RESULT]
-    assert request.tool_results() == [TOOL_RESULT]
     assert model.told() == request.text()
-    assert model.tool_results() == [TOOL_RESULT]
 
 
 @each_dialect
@@ -156,7 +158,6 @@ def test_a_body_of_any_shape_gets_an_answer(endless: ScriptedModel, body: Any, c
     answer = send(endless, client.path(False), body)
     assert answer.status in (200, 400)
     assert isinstance(endless.requests[-1].text(), str)
-    assert isinstance(endless.requests[-1].tool_results(), list)
     assert not [problem for problem in endless.problems if "connection failed" in problem]
 
 
@@ -300,7 +301,7 @@ def test_a_step_with_when_waits_for_a_request_that_was_told_that_text() -> None:
         for body in (parent, parent, child, child):
             send(model, "/v1/responses", body)
     assert [request.step for request in model.requests] == [1, 3, 2, None]
-    assert model.overrun == 1
+    assert overrun(model) == 1
 
 
 def test_parallel_requests_each_take_a_step_of_their_own() -> None:

@@ -95,9 +95,9 @@ def trust(place: Place, machine: Machine) -> None:
 
 
 def trust_words(place: Place, machine: Machine) -> dict[str, str]:
-    states = asking.states(machine)
-    assert states is not None
-    return {re.sub(r".*hooks.json:", "", key): state.word for key, state in states.items()}
+    listed = asking.listed(machine)
+    assert listed is not None
+    return {re.sub(r".*hooks.json:", "", key): hook["trustStatus"] for key, hook in listed.items()}
 
 
 @needs_codex
@@ -130,11 +130,10 @@ def test_codex_itself_says_that_it_trusts_what_install_wrote(tmp_path: Path) -> 
     events = tuple(config_of("codex").EVENTS)
     place.install(["codex"], events=events, fail_closed=True, matchers={"": "Bash|Write"}, trust=True)
     place.install(["codex"], "user", events=("PreToolUse",), trust=True)
-    words = asking.states(machine)
-    assert words is not None and len(words) == len(events) + 1
-    assert {state.word for state in words.values()} == {"trusted"}
+    trusted = asking.trusted(machine)
+    assert trusted is not None and len(trusted) == len(events) + 1 and all(trusted.values())
     place.install(["codex"], events=events, timeout=5)
-    words = asking.states(machine)
-    assert words is not None and {state.word for state in words.values()} == {"trusted"}
+    trusted = asking.trusted(machine)
+    assert trusted and all(trusted.values())
     place.uninstall(["codex"])
-    assert asking.states(machine) == {}
+    assert asking.trusted(machine) == {}

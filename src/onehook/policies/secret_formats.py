@@ -126,14 +126,4 @@ def without_overlaps(found: list[Secret]) -> list[Secret]:
     return sorted(kept, key=lambda f: f.start)
 
 
-def mask(text: str, *, allow_examples: bool = True) -> str:
-    """The text with every credential replaced by [kind]."""
-    out: list[str] = []
-    at = 0
-    for item in find_secrets(text, allow_examples=allow_examples):
-        out += [text[at : item.start], f"[{item.kind}]"]
-        at = item.end
-    return "".join([*out, text[at:]])
-
-
 COMPILED = {kind: re.compile(pattern) for kind, pattern in FORMATS.items()}

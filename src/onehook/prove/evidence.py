@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from onehook.prove.process import Outcome
@@ -18,9 +18,7 @@ class Evidence:
     turns: int  # requests that offered tools
     told: tuple[str, ...]  # every string that the model received
     shown: str  # what the user saw in the terminal
-    hung: bool = False
     doctor_failed: bool = False  # after the run, `onehook doctor` reported that a deny would not take effect
-    problems: tuple[str, ...] = field(default=())
 
     @property
     def started(self) -> bool:
@@ -31,10 +29,6 @@ class Evidence:
     def acted(self) -> bool:
         """The model was asked at least once, so that the script's first step was played."""
         return self.started and self.turns > 0
-
-    @property
-    def ended(self) -> bool:
-        return self.started
 
     def text(self, name: str) -> str | None:
         try:

@@ -29,10 +29,6 @@ def _stable(verdict: Verdict) -> dict[str, Any]:
     return {name: value for name, value in verdict.to_dict().items() if name not in ("seconds", "kept")}
 
 
-def write(path: Path, verdicts: Sequence[Verdict]) -> None:
-    path.write_text(json.dumps(document(verdicts), indent=1) + "\n", encoding="utf-8")
-
-
 def read(path: Path = COMMITTED) -> dict[str, Any]:
     given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return given

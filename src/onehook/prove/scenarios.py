@@ -277,7 +277,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("stop-continued", "a stop denied once: the agent keeps working, for the reason", "Stop", NO, talk_script,
             lambda e: e.turns == 2 and e.model_was_told(REASON), condition="not event.stop_hook_active", effect="deny"),
     _simple("stop-guard", "a stop always denied: the stop guard ends it", "Stop", NO, talk_script,
-            lambda e: e.ended and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
+            lambda e: e.started and e.turns == 1 + LIMIT, options=f"stop_limit={LIMIT}", effect="deny"),
     _simple("trusted", "hooks trusted with install --trust, and not without", "PreToolUse", NO, shell_script,
             lambda e: _blocked_and_told(e) and not e.doctor_failed, tool="Bash", effect="deny", asks_doctor=True, needs=("trust",)),
     _simple("disabled", "hooks disabled or not trusted: doctor reports it", "PreToolUse", NO, shell_script,

@@ -75,7 +75,7 @@ def play(agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, f
     """Run one scenario (or, without the policy, its control) in a folder of its own. An agent that hangs is tried once more."""
     evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed)
     if evidence.outcome.timed_out:
-        evidence = replace(_play_once(agent, scenario, folder / "second", with_policy, fail_closed), hung=True)
+        evidence = _play_once(agent, scenario, folder / "second", with_policy, fail_closed)
     return evidence
 
 
@@ -190,7 +190,7 @@ def _evidence(live: Live, sandbox: Sandbox, outcome: Outcome, model: ScriptedMod
     if live.TRAITS.report:
         return Evidence(sandbox.project, sandbox.home, outcome, *live.TRAITS.report(outcome.stdout))
     shown = f"{outcome.stdout}\n{outcome.stderr}"
-    return Evidence(sandbox.project, sandbox.home, outcome, len(model.turns), (model.told(),), shown, problems=tuple(model.problems))
+    return Evidence(sandbox.project, sandbox.home, outcome, len(model.turns), (model.told(),), shown)
 
 
 def _keep(folder: Path, outcome: Outcome) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from dataclasses import dataclass
 from typing import IO, Any
 
 from onehook.hostkit.config import Machine
@@ -13,23 +12,11 @@ from onehook.hostkit.config import Machine
 SECONDS = 20
 
 
-@dataclass(frozen=True)
-class State:
-    """Of one hook."""
-
-    enabled: bool = True
-    word: str = "untrusted"  # or managed, trusted, modified
-
-    @property
-    def trusted(self) -> bool:
-        return self.word in ("trusted", "managed")
-
-
-def states(machine: Machine) -> dict[str, State] | None:
-    """Key of a hook -> its state; None if Codex is not here or does not answer."""
+def trusted(machine: Machine) -> dict[str, bool] | None:
+    """Key of a hook -> whether Codex runs it (untrusted and modified hooks are skipped); None if Codex is not here or does not answer."""
     hooks = listed(machine)
     try:
-        return None if hooks is None else {key: State(bool(hook["enabled"]), str(hook["trustStatus"])) for key, hook in hooks.items()}
+        return None if hooks is None else {key: hook["trustStatus"] in ("trusted", "managed") for key, hook in hooks.items()}
     except KeyError:
         return None
 

@@ -32,14 +32,14 @@ def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> li
     unread = place.scope == "project" and not machine.project.is_relative_to(project)  # a linked worktree: see config.diagnose
     if place.scope == "enterprise" or not ours or unread:
         return []
-    told = asking.states(machine) if machine.ask_hosts else None
+    told = asking.trusted(machine) if machine.ask_hosts else None
     grants: list[Grant] = []
     if place.scope == "project" and not any(_trusts(stored, os.path.realpath(folder)) for folder in (machine.project, project)):
         grants.append(Grant(("projects", os.path.realpath(project), "trust_level"), "trusted", "this project"))
     for entry in ours:
         key, expected = key_of(place, entry), hash_of(entry, machine.windows)
         written = table_at(stored, "hooks", "state", key).get("trusted_hash") == expected
-        if not (written if told is None else key in told and told[key].trusted):
+        if not (written if told is None else told.get(key, False)):
             grants.append(Grant(("hooks", "state", key, "trusted_hash"), expected, f"the {entry.event} hook"))
     return grants
 

@@ -44,15 +44,6 @@ def told(body: Json) -> list[str]:
     return texts
 
 
-def tool_results(body: Json) -> list[str]:
-    return [
-        _result_text(block)
-        for message in objects(body.get("messages"))
-        for block in objects(message.get("content"))
-        if block.get("type") == "tool_result"
-    ]
-
-
 def reply(turn: Turn, ask: Ask) -> Reply:
     message = _message(turn, ask)
     return sse_reply(_events(message), named=True) if ask.body.get("stream") is True else json_reply(message)

@@ -39,10 +39,6 @@ def told(body: Json) -> list[str]:
     ]
 
 
-def tool_results(body: Json) -> list[str]:
-    return ["\n".join(content_text(message.get("content"))) for message in objects(body.get("messages")) if message.get("role") == "tool"]
-
-
 def reply(turn: Turn, ask: Ask) -> Reply:
     if ask.body.get("stream") is True:
         return sse_reply(_chunks(turn, ask), end="data: [DONE]\n\n")

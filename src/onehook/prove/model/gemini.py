@@ -49,15 +49,6 @@ def told(body: Json) -> list[str]:
     return texts
 
 
-def tool_results(body: Json) -> list[str]:
-    return [
-        "\n".join(leaves(_response(part)))
-        for content in objects(body.get("contents"))
-        for part in objects(content.get("parts"))
-        if _response(part) is not None
-    ]
-
-
 def reply(turn: Turn, ask: Ask) -> Reply:
     answer = _answer(turn, ask)
     address = urlsplit(ask.path)

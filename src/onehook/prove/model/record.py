@@ -44,10 +44,6 @@ class Request:
         """All text in this request."""
         return "\n".join(self.told())
 
-    def tool_results(self) -> list[str]:
-        """The text of each tool result in this request, in order."""
-        return self.dialect.tool_results(obj(self.body)) if self.dialect else []
-
     def line(self) -> str:
         """The request in one line, for a log."""
         if self.error:

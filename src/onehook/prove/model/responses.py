@@ -41,10 +41,6 @@ def told(body: Json) -> list[str]:
     return texts
 
 
-def tool_results(body: Json) -> list[str]:
-    return [_result_text(item) for item in objects(body.get("input")) if _is_result(item)]
-
-
 def reply(turn: Turn, ask: Ask) -> Reply:
     output = _output(turn, ask)
     response = {

@@ -75,19 +75,10 @@ class ScriptedModel:
         """The requests of the agent's own loop: those that offered tools and were answered."""
         return [request for request in self.requests if request.is_turn]
 
-    @property
-    def overrun(self) -> int:
-        """How many requests offered tools when the script had nothing left for them."""
-        return sum(request.overrun for request in self.requests)
-
     def told(self) -> str:
         """All text that the model was given in the agent's own loop, without duplicates, in order."""
         seen = {text: None for request in self.turns for text in request.told()}
         return "\n".join(seen)
-
-    def tool_results(self) -> list[str]:
-        """The texts of all tool results, without duplicates, in order."""
-        return list({text: None for request in self.turns for text in request.tool_results()})
 
     def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes | BadBody) -> Reply:
         with self._changed:

@@ -44,7 +44,6 @@ class Dialect(Protocol):
 
     def offered(self, body: Json) -> list[str]: ...  # names of the tools that the request offers
     def told(self, body: Json) -> list[str]: ...  # all text given to the model: system, developer, user, tool results; not its own words
-    def tool_results(self, body: Json) -> list[str]: ...  # the text of each tool result, in order
     def reply(self, turn: Turn, ask: Ask) -> Reply: ...  # the turn in its wire form, streamed if the request asks for it
 
 
