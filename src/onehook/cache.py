@@ -50,6 +50,7 @@ def _with_slashes(path: str) -> str:
 PACKAGE = _with_slashes(__file__).rpartition("/")[0]
 ARCHIVE = PACKAGE[: -len("/onehook")] if PACKAGE.endswith("/runtime.tar.gz/onehook") else ""  # what it is in, if it is not a folder
 LAUNCHER = ARCHIVE[: -len("runtime.tar.gz")] + "launch" if ARCHIVE else f"{PACKAGE}/launch.py"
+JUDGE = "--judge"  # the launcher's only argument where it asks a model instead of running a policy
 FOLDER = f"{LAUNCHER.rpartition('/')[0]}/__pycache__"
 
 

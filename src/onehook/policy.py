@@ -182,7 +182,8 @@ def holds_rules(source: bytes) -> bool:
 
     A line that only looks like a key of rules, such as one inside a longer string, does no harm: rules files may have [[hook]] too.
     """
-    return any(line.lstrip(b" \t[\"'").startswith(_RULES_KEYS) for line in source.splitlines())
+    lines = (line.lstrip(b" \t[\"'") for line in source.splitlines())
+    return any(line.startswith(_RULES_KEYS) and not line.startswith(b"model") for line in lines)
 
 
 def hooks_in(namespace: dict[str, Any], path: str) -> Hooks:

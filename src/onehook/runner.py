@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 
+from onehook.cache import JUDGE
 from onehook.codec import loads, text_of
 from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
@@ -301,6 +302,10 @@ def run(hooks: Hooks, host: str | None = None, **options: Any) -> NoReturn:
 
 def main(argv: list[str]) -> NoReturn:
     """The launcher's way: no interpreter shutdown, since nothing is left to clean up."""
+    if argv == [JUDGE]:
+        from onehook.manifest.judge import main as judge
+
+        judge()
     try:
         output = respond(requested(argv))
     except BaseException as error:  # the last line of defence, and KeyboardInterrupt

@@ -25,6 +25,9 @@ LINES = st.builds("{} = {}".format, st.sampled_from(["a", "b", "c-d"]), PIECES)
 @example('a = "\\u00e9"\n')
 @example("hook = []\n[[hook]]\n")
 @example("[[hook]]\na = 1\na = 2\n")
+@example("[a]\nb = 1\n[[a]]\n")
+@example("[[a]]\n[a]\nb = 1\n")
+@example("[a]\n[a]\n")
 @example("a = ''\nb = ''''\n")
 @example('a = "x" "y"\n')
 def test_what_it_reads_is_what_tomllib_reads(text):
@@ -37,6 +40,9 @@ MANIFEST = """\
 # a comment
 fail = "closed"
 timeout = 30
+
+[model] # which
+api = "openai"
 
 [[hook]]  # one
 name = 'a "name"'
@@ -59,7 +65,7 @@ def test_a_manifest_is_read_without_a_library(text):
     assert read(text) == tomllib.loads(text)
 
 
-@pytest.mark.parametrize("text", ['a = """x"""', "a.b = 1", "a = {b = 1}", "[t]", "a = 1979-05-27", 'a = "\\u00e9"', "a = nan", '"a" = 1'])
+@pytest.mark.parametrize("text", ['a = """x"""', "a.b = 1", "a = {b = 1}", "[t.u]", "a = 1979-05-27", 'a = "\\u00e9"', "a = nan", '"a" = 1'])
 def test_rare_toml_is_left_to_a_library(text):
     assert read(text) is None
     tomllib.loads(text)

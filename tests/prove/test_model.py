@@ -57,6 +57,15 @@ def test_a_request_without_tools_is_answered_on_the_side(client: Client, stream:
 
 @each_dialect
 @streamed_or_not
+def test_an_aside_of_the_script_answers_a_request_without_tools(client: Client, stream: bool) -> None:
+    with ScriptedModel([TOUCH, {"aside": "a title", "when": "not there"}, {"aside": "yes"}]) as model:
+        answers = [client.ask(model, [], stream)[0] for _ in range(2)]
+        assert client.ask(model, ["Shell"], stream)[1] == [("Shell", TOUCH["input"])]
+    assert answers == ["yes", "ok"] and len(model.turns) == 1 and not model.overrun
+
+
+@each_dialect
+@streamed_or_not
 def test_the_tokens_that_a_step_names_are_reported_and_again_beside_it(client: Client, stream: bool) -> None:
     """An agent that is told of a full context asks for a summary of it; it goes by what that request is said to have had, too."""
     steps = [{"say": "before"}, {**TOUCH, "usage": 123_456}, {"say": "after"}]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Of the hosts that have neither an `imports` nor a `permissions` module.
 _NOT_CONFIGURED = "it has no configured hooks and no permission lists of its own"
+_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}  # by API
 SCOPES = click.Choice(("project", "local", "user", "enterprise"))
 
 
@@ -33,12 +34,25 @@ SCOPES = click.Choice(("project", "local", "user", "enterprise"))
     "--plugin", "plugins", multiple=True, metavar="FOLDER", help="Import the hooks of this plugin or extension instead; repeatable."
 )
 @click.option("--output", metavar="FILE", default="onehook.toml", show_default=True, help="The manifest to write, relative to the project.")
+@click.option("--model", metavar="API:NAME", help="The model for hooks that a model judges: anthropic:NAME or openai:NAME.")
+@click.option("--model-url", metavar="URL", help="Where it is, if it is not the provider's own address.")
+@click.option("--model-key-env", metavar="VARIABLE", help="The variable that holds its key; default: the provider's usual one.")
 @click.option("--take-over", is_flag=True, help="Remove the imported hooks from the agents' configs.")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of what would be written; change nothing.")
 @json_option
 def command(
-    hosts: list[str], scope: str, plugins: tuple[str, ...], output: str, take_over: bool, project: str | None, dry_run: bool, as_json: bool
+    hosts: list[str],
+    scope: str,
+    plugins: tuple[str, ...],
+    output: str,
+    model: str | None,
+    model_url: str | None,
+    model_key_env: str | None,
+    take_over: bool,
+    project: str | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Read the hooks and the permission lists of some agents and write one file that holds them on every agent.
 
@@ -57,7 +71,11 @@ def command(
     machine = machine_of(project)
     journal = Journal()
     target = machine.project / output
-    found = collect_plugins([Path(root) for root in plugins], machine) if plugins else collect(_sources(hosts), scope, machine)
+    judge = _model(model, model_url, model_key_env)
+    if plugins:
+        found = collect_plugins([Path(root) for root in plugins], machine, judge)
+    else:
+        found = collect(_sources(hosts), scope, machine, judge)
     if not as_json:
         _report(found)
     plan = plan_import(found, target, journal, take_over) if found.hosts else None
@@ -72,6 +90,18 @@ def command(
         _conclude(found, kept, target, take_over)
     if not plan:
         raise click.ClickException("found no hook and no permission to import; nothing was written")
+
+
+def _model(named: str | None, url: str | None, key_env: str | None) -> dict[str, str]:
+    """The [model] of the manifest; nothing if none is named."""
+    if named is None:
+        if url or key_env:
+            raise click.UsageError("--model-url and --model-key-env need --model API:NAME")
+        return {}
+    api, _, name = named.partition(":")
+    if api not in _KEYS or not name:
+        raise click.BadParameter(f"{named!r} is not API:NAME with one of {', '.join(_KEYS)}", param_hint="--model")
+    return {"api": api, "model": name, **({"url": url} if url else {}), "key_env": key_env or _KEYS[api]}
 
 
 def _sources(names: list[str]) -> list[str]:

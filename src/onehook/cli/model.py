@@ -11,6 +11,7 @@ HELP = """Serve a scripted model on loopback: Anthropic Messages, OpenAI Respons
 \b
 A script is a JSON list of steps. Each request that offers tools takes the next step:
   [{"call": "Bash", "input": {"command": "touch x"}}, {"say": "done"}]
+{"aside": "text"} answers a request without tools instead, such as one of a hook that a model judges.
 A step with "usage": 1000000 reports that many tokens, as if the context were full, so that the agent compacts its session.
 Point the agent at the printed address, for example:
   onehook model script.json --port 8123 &

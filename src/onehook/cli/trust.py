@@ -73,7 +73,7 @@ def granted(path: str) -> list[str]:
     for file in Stack("project", path).files:
         where = os.path.basename(file.path)
         for number, hook in file.tables("hook"):
-            run = hook.get("run", "")
+            run = hook.get("run") or f"a model to judge {hook.get('prompt', '')!r}"
             events = ", ".join(hook.get("events", []))
             lines.append(f"{where}: starts {run if isinstance(run, str) else ' '.join(map(str, run))!s} on {events} (hook {number + 1})")
         lines += [f"{where}: runs the policy {name} {dict(options)}" for name, options in file.data.get("policies", {}).items()]

@@ -74,6 +74,9 @@ class Borrowed:
     path: tuple[str | int, ...]  # where in the config
     shown: str  # the command, or what stands in its place
     run: str | list[str] = ""  # a text is for the shell
+    prompt: str = ""  # in place of a command: what a model is asked
+    agent: bool = False  # that model may look at files
+    continue_on_block: bool = False  # its no does not end the turn
     name: str = ""  # what the person called it
     timeout: float = 60
     closed: bool = False
@@ -150,6 +153,28 @@ def no_command(title: str, event: str, events: Container[str], handler: Mapping[
         return f"{title} has no event {event!r}"
     if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
         return f"it is of type {handler.get('type')!r}, not a command"
+    return ""
+
+
+def is_judged(handler: Mapping[str, Any]) -> bool:
+    return handler.get("type") in ("prompt", "agent")
+
+
+def take_prompt(hook: Borrowed, handler: Mapping[str, Any], judged: Container[str], events: Container[str], title: str) -> str:
+    """A hook that a model judges. Returns why it cannot be one, or ""."""
+    prompt, kind = handler.get("prompt"), handler["type"]
+    if hook.event not in events:
+        return f"{title} has no event {hook.event!r}"
+    if not isinstance(prompt, str) or not prompt.strip():
+        return f"it is of type {kind!r} and has no prompt"
+    if hook.event not in judged:
+        return f"a hook of type {kind!r} has no effect on {hook.event}"
+    hook.prompt, hook.agent = prompt, kind == "agent"
+    hook.continue_on_block = handler.get("continueOnBlock") is True
+    if hook.agent:
+        hook.losses.append("its model can read, search and list the files of the project, but cannot use other tools")
+    if "model" in handler:
+        hook.losses.append(f"its model {handler['model']!r} is not carried over: [model] names the one that judges")
     return ""
 
 

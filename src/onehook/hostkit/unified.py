@@ -5,7 +5,7 @@ The event goes in as JSON (docs/schema/event.json), the answer comes back as JSO
 
 from __future__ import annotations
 
-from onehook.core import CONTRACT_FIELDS, RESPONSE_FIELDS, Event, HandlerError, Response, as_response
+from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, RESPONSE_FIELDS, Event, HandlerError, Response, as_response
 from onehook.hostkit import reverse
 
 TYPE_CHECKING = False
@@ -47,3 +47,12 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
     if problem:
         raise HandlerError(f"the answer was ignored: {problem}")
     return heard
+
+
+# ---- a model's verdict ----
+
+JUDGED = (*EVENTS, *EXTENDED_EVENTS)
+
+
+def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = "") -> dict[str, Any]:
+    return {} if said["ok"] else {"decision": "deny", "reason": said["reason"]}

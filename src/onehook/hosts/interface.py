@@ -81,6 +81,17 @@ class Reverse(Protocol):
     def variables(self, event: Event, project: str) -> dict[str, str]: ...  # environment variables that the agent's hooks expect
 
 
+class Judge(Protocol):
+    """judge.py, for an agent that has hooks which a model judges: what its verdict (ok, reason, impossible) means there."""
+
+    @property
+    def JUDGED(self) -> tuple[str, ...]: ...  # the native events that can have such hooks
+
+    def verdict(  # an answer of a command that does the same; `asked` is what a manifest says of the hook
+        self, event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = ...
+    ) -> dict[str, Any]: ...
+
+
 class Config(Protocol):
     """config.py: where the agent reads hooks from, and what an entry looks like there. Used by install, doctor, status, uninstall."""
 
@@ -213,6 +224,7 @@ def conforms(
     trust: Trust | None = None,
     own_entries: OwnEntries | None = None,
     confirm: Confirm | None = None,
+    judge: Judge | None = None,
 ) -> None:
     """Called under TYPE_CHECKING in each host's `__init__.py`, with every part that the host has."""
 
@@ -236,6 +248,8 @@ class Load(Protocol):
     def __call__(self, name: str, part: Literal["transcripts"]) -> Transcripts: ...
     @overload
     def __call__(self, name: str, part: Literal["confirm"]) -> Confirm: ...
+    @overload
+    def __call__(self, name: str, part: Literal["judge"]) -> Judge: ...
 
 
 class LoadOptional(Protocol):

@@ -6,7 +6,7 @@ import os
 import sys
 
 from onehook.codec import compact, loads
-from onehook.core import Event, OnehookError, PayloadError, Response, merge
+from onehook.core import Event, HandlerError, OnehookError, PayloadError, Response, merge
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest import programs
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from onehook.hosts.interface import Reverse
+    from onehook.hosts.interface import Judge, Reverse
     from onehook.manifest.load import Program
 
 OWN_DIALECT = "onehook"
@@ -46,7 +46,7 @@ class _Part:
             self._take_transcript()
         try:
             payload = self.dialect.payload(self.event, self.program.native_event)
-            stdin = self._bytes(payload)
+            stdin = self._question(project) + self._bytes(payload)
         except (OnehookError, TypeError, ValueError) as error:
             self.problem = f": {error}"
             return
@@ -76,11 +76,17 @@ class _Part:
             return self.event._raw
         return compact(payload).encode("utf-8") + b"\n"
 
+    def _question(self, project: str) -> bytes:
+        """The line before the payload for the program that asks a model; nothing for any other."""
+        judge = self.program.judge
+        return compact({**judge, "folder": project}).encode("utf-8") + b"\n" if judge else b""
+
     def answer(self) -> Response | None:
         if self.run is None or self.run.problem:
             return self._failed(self.problem if self.run is None else f" {self.run.problem}")
         stdout, stderr = (text.decode("utf-8", "backslashreplace") for text in (self.run.stdout, self.run.stderr))
         try:
+            stdout = self._judged(stdout, stderr) if self.program.judge else stdout
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
             return self._failed(f": {error}")
@@ -97,6 +103,15 @@ class _Part:
         if self._stands_in:
             heard = _without_decision(self.program, self.heard_on, heard)
         return _for_host(self.program, self.heard_on if self._stands_in else self.event, heard)
+
+    def _judged(self, stdout: str, stderr: str) -> str:
+        """The verdict of a model as an answer in the dialect."""
+        assert self.run is not None and self.program.judge is not None
+        said = loads(stdout) if self.run.exit_code == 0 else None
+        if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
+            raise HandlerError(stderr.strip() or "there is no verdict")
+        meaning = judge_of(self.program.dialect).verdict(self.event, said, self.program.judge, self.program.native_event)
+        return compact(meaning) if meaning else ""
 
     def _foreign(self, stdout: str) -> bool:
         """Whether an answer is in no words of the dialect. Its agent would ignore it, and so a deny in another agent's words."""
@@ -168,6 +183,15 @@ def dialect_of(name: str) -> Reverse:
 
         return unified
     return load(name, "reverse")
+
+
+def judge_of(name: str) -> Judge:
+    """What a verdict means in a dialect."""
+    if name == OWN_DIALECT:
+        from onehook.hostkit import unified
+
+        return unified
+    return load(name, "judge")
 
 
 def _can_be_denied(event: Event) -> bool:

@@ -7,10 +7,12 @@ merge by the same rules, in the order of the manifest.
 from __future__ import annotations
 
 import os
+import sys
 import time
 
-from onehook.core import EVENTS, EXTENDED_EVENTS, Hooks, Options, Registration, Response, UsageError, merge, wildcard, withheld
-from onehook.hosts import HOSTS, wire_of
+from onehook.cache import JUDGE, LAUNCHER
+from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Hooks, Options, Registration, Response, UsageError, merge, wildcard, withheld
+from onehook.hosts import HOSTS, having, wire_of
 from onehook.manifest.dialects import OWN_DIALECT, answers, dialect_of
 from onehook.manifest.programs import AT_ONCE
 
@@ -24,21 +26,48 @@ if TYPE_CHECKING:
 TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whole event
 _MARGIN = 5.0  # seconds that the whole event has in addition to its programs
 _LISTS = ("events", "tools", "hosts", "commands", "paths", "sources", "agent_types", "skills")
-_FLAGS = ("shell", "transcript", "background", "wake", "once")
-_KEYS = (*_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript", "background", "wake", "once")
+_JUDGED = ("agent", "continue_on_block", "model")  # keys that only a hook with a prompt has
+_FLAGS = ("shell", "transcript", "background", "wake", "once", "agent", "continue_on_block")
+_KEYS = (
+    *_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript", "background", "wake", "once", "prompt", *_JUDGED,
+)  # fmt: skip
+_MODEL = ("api", "model", "url", "key_env", "key_file")
+_APIS = ("anthropic", "openai")
+_NO_MODEL = 'a prompt needs a model to judge it; for example: [model] api = "anthropic", model = "...", key_env = "ANTHROPIC_API_KEY"'
 
 
 def load_manifest(path: str, source: bytes, given: Mapping[str, Any] | None = None) -> Manifest:
     """The policy that a manifest describes. `given`: the options from the command line."""
     data = _parsed(path, source)
-    entries = data.pop("hook", None)
+    entries, model = data.pop("hook", None), data.pop("model", None)
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise UsageError(f"{path} has no [[hook]] and no rules; see docs/bring-your-own.md and docs/rules.md")
-    return programs_of([(path, number, entry) for number, entry in enumerate(entries)], data, given or {})
+    if model is not None and (problem := model_problem(model)):
+        raise UsageError(f"{path}: [model]: {problem}")
+    return programs_of([(path, number, entry) for number, entry in enumerate(entries)], data, given or {}, model)
 
 
-def programs_of(entries: Sequence[tuple[str, int, dict[str, Any]]], options: Mapping[str, Any], given: Mapping[str, Any]) -> Manifest:
-    """The policy of [[hook]] entries, each with its file and its number there."""
+def model_problem(model: object) -> str:
+    """What is wrong with a [model], or ""."""
+    if not isinstance(model, dict) or not all(isinstance(value, str) and value for value in model.values()):
+        return "it must be a table of strings"
+    unknown = [key for key in model if key not in _MODEL]
+    if unknown:
+        return f"unknown key {unknown[0]!r}; known keys: {', '.join(_MODEL)}" + (
+            "; the key itself is never here" if "key" in unknown else ""
+        )
+    if model.get("api") not in _APIS:
+        return f"api must be one of {', '.join(_APIS)}"
+    return "" if "model" in model else "model is missing: the name of a model"
+
+
+def programs_of(
+    entries: Sequence[tuple[str, int, dict[str, Any]]],
+    options: Mapping[str, Any],
+    given: Mapping[str, Any],
+    model: Mapping[str, str] | None = None,
+) -> Manifest:
+    """The policy of [[hook]] entries, each with its file and its number there. `model`: for those that a model judges."""
     try:
         hooks = Manifest(options, given)
     except UsageError as error:
@@ -47,7 +76,7 @@ def programs_of(entries: Sequence[tuple[str, int, dict[str, Any]]], options: Map
     if fail is None:  # if one hook fails closed, those that set nothing do too: the safe reading, and the same wherever they run
         fail = "closed" if any(entry.get("fail") == "closed" for _, _, entry in entries) else "open"
     for path, number, entry in entries:
-        hooks.add(_checked(path, number, entry), os.path.dirname(os.path.abspath(path)), fail)
+        hooks.add(_checked(path, number, entry, model), os.path.dirname(os.path.abspath(path)), fail, model)
     hooks.settle()
     return hooks
 
@@ -79,7 +108,7 @@ def _parsed_by_a_library(path: str, text: str) -> dict[str, Any]:
     raise UsageError(f"cannot read {path}: use the simple TOML of docs/bring-your-own.md, or Python 3.11")
 
 
-def _checked(path: str, number: int, entry: dict[str, Any]) -> dict[str, Any]:
+def _checked(path: str, number: int, entry: dict[str, Any], model: Mapping[str, str] | None) -> dict[str, Any]:
     """Check the types of an entry's keys; the error names the entry."""
 
     def wrong(text: str) -> UsageError:
@@ -97,7 +126,10 @@ def _checked(path: str, number: int, entry: dict[str, Any]) -> dict[str, Any]:
     for key in _FLAGS:
         if not isinstance(entry.get(key, False), bool):
             raise wrong(f"{key} must be true or false")
-    _check_command(entry, wrong)
+    if "prompt" in entry or any(key in entry for key in _JUDGED):
+        _check_prompt(entry, model, wrong)
+    else:
+        _check_command(entry, wrong)
     timeout = entry.get("timeout", TIMEOUT)
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < 1e6:
         raise wrong("timeout must be a positive number of seconds")
@@ -124,6 +156,20 @@ def _check_command(entry: dict[str, Any], wrong: Callable[[str], UsageError]) ->
         raise wrong('run must be a list, for example: run = ["./check.sh"]; for a shell command, add shell = true')
     elif not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command) or not command[0]:
         raise wrong("run must be a list of strings: the program and its arguments")
+
+
+def _check_prompt(entry: dict[str, Any], model: Mapping[str, str] | None, wrong: Callable[[str], UsageError]) -> None:
+    if not isinstance(entry.get("prompt"), str) or not entry["prompt"].strip():
+        raise wrong("prompt must be a string: what the model checks")
+    excluded = [key for key in ("run", "shell", "background", "wake") if key in entry]
+    if excluded:
+        raise wrong(f"{excluded[0]} cannot be combined with prompt")
+    if not isinstance(entry.get("model", "-"), str) or not entry.get("model", "-"):
+        raise wrong("model must be a string: the name of a model")
+    if entry.get("speaks") not in (known := (*having("judge"), OWN_DIALECT)):
+        raise wrong(f"with a prompt, speaks must be one of {', '.join(known)}")
+    if model is None:
+        raise wrong(_NO_MODEL)
 
 
 def _called(entry: Mapping[str, Any]) -> str:
@@ -155,14 +201,24 @@ class Program:
     """One [[hook]] for one event, as a handler. Called directly it runs alone; a Manifest runs several concurrently."""
 
     __slots__ = (
-        "__name__", "agent_types", "background", "commands", "dialect", "event", "fail", "folder", "native_event", "once", "paths", "run",
-        "shell", "skills", "sources", "timeout", "tools", "transcript", "wake",
+        "__name__", "agent_types", "background", "commands", "dialect", "event", "fail", "folder", "judge", "native_event", "once", "paths",
+        "run", "shell", "skills", "sources", "timeout", "tools", "transcript", "wake",
     )  # fmt: skip
 
     def __init__(
-        self, entry: Mapping[str, Any], event: str, native_event: str, folder: str, fail: str, tools: tuple[str, ...] = ()
+        self,
+        entry: Mapping[str, Any],
+        event: str,
+        native_event: str,
+        folder: str,
+        fail: str,
+        tools: tuple[str, ...] = (),
+        model: Mapping[str, str] | None = None,
     ) -> None:
-        self.run: str | list[str] = entry["run"]
+        self.judge: dict[str, Any] | None = None  # what a model is asked, if one judges instead of a program
+        if "prompt" in entry:
+            self.judge = _question(entry, event, model or {})
+        self.run: str | list[str] = entry["prompt"] if self.judge else entry["run"]
         self.shell = bool(entry.get("shell"))
         self.__name__: str = entry.get("name") or (self.run if isinstance(self.run, str) else " ".join(self.run))[:80]
         self.dialect: str = entry["speaks"]
@@ -175,6 +231,8 @@ class Program:
         self.wake = bool(entry.get("wake"))  # in the background, and then exit code 2 sends the agent back to work
         self.background = self.wake or bool(entry.get("background"))
         self.transcript: bool | None = entry.get("transcript")  # None: if the program mentions it
+        if self.judge and self.transcript is None:
+            self.transcript = event in STOPS or self.judge["agent"]
         self.commands: list[str] = entry.get("commands", [])
         self.paths: list[str] = entry.get("paths", [])
         self.sources: list[str] = entry.get("sources", [])
@@ -256,6 +314,8 @@ class Program:
 
     def words(self) -> list[str]:
         """The command line. A program given as a path, and an argument like ./file that exists, are relative to the manifest's folder."""
+        if self.judge:
+            return [sys.executable, "-I", "-S", LAUNCHER, JUDGE]
         if isinstance(self.run, str):
             return [self.run]
         return [self._placed(word, number == 0) for number, word in enumerate(self.run)]
@@ -265,6 +325,14 @@ class Program:
             return os.path.join(self.folder, word) if "/" in word or os.sep in word else word
         placed = os.path.join(self.folder, word)
         return placed if word.startswith(("./", "../")) and os.path.isfile(placed) else word
+
+
+def _question(entry: Mapping[str, Any], event: str, model: Mapping[str, str]) -> dict[str, Any]:
+    """What the program that asks a model is told, beside the payload."""
+    chosen = {**model, "model": entry.get("model") or model.get("model")}
+    flags = {key: bool(entry.get(key)) for key in ("agent", "continue_on_block")}
+    timeout = float(entry.get("timeout", TIMEOUT))
+    return {"prompt": entry["prompt"], **flags, "speaks": entry["speaks"], "event": event, "timeout": timeout, "model": chosen}
 
 
 def path_matches(pattern: str, path: str, cwd: str) -> bool:
@@ -286,13 +354,13 @@ class Manifest(Hooks):
         self.begun = time.monotonic()
         self.given = given
 
-    def add(self, entry: Mapping[str, Any], folder: str, fail: str) -> None:
+    def add(self, entry: Mapping[str, Any], folder: str, fail: str, model: Mapping[str, str] | None = None) -> None:
         for name in entry["events"]:
             event, native, implied = _resolved(entry, name)
             tools = tuple(entry.get("tools", ())) or implied
             if implied and "tools" in entry:
                 raise UsageError(f"{name} is only about {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
-            program = Program(entry, event, native, folder, fail, tools)
+            program = Program(entry, event, native, folder, fail, tools, model)
             self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ())), entry.get("mode") == "observe"))
 
     def wanting(self, event: Event) -> Iterator[Registration]:

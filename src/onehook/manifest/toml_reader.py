@@ -1,7 +1,7 @@
 """A reader for the subset of TOML that manifests use, without tomllib (9 to 20 ms on every event, and not part of Python 3.10).
 
-It supports [[table]] headers of one name, and bare keys with a string, a number, true, false, or an array of those. For anything else,
-and for invalid TOML, it returns None: a full TOML parser must then read the text or report the error.
+It supports [table] and [[table]] headers of one name, and bare keys with a string, a number, true, false, or an array of those. For
+anything else, and for invalid TOML, it returns None: a full TOML parser must then read the text or report the error.
 """
 
 from __future__ import annotations
@@ -58,15 +58,20 @@ class _Reader:
 
     def header(self, root: dict[str, Any]) -> dict[str, Any]:
         self.expect("[")
-        self.expect("[", skip=False)
+        several = self.text[self.at] == "["
+        self.at += several
         name = self.key()
         self.expect("]")
-        self.expect("]", skip=False)
-        if name in root and name not in self.headed:
+        if several:
+            self.expect("]", skip=False)
+        if name in root and (not several or name not in self.headed):
             raise _Unknown
-        self.headed.add(name)
         table: dict[str, Any] = {}
-        root.setdefault(name, []).append(table)
+        if several:
+            self.headed.add(name)
+            root.setdefault(name, []).append(table)
+        else:
+            root[name] = table
         return table
 
     def skip_blanks(self) -> None:

@@ -7,5 +7,5 @@ import sys
 from onehook.version import VERSION
 
 # The format of compiled rules, which compile.py writes and load.py reads.
-MAGIC = f"onehook rules 1 {VERSION} {sys.implementation.cache_tag}\n".encode()
+MAGIC = f"onehook rules 2 {VERSION} {sys.implementation.cache_tag}\n".encode()
 BLOCK = 16  # rules are described in blocks of this many; an event loads the blocks that it matches

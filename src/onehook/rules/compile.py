@@ -140,6 +140,10 @@ def _restrict(file: File) -> None:
 def _check_top(file: File) -> None:
     if found := problem_with(file.data, TOP):
         raise file.wrong("", 0, *found)
+    from onehook.manifest.load import model_problem
+
+    if "model" in file.data and (why := model_problem(file.data["model"])):
+        raise file.wrong("model", 0, "", why)
     if found := problem_with(file.data.get("permissions", {}), PERMISSIONS):
         raise file.wrong("permissions", 0, *found)
     for table, keys in (("rule", RULE), ("exception", EXCEPTION)):
@@ -412,6 +416,7 @@ class Compiler:
                 (file.path, number, {"mode": stack.mode, **hook})
                 for stack in self.stacks for file in stack.files for number, hook in enumerate(file.data.get("hook", []))
             ],
+            "model": next((file.data["model"] for file in files if "model" in file.data), None),
         }  # fmt: skip
         return header, raw
 

@@ -24,6 +24,7 @@ TOP: dict[str, tuple[Any, str]] = {
     "rule": ("tables", "rules of your own"),
     "exception": ("tables", "what a rule lets pass, with a reason and an end"),
     "hook": ("tables", "programs in any language; docs/bring-your-own.md"),
+    "model": ("table", "the model that judges hooks with a prompt; docs/bring-your-own.md"),
     "fail": (Options.CHOICES["fail"], "what an error means: let it pass or stop it"),
     "timeout": ("number", "seconds for the whole event"),
     "ask_fallback": ("fallback", "what ask becomes where the agent cannot ask; a table sets it by agent"),

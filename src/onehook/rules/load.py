@@ -115,7 +115,7 @@ class Rules(Hooks):
         if table.header["hooks"]:
             from onehook.manifest.load import programs_of
 
-            self.programs = programs_of(table.header["hooks"], table.header["options"], given or {})
+            self.programs = programs_of(table.header["hooks"], table.header["options"], given or {}, table.header["model"])
             self.programs.alone = False
             self.registrations += self.programs.registrations
             self.options = self.programs.options  # they need time, and may fail closed

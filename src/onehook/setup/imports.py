@@ -28,6 +28,7 @@ HEAD = """\
 # Written by `onehook import`: the hooks and permissions of {sources}, for every agent.
 # See docs/bring-your-own.md and docs/rules.md for what can be said here. Then: onehook install {name}
 """
+NO_MODEL = "a model judges it; name one that onehook can ask: --model anthropic:NAME or --model openai:NAME (docs/bring-your-own.md)"
 
 
 @dataclass
@@ -81,6 +82,16 @@ class Import:
     notes: list[str] = field(default_factory=list)
     documents: dict[Path, Document] = field(default_factory=dict)
     pages: list[Path] = field(default_factory=list)  # whose front matter is carried over whole
+    model: dict[str, str] = field(default_factory=dict)  # [model], for hooks that a model judges
+
+    def take(self, host: str, place: Place, hook: Borrowed) -> None:
+        self.refuse_unjudged(hook)
+        (self.refused if hook.refused else self.carried).append(Taken(host, place, hook))
+
+    def refuse_unjudged(self, hook: Borrowed) -> None:
+        """A hook that a model judges is refused if none is named."""
+        if hook.prompt and not self.model:
+            hook.refused = hook.refused or NO_MODEL
 
     @property
     def hosts(self) -> list[str]:
@@ -93,9 +104,9 @@ def importable() -> list[str]:
     return [host for host in HOSTS if host in {*having("imports"), *having("permissions")}]
 
 
-def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
+def collect(hosts: Sequence[str], scope: str, machine: Machine, model: dict[str, str] | None = None) -> Import:
     """Every configured hook of these hosts except onehook's own entries, and those of the plugins that they have installed."""
-    found = Import()
+    found = Import(model=model or {})
     for host in hosts:
         config, before = config_of(host), len(found.carried) + len(found.refused) + len(found.permissions)
         found.permissions += _permissions(host, scope, machine)
@@ -107,7 +118,7 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
             ours = [entry.path for entry in ours_in(config, document.data())]
             for hook in load(host, "imports").handlers(document.data(), place):
                 if hook.path not in ours and not is_ours(hook.shown):
-                    (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+                    found.take(host, place, hook)
         for root in plugins.installed(host, scope, machine):
             _take_plugin(found, host, root, machine, runs_already=True)
         _take_pages(found, host, scope, machine)
@@ -121,11 +132,13 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine) -> Import:
 def _take_pages(found: Import, host: str, scope: str, machine: Machine) -> None:
     """Hooks in front matter. Of a page that cannot be imported as a whole nothing can be taken out, so that its agent goes on to run it."""
     for place, hooks in plugins.hooks_of_pages(host, scope, machine):
+        for hook in hooks:
+            found.refuse_unjudged(hook)
         stays = any(hook.refused for hook in hooks)
         found.pages += [] if stays else [place.path]
         for hook in hooks:
             hook.hosts = plugins.others_than(host) if stays else []
-            (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+            found.take(host, place, hook)
 
 
 def _permissions(host: str, scope: str, machine: Machine) -> list[Permitted]:
@@ -143,9 +156,9 @@ def _permissions(host: str, scope: str, machine: Machine) -> list[Permitted]:
     return permissions
 
 
-def collect_plugins(roots: Sequence[Path], machine: Machine) -> Import:
+def collect_plugins(roots: Sequence[Path], machine: Machine, model: dict[str, str] | None = None) -> Import:
     """The hooks of these plugins."""
-    found = Import()
+    found = Import(model=model or {})
     for root in roots:
         _take_plugin(found, plugins.agent_of(root), root, machine, runs_already=False)
     found.notes += _absences(found.carried)
@@ -154,7 +167,7 @@ def collect_plugins(roots: Sequence[Path], machine: Machine) -> Import:
 
 def _take_plugin(found: Import, host: str, root: Path, machine: Machine, runs_already: bool) -> None:
     for place, hook in plugins.hooks_of(host, root, machine, runs_already):
-        (found.refused if hook.refused else found.carried).append(Taken(host, place, hook))
+        found.take(host, place, hook)
 
 
 def read_by(host: str, scope: str, machine: Machine) -> list[Place]:
@@ -224,12 +237,18 @@ def manifest_string(found: Import, name: str) -> str:
     limits = [taken.hook.stop_limit or load(taken.host, "imports").STOP_LIMIT for taken in found.carried if taken.event in STOPS]
     blocks = [HEAD.format(sources=", ".join(config_of(host).TITLE for host in found.hosts), name=name)]
     blocks += [f"stop_limit = {max(limits)}\n"] if limits else []
-    blocks += [*_permission_block(found), *(_block(several) for several in _alike(found.carried))]
+    blocks += [*_permission_block(found), *_model_block(found), *(_block(several) for several in _alike(found.carried))]
     lines = [f"#   {taken.origin}: {shortened(taken.hook.shown)}: {taken.hook.refused}" for taken in found.refused]
     lines += [f"#   {one}: {one.listed.refused}" for one in found.permissions if one.refused]
     if lines:
         blocks.append("\n".join(["# Not carried over:", *(line.replace("\n", " ") for line in lines), ""]))
     return "\n".join(blocks)
+
+
+def _model_block(found: Import) -> list[str]:
+    if not any(taken.hook.prompt for taken in found.carried):
+        return []
+    return ["\n".join(["[model]", *(f"{key} = {_string(value)}" for key, value in found.model.items()), ""])]
 
 
 def _permission_block(found: Import) -> list[str]:
@@ -264,7 +283,9 @@ def _settings(taken: Taken) -> list[str]:
     ]
     lines += [f"hosts = {_list(hook.hosts)}"] if hook.hosts else []
     lines += [f"{key} = true" for key in ("background", "wake", "once") if getattr(hook, key)]
-    if isinstance(hook.run, str):
+    if hook.prompt:
+        lines += [f"prompt = {_string(hook.prompt)}", *(f"{key} = true" for key in ("agent", "continue_on_block") if getattr(hook, key))]
+    elif isinstance(hook.run, str):
         lines += [f"run = {_string(hook.run)}", "shell = true"]
     else:
         lines.append(f"run = {_list(hook.run)}")
@@ -309,7 +330,7 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
         raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
     content = manifest_string(found, output.name).encode("utf-8")
     if found.carried:
-        hooks = "\n".join(_block(several) for several in _alike(found.carried))
+        hooks = "\n".join([*_model_block(found), *(_block(several) for several in _alike(found.carried))])
         load_manifest(str(output), hooks.encode("utf-8")).check()  # raises if the manifest could not be run
     plan = Plan(edits=[FileEdit(output, None, content)], roots={output: output.parent})
     for path, document in found.documents.items() if take_over else ():

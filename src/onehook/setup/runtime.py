@@ -29,7 +29,7 @@ of this repository work for everybody who has python3. `onehook doctor` compares
 """
 # What a repository needs beside it. The names have no ending, so that nothing checks their style.
 TEXTS = {"README": README, ".gitignore": b"__pycache__/\n", ".gitattributes": b"* -text linguist-generated\n"}
-_PARTS = ("wire.py", "reverse.py", "own_entries.py", "confirm.py", "transcripts.py")  # of a host, loaded by their name
+_PARTS = ("wire.py", "reverse.py", "own_entries.py", "confirm.py", "transcripts.py", "judge.py")  # of a host, loaded by their name
 
 
 @functools.cache

@@ -62,7 +62,7 @@ REFUSED = {
     "http://127.0.0.1:1/hook": "type 'http'",
     command("lookahead"): "cannot be written as a list of tools",
     command("regex"): "cannot be written as a list of tools",
-    "is it done?": "type 'prompt'",
+    "is it done?": "a model judges it; name one",
     command("manual"): "its matcher 'manual' on PreCompact has no equivalent in a manifest",
 }
 

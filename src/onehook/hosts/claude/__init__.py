@@ -2,9 +2,10 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.claude import config, imports, live, permissions, reverse, transcripts, trust, wire
+    from onehook.hosts.claude import config, imports, judge, live, permissions, reverse, transcripts, trust, wire
     from onehook.hosts.interface import conforms
 
     conforms(
-        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, permissions=permissions
-    )
+        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust,
+        permissions=permissions, judge=judge,
+    )  # fmt: skip

@@ -12,6 +12,7 @@ from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Place
 from onehook.hostkit.imports import Borrowed
+from onehook.hosts.claude.judge import JUDGED
 from onehook.hosts.claude.wire import EVENTS, TOOLS
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ TITLE = "Claude Code"
 STOP_LIMIT = 8
 _PLAIN = re.compile(r"[A-Za-z0-9_|, -]+")
 _TIMEOUTS = {"UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0, "SessionEnd": 1.5}
+_JUDGE_TIMEOUTS = {"prompt": 30.0, "agent": 60.0}
 _MATCHED = ("PermissionDenied", *TOOL_EVENTS)
 _UNMATCHED = ("UserPromptSubmit", "PostToolBatch", "Stop", "TaskCreated", "TaskCompleted", "TeammateIdle", "CwdChanged", "MessageDisplay")
 # Tools without a unified name.
@@ -30,7 +32,9 @@ _OTHERS = (
     "SlashCommand", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TeamCreate", "TeamDelete", "TodoWrite",
     "ToolSearch",
 )  # fmt: skip
-_CARRIED = ("type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once")
+_CARRIED = (
+    "type", "command", "args", "timeout", "onFailure", "if", "shell", "async", "asyncRewake", "once", "prompt", "model", "continueOnBlock",
+)  # fmt: skip
 _RULE = re.compile(r"([A-Za-z_]\w*)(?:\((.*)\))?", re.DOTALL)
 _VARIABLE = "${CLAUDE_PROJECT_DIR}"
 
@@ -56,18 +60,24 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         hook = Borrowed(event, path, kit.shown_of(handler))
-        hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
+        hook.refused = _refusal(hook, handler, off) or _take_matcher(hook, group.get("matcher")) or _take_rule(hook, handler.get("if"))
         if not hook.refused:
-            hook.run = _command(handler) if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
-            hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
+            if not hook.prompt:
+                hook.run = _command(handler) if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
+            usual = _JUDGE_TIMEOUTS.get(handler["type"]) or _TIMEOUTS.get(event, 600.0)
+            hook.timeout = kit.seconds(handler.get("timeout"), usual)
             hook.closed = handler.get("onFailure") == "block"
             hook.background, hook.wake = handler.get("async") is True, handler.get("asyncRewake") is True
             hook.losses += kit.lost(handler, _CARRIED)
         yield hook
 
 
-def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    problem = kit.no_command(TITLE, event, EVENTS, handler)
+def _refusal(hook: Borrowed, handler: dict[str, Any], off: bool) -> str:
+    event = hook.event
+    if kit.is_judged(handler):
+        problem = kit.take_prompt(hook, handler, JUDGED, EVENTS, TITLE)
+    else:
+        problem = kit.no_command(TITLE, event, EVENTS, handler)
     if problem:
         return problem
     if off:

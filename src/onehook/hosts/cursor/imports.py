@@ -9,12 +9,13 @@ from typing import Any
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Place
 from onehook.hostkit.imports import Borrowed
+from onehook.hosts.cursor.judge import JUDGED
 from onehook.hosts.cursor.wire import EVENTS, TOOLS
 
 TITLE = "Cursor"
 STOP_LIMIT = 5
 _OTHERS = ("ComputerUse", "ListMcpResources", "TodoWrite", "WriteShellStdin")  # tools without a unified name
-_CARRIED = ("command", "type", "matcher", "timeout", "failClosed", "loop_limit")
+_CARRIED = ("command", "type", "matcher", "timeout", "failClosed", "loop_limit", "prompt", "model")
 _GENERIC = ("preToolUse", "postToolUse", "postToolUseFailure")
 _ON_COMMANDS = ("beforeShellExecution", "afterShellExecution")
 # What a matcher is tested against where it is always the same word.
@@ -44,12 +45,15 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], fo
     hook = Borrowed(event, path, kit.shown_of(entry))
     if event not in EVENTS:
         hook.refused = f"Cursor has no event {event!r}"
+    elif entry.get("type") == "prompt":
+        hook.refused = kit.take_prompt(hook, entry, JUDGED, EVENTS, TITLE) or _take_matcher(hook, entry.get("matcher"))
     elif entry.get("type", "command") != "command" or not isinstance(entry.get("command"), str):
         hook.refused = f"it is of type {entry.get('type')!r}, not a command"
     else:
         hook.refused = _take_matcher(hook, entry.get("matcher"))
     if not hook.refused:
-        hook.run = kit.in_folder(entry["command"], folder) if folder else entry["command"]
+        if not hook.prompt:
+            hook.run = kit.in_folder(entry["command"], folder) if folder else entry["command"]
         hook.timeout = kit.seconds(entry.get("timeout"), 60.0)
         hook.closed = entry.get("failClosed") is True
         limit = entry.get("loop_limit", STOP_LIMIT)

@@ -9,11 +9,12 @@ from typing import Any
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Place
 from onehook.hostkit.imports import Borrowed
+from onehook.hosts.qwen.judge import JUDGED
 from onehook.hosts.qwen.wire import EVENTS, SOURCES, TOOLS
 
 TITLE = "Qwen Code"
 STOP_LIMIT = 8
-_CARRIED = ("type", "name", "command", "timeout", "env", "async", "shell")
+_CARRIED = ("type", "name", "command", "timeout", "env", "async", "shell", "prompt", "model")
 _MATCHED = (*TOOL_EVENTS, "PermissionDenied")
 _UNMATCHED = ("UserPromptSubmit", "Stop", "MessageDisplay", "PostToolBatch", "SessionDelete", "TodoCreated", "TodoCompleted")
 _STARTS = ("startup", "resume", "clear", "compact", "branch")
@@ -44,17 +45,22 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         hook = Borrowed(event, path, kit.shown_of(handler))
-        hook.refused = _refusal(event, handler, off) or _take_matcher(hook, group.get("matcher"))
+        hook.refused = _refusal(hook, handler, off) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
-            bash = kit.for_bash(kit.in_project(handler["command"], "QWEN_PROJECT_DIR"))
-            run = bash if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
-            hook.run = kit.with_variables(run, handler.get("env") or {})
+            if not hook.prompt:
+                hook.run = _command(handler)
             hook.name = kit.name_of(handler)
-            hook.timeout = _timeout(handler.get("timeout"))
+            hook.timeout = kit.seconds(handler.get("timeout"), 30.0) if hook.prompt else _timeout(handler.get("timeout"))
             hook.background = handler.get("async") is True
             hook.losses += kit.lost(handler, _CARRIED)
             hook.losses += kit.lost_of_group(group)
         yield hook
+
+
+def _command(handler: dict[str, Any]) -> str | list[str]:
+    bash = kit.for_bash(kit.in_project(handler["command"], "QWEN_PROJECT_DIR"))
+    run = bash if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
+    return kit.with_variables(run, handler.get("env") or {})
 
 
 def _timeout(given: object) -> float:
@@ -67,8 +73,11 @@ def _timeout(given: object) -> float:
     return found / 1000 if found >= 1000 else found
 
 
-def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
-    problem = kit.no_command(TITLE, event, EVENTS, handler)
+def _refusal(hook: Borrowed, handler: dict[str, Any], off: bool) -> str:
+    if handler.get("type") == "prompt":
+        problem = kit.take_prompt(hook, handler, JUDGED, EVENTS, TITLE)
+    else:
+        problem = kit.no_command(TITLE, hook.event, EVENTS, handler)
     if problem:
         return problem
     if off:

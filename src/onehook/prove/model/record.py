@@ -34,7 +34,7 @@ class Request:
     @property
     def is_turn(self) -> bool:
         """A request that offered tools and was answered: the agent's own loop."""
-        return self.step is not None or self.overrun
+        return not self.side and (self.step is not None or self.overrun)
 
     def told(self) -> list[str]:
         """Each text in this request: system, developer, user, tool results."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 NOMINAL_TOKENS = 7
-STEP_FORMS = '{"call": TOOL, "input": {...} or "text"}, {"calls": [...]} or {"say": "text"}'
+STEP_FORMS = '{"call": TOOL, "input": {...} or "text"}, {"calls": [...]}, {"say": "text"} or {"aside": "text"}'
 
 
 class ScriptError(ValueError):
@@ -32,6 +32,7 @@ class Turn:
     that contains that text, a step with `wait` is answered only when all steps before it are taken.
     `deferred` is for tools that the host accepts although it lists them only on a search. `usage` is the
     reported number of tokens of the request: agents use it to compact a session whose context is nearly full.
+    `aside` marks an answer to a request that offers no tools: a title, a summary, or a hook that asks a model.
     """
 
     calls: tuple[Call, ...] = ()
@@ -40,6 +41,7 @@ class Turn:
     wait: bool = False
     deferred: bool = False
     usage: int = NOMINAL_TOKENS
+    aside: bool = False
 
     def fits(self, told: str) -> bool:
         """Whether a request with this text may take the step."""
@@ -77,18 +79,19 @@ def _turn(step: object, where: str) -> Turn:
     if not isinstance(step, Mapping):
         raise ScriptError(f"{where} is {type(step).__name__}, not an object. Write {STEP_FORMS}.")
     fields = cast("Mapping[str, object]", step)
-    kinds = [kind for kind in ("call", "calls", "say") if kind in fields]
+    kinds = [kind for kind in ("call", "calls", "say", "aside") if kind in fields]
     if len(kinds) != 1:
-        raise ScriptError(f"{where} needs exactly one of call, calls, say. Write {STEP_FORMS}.")
-    extra = {"call": {"input", "deferred"}, "calls": {"deferred"}, "say": set[str]()}[kinds[0]]
+        raise ScriptError(f"{where} needs exactly one of call, calls, say, aside. Write {STEP_FORMS}.")
+    extra = {"call": {"input", "deferred"}, "calls": {"deferred"}}.get(kinds[0], set[str]())
     _reject_unknown(fields, {kinds[0], "when", "wait", "usage", *extra}, where)
     when = fields.get("when", "")
     if not isinstance(when, str):
         raise ScriptError(f'{where}: "when" must be a string that the request must contain.')
     wait, deferred = _flag(fields, "wait", where), _flag(fields, "deferred", where)
     usage = _count(fields, "usage", NOMINAL_TOKENS, where)
-    if kinds == ["say"]:
-        return Turn(text=_text(fields["say"], where, "say"), when=when, wait=wait, usage=usage)
+    if kinds[0] in ("say", "aside"):
+        said = _text(fields[kinds[0]], where, kinds[0])
+        return Turn(text=said, when=when, wait=wait, usage=usage, aside=kinds == ["aside"])
     return Turn(calls=_calls(fields, where), when=when, wait=wait, deferred=deferred, usage=usage)
 
 

@@ -122,21 +122,21 @@ class ScriptedModel:
         return error_reply(status, message)
 
     def _next(self, request: Request) -> Turn:
-        """The turn for a request. Titles and summaries offer no tools and must not use up a step."""
-        if not request.tools:
-            request.side = True
-            return replace(ASIDE, usage=self._usage)  # a summary is requested over the same context
+        """The turn for a request. Titles and summaries offer no tools and must not use up a step that is not for them."""
+        request.side = not request.tools
         told = request.text()
         for index, turn in enumerate(self.script):
-            if not self._taken[index] and turn.fits(told):
+            if turn.aside == request.side and not self._taken[index] and turn.fits(told):
                 self._taken[index] = True
-                self._usage = turn.usage
+                self._usage = self._usage if turn.aside else turn.usage
                 self._changed.notify_all()
                 request.step = index + 1
                 if turn.wait:
                     self._hold(index)
                 self._check_offered(turn, request)
                 return turn
+        if request.side:
+            return replace(ASIDE, usage=self._usage)  # a summary is requested over the same context
         request.overrun = True
         return DONE
 

@@ -1,0 +1,21 @@
+"""Qwen Code's prompt hooks: what the verdict of a model means there (0.24.4)."""
+
+from __future__ import annotations
+
+from onehook.core import STOPS, Event
+from onehook.hosts.qwen.wire import EVENTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+JUDGED = tuple(EVENTS)
+
+
+def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = "") -> dict[str, Any]:
+    """The answer of a command that does the same."""
+    if said["ok"]:
+        return {}
+    reason = said["reason"] or "Blocked by prompt hook"
+    halt = {} if event.event in STOPS else {"continue": False, "stopReason": reason}
+    return {**halt, "decision": "block", "reason": reason}
