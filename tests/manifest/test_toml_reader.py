@@ -65,7 +65,7 @@ def test_a_manifest_is_read_without_a_library(text):
     assert read(text) == tomllib.loads(text)
 
 
-@pytest.mark.parametrize("text", ['a = """x"""', "a.b = 1", "a = {b = 1}", "[t.u]", "a = 1979-05-27", 'a = "\\u00e9"', "a = nan", '"a" = 1'])
+@pytest.mark.parametrize("text", ['a = """x"""', "a.b = 1", "a = {b = 1}", "[t.u]", "a = 1979-05-27", 'a = "\\u00e9"', '"a" = 1'])
 def test_rare_toml_is_left_to_a_library(text):
     assert read(text) is None
     tomllib.loads(text)
