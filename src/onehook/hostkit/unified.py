@@ -54,5 +54,5 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 JUDGED = (*EVENTS, *EXTENDED_EVENTS)
 
 
-def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = "") -> dict[str, Any]:
+def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     return {} if said["ok"] else {"decision": "deny", "reason": said["reason"]}

@@ -87,9 +87,8 @@ class Judge(Protocol):
     @property
     def JUDGED(self) -> tuple[str, ...]: ...  # the native events that can have such hooks
 
-    def verdict(  # an answer of a command that does the same; `asked` is what a manifest says of the hook
-        self, event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = ...
-    ) -> dict[str, Any]: ...
+    # The answer of a command that does the same; `asked` is what a manifest says of the hook.
+    def verdict(self, event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]: ...
 
 
 class Config(Protocol):

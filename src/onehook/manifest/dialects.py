@@ -110,7 +110,7 @@ class _Part:
         said = loads(stdout) if self.run.exit_code == 0 else None
         if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
             raise HandlerError(stderr.strip() or "there is no verdict")
-        meaning = judge_of(self.program.dialect).verdict(self.event, said, self.program.judge, self.program.native_event)
+        meaning = judge_of(self.program.dialect).verdict(self.event, said, self.program.judge)
         return compact(meaning) if meaning else ""
 
     def _foreign(self, stdout: str) -> bool:

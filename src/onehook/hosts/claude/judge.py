@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from onehook.core import STOPS, Event
-from onehook.hostkit import reverse
-from onehook.hosts.claude.reverse import LABEL
-from onehook.hosts.claude.wire import EVENTS, ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,18 +15,15 @@ JUDGED = (
 )  # fmt: skip
 
 
-def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = "") -> dict[str, Any]:
+def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     """The answer of a command that does the same. A `prompt` that is not met ends the turn, unless it is about a stop."""
     stops = event.event in STOPS
     if said["ok"] or (stops and said["impossible"]):
         return {}
-    name = reverse.native_name(ID, LABEL, EVENTS, event, native_event)
     reason = f"Agent hook condition was not met: {said['reason']}" if asked["agent"] else f"[{asked['prompt']}]: {said['reason']}"
     goes_on = stops or asked["agent"] or asked["continue_on_block"]
     halt = {} if goes_on else {"continue": False, "stopReason": said["reason"]}
-    if name == "PreToolUse":
-        return {
-            **halt,
-            "hookSpecificOutput": {"hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": reason},
-        }
+    if event.event == "PreToolUse":
+        denied = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {**halt, "hookSpecificOutput": denied}
     return {**halt, "decision": "block", "reason": reason}

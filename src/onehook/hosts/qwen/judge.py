@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 JUDGED = tuple(EVENTS)
 
 
-def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any], native_event: str = "") -> dict[str, Any]:
+def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     """The answer of a command that does the same."""
     if said["ok"]:
         return {}
