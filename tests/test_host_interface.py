@@ -17,7 +17,7 @@ from harness import PACKAGE
 
 from onehook import hosts
 from onehook.hostkit import config, live
-from onehook.hosts import HOSTS, having, interface, load, optional
+from onehook.hosts import GUESTS, HOSTS, having, interface, load, optional
 
 PARTS = list(inspect.signature(interface.conforms).parameters)
 REQUIRED = [name for name, given in inspect.signature(interface.conforms).parameters.items() if given.default is given.empty]
@@ -42,6 +42,19 @@ def test_every_part_of_a_host_is_handed_to_the_checkers(host):
     handed = {keyword.arg: keyword.value.id for keyword in call.keywords}
     assert handed == {part: part for part in PARTS if part in modules_of(host)}
     assert set(REQUIRED) <= set(handed)
+
+
+@pytest.mark.parametrize("name", GUESTS)
+def test_every_part_of_a_guest_is_handed_to_the_checkers(name):
+    tree = ast.parse((PACKAGE / "hosts" / name / "__init__.py").read_text(encoding="utf-8"))
+    (call,) = [node for node in under_type_checking(tree) if isinstance(node, ast.Call)]
+    assert call.func.id == "conforms_as_guest"
+    assert {keyword.arg for keyword in call.keywords} == modules_of(name) == {"wire", "reverse", "imports"}
+
+
+def test_every_folder_is_a_host_or_a_guest():
+    folders = {path.name for path in (PACKAGE / "hosts").iterdir() if (path / "__init__.py").exists()}
+    assert folders == {*HOSTS, *GUESTS} and not set(HOSTS) & set(GUESTS)
 
 
 @pytest.mark.parametrize("host", HOSTS)

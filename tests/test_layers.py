@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harness import PACKAGE
 
-from onehook.hosts import HOSTS, wire_of
+from onehook.hosts import GUESTS, HOSTS, wire_of
 
 # From the top down. A module may import from its own layer and from those below it.
 LAYERS = (
@@ -102,7 +102,7 @@ def test_the_package_itself_loads_only_core_until_it_is_asked_for_more():
 def on_the_way_to_a_decision():
     """The hosts' modules that an event loads: the wires, and what they import."""
     found = {"onehook.hosts"}
-    waiting = [f"onehook.hosts.{host}.wire" for host in HOSTS]
+    waiting = [f"onehook.hosts.{host}.wire" for host in (*HOSTS, *GUESTS)]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -112,14 +112,15 @@ def on_the_way_to_a_decision():
 
 
 WIRES = on_the_way_to_a_decision()
-IN_HOST_FOLDERS = [name for name in SOURCES if name.startswith("onehook.hosts.") and name.split(".")[2] in HOSTS]
+IN_HOST_FOLDERS = [name for name in SOURCES if name.startswith("onehook.hosts.") and name.split(".")[2] in (*HOSTS, *GUESTS)]
 
 
 @pytest.mark.parametrize("name", IN_HOST_FOLDERS)
 def test_a_host_imports_no_other_host(name):
     folder = ".".join(name.split(".")[:3])
-    own = (folder, f"onehook.hosts.{wire_of(folder.rpartition('.')[2]).BUILT_ON}")
-    others = tuple(f"onehook.hosts.{host}." for host in HOSTS if f"onehook.hosts.{host}" not in own)
+    id = folder.rpartition(".")[2]
+    own = (folder, f"onehook.hosts.{wire_of(id).BUILT_ON if id in HOSTS else ''}")
+    others = tuple(f"onehook.hosts.{host}." for host in (*HOSTS, *GUESTS) if f"onehook.hosts.{host}" not in own)
     assert not [target for target in own_imports(name) if f"{target}.".startswith(others)]
 
 
@@ -136,8 +137,8 @@ def native_names():
     """What only hosts say: their own names, and event names that are not the unified ones."""
     from onehook.core import EVENTS, EXTENDED_EVENTS
 
-    events = {event for host in HOSTS for event in wire_of(host).EVENTS}
-    return (events | set(HOSTS)) - {*EVENTS, *EXTENDED_EVENTS, "contract", "stop"}
+    events = {event for host in (*HOSTS, *GUESTS) for event in wire_of(host).EVENTS}
+    return (events | {*HOSTS, *GUESTS}) - {*EVENTS, *EXTENDED_EVENTS, "contract", "stop"}
 
 
 NEUTRAL = [f"onehook.{name}" for name in (*WAY, "hostkit.effects", "hostkit.tools", "hostkit.unified", *MANIFEST)]

@@ -231,7 +231,21 @@ PAGES = [
     Hook("a guard of one kind of agent", "claude", "PreToolUse", "echo 'a reviewer runs nothing' >&2; exit 2", (("PreToolUse", "Bash", REVIEWER), RM), "Bash", page="agents/reviewer.md"),
 ]  # fmt: skip
 
-HOOKS = [*CLAUDE, *CURSOR, *OTHERS, *PAGES]
+CLINE_JSON = """jq -r .preToolUse.parameters.commands | grep -q 'git push' && echo '{"cancel":true,"errorMessage":"no push"}' || echo '{"cancel":false}'"""
+GUESTS = [
+    Hook("exit 2", "windsurf", "pre_run_command", "jq -r .tool_info.command_line | grep -q 'rm -rf' && { echo 'no rm' >&2; exit 2; }; exit 0", (RM, LS)),
+    Hook("python, with a log on stdout", "windsurf", "pre_run_command", "python3 -c 'import json, sys; d = json.load(sys.stdin); print(json.dumps(d)); sys.exit(2 * (\"push\" in d[\"tool_info\"][\"command_line\"]))'", (PUSH, LS)),
+    Hook("the text of an edit", "windsurf", "pre_write_code", "jq -r '.tool_info.edits[].new_string' | grep -q token && { echo 'a token' >&2; exit 2; }; exit 0", (WRITE, EDIT)),
+    Hook("a log of files", "windsurf", "post_write_code", "jq -r .tool_info.file_path | xargs basename >> out/files", (AFTER_WRITE,)),
+    Hook("a prompt is refused", "windsurf", "pre_user_prompt", "jq -r .tool_info.user_prompt | grep -q production && { echo 'not now' >&2; exit 2; }; exit 0", (PROMPT, PLAIN_PROMPT)),
+    Hook("cancel", "cline", "PreToolUse", CLINE_JSON, (PUSH, LS)),
+    Hook("the call itself, on a marked line", "cline", "PreToolUse", """jq -r '.tool_call.input.commands[0]' | grep -q rm && printf 'a log\\nHOOK_CONTROL\\t{"cancel":true,"errorMessage":"no rm"}\\n'; exit 0""", (RM, LS)),
+    Hook("a rewrite", "cline", "PreToolUse", """echo '{"overrideInput":{"commands":["echo safe"]}}'""", (RM,)),
+    Hook("context after a tool", "cline", "PostToolUse", """jq -r .postToolUse.result | grep -q failed && echo '{"contextModification":"fix the tests"}' || true""", (AFTER_BASH,)),
+    Hook("context at the start", "cline", "TaskStart", """echo '{"contextModification":"house rules"}'""", (START,)),
+]  # fmt: skip
+
+HOOKS = [*CLAUDE, *CURSOR, *OTHERS, *PAGES, *GUESTS]
 FILES = {
     ".env": "SECRET=1\n", "src/old.py": "a = 1\nb = 2\n", "blocked.txt": "rm -rf build\n", "NOTES.md": "the notes\n",
     "TODO.md": "- [ ] tests\n", "out/.keep": "",

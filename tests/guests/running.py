@@ -15,14 +15,14 @@ from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hostkit.transcripts import Entry
-from onehook.hosts import having, load, wire_of
+from onehook.hosts import GUESTS, guest, having, load, wire_of
 from onehook.manifest.load import load_manifest
 from onehook.runner import answer
 from onehook.setup.imports import Import, Taken, manifest_string
 from onehook.setup.plugins import hooks_of_pages
 from tests.guests.corpus import FILES, Fire, Hook
 
-FLAT = ("cursor", "copilot")
+FLAT = ("cursor", "copilot", "windsurf")
 SESSION = "5e551011-0000-4000-8000-000000000000"
 # A session takes the words of whichever agent runs, but these are the hook's own.
 COMMON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
@@ -68,6 +68,8 @@ def policy_of(hook: Hook, project: Path) -> Any:
     """The manifest that `onehook import` makes of it."""
     if hook.page:
         return _policy_of_page(hook, project)
+    if hook.host in GUESTS:
+        return _policy_of_guest(hook, project)
     place = Place("project", project / "config.json", "json", project)
     (borrowed,) = load(hook.host, "imports").handlers(entry_of(hook, project), None if hook.host == "droid" else place)
     assert not borrowed.refused, borrowed.refused
@@ -88,6 +90,18 @@ def _policy_of_page(hook: Hook, project: Path) -> Any:
     return load_manifest(str(project / "onehook.toml"), manifest_string(Import(carried=taken), "onehook.toml").encode())
 
 
+def _policy_of_guest(hook: Hook, project: Path) -> Any:
+    """The hooks of an agent that is not a host are found where they are."""
+    folder = {"windsurf": ".windsurf", "cline": ".clinerules/hooks"}[hook.host]
+    (project / folder).mkdir(parents=True, exist_ok=True)
+    if hook.host == "windsurf":
+        (project / folder / "hooks.json").write_text(json.dumps(entry_of(hook, project)), encoding="utf-8")
+    else:
+        (project / folder / hook.event).write_text(f"#!/bin/bash\n{hook.run}\n", encoding="utf-8")
+    taken = [Taken(hook.host, *one) for one in guest(hook.host).found(Machine(project.parent, project), "project")]
+    return load_manifest(str(project / "onehook.toml"), manifest_string(Import(carried=taken), "onehook.toml").encode())
+
+
 def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tuple[str, str]) -> Event:
     """What happens, as this agent tells it."""
     unified, tool, fields = fire
@@ -101,6 +115,9 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
         given = sample(unified, tool, session_id=SESSION, cwd=str(project), **placed)
         given._transcript = path
         payload = load(host, "reverse").payload(load(host, "reverse").parts(given)[0], native_event)
+        if host in GUESTS:  # nothing reads what it sends but its hooks
+            given._raw = compact(payload).encode()
+            return given
         event = wire_of(host).parse(payload, native_event or unified)
     except OnehookError as error:
         raise NotThere(str(error)) from None
@@ -138,7 +155,9 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
         return Seen(Response(), left_in(project))
     run: Any = hook.run.replace("{files}", str(project))
     words = (
-        [run, *hook.keys["args"]] if "args" in hook.keys else ["bash" if hook.host in ("gemini", "qwen", "copilot") else "sh", "-c", run]
+        [run, *hook.keys["args"]]
+        if "args" in hook.keys
+        else ["bash" if hook.host in ("gemini", "qwen", "copilot", "windsurf", "cline") else "sh", "-c", run]
     )
     done = subprocess.run(
         words,

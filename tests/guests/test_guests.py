@@ -35,7 +35,8 @@ IDS = [f"{hook.host}: {hook.name}" for hook in HOOKS]
 
 def hosts_for(hook: Hook, number: int) -> list[str]:
     """The agents on which a hook is started for the event of this number: all for the first, two for what it lets pass."""
-    return list(HOSTS) if number == 0 else list(dict.fromkeys([hook.host, HOSTS[(HOOKS.index(hook) + number) % len(HOSTS)]]))
+    own = [hook.host] if hook.host in HOSTS else []
+    return list(HOSTS) if number == 0 else list(dict.fromkeys([*own, HOSTS[(HOOKS.index(hook) + number) % len(HOSTS)]]))
 
 
 def compared(hook: Hook, folder: Path) -> Iterator[tuple[str, Fire, Any, Any]]:

@@ -11,7 +11,7 @@ import click
 
 from onehook.cli.choices import Verb, hosts_option, json_option, machine_of, pick, print_json, project_option
 from onehook.hostkit.imports import shortened
-from onehook.hosts import HOSTS, readers_of
+from onehook.hosts import GUESTS, HOSTS, readers_of
 from onehook.setup.imports import importable
 
 if TYPE_CHECKING:
@@ -56,8 +56,9 @@ def command(
 ) -> None:
     """Read the hooks and the permission lists of some agents and write one file that holds them on every agent.
 
-    What cannot be imported is listed with the reason, and stays where it is. Permission lists stay in any case. Hooks stay without
-    --take-over: install the file only on the other agents, or the hooks run twice.
+    What cannot be imported is listed with the reason, and stays where it is. Permission lists stay in any case, and so do the hooks of
+    agents that onehook cannot be installed on. Other hooks stay without --take-over: install the file only on the other agents, or they
+    run twice.
 
     \b
     Examples:
@@ -170,10 +171,10 @@ def _conclude(found: Import, originals: list[tuple[Path, Path]], target: Path, t
     click.echo(f"wrote {target}: {count} imported, {refused} not imported")
     for path, copy in originals:
         click.echo(f"removed them from {path}; to undo: cp {shlex.quote(str(copy))} {shlex.quote(str(path))}")
-    if take_over or not found.carried:
+    if take_over or all(taken.host in GUESTS for taken in found.carried):
         click.echo(f"Next: onehook install {shlex.quote(str(target))}")
         return
-    sources = list(dict.fromkeys(taken.host for taken in found.carried))
+    sources = list(dict.fromkeys(taken.host for taken in found.carried if taken.host in HOSTS))
     # Some agents also read another agent's config, so the originals already run there.
     running = list(dict.fromkeys([*sources, *(reader for host in sources for reader in readers_of(host))]))
     others = [host for host in configurable() if host not in running]

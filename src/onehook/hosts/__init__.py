@@ -1,6 +1,7 @@
 """The hosts: one folder for each agent, with one module for each part. interface.py declares the parts and all their members.
 
-To add a host: a folder here, case files under tests/hosts/<id>/, and its name in HOSTS. Nothing else lists hosts.
+To add a host: a folder here, case files under tests/hosts/<id>/, and its name in HOSTS. Nothing else lists hosts. A guest has the parts
+`wire` (its tables alone), `reverse` and `imports`, and its name in GUESTS.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Event
-    from onehook.hosts.interface import Load, LoadOptional
+    from onehook.hosts.interface import GuestImports, Load, LoadOptional
     from onehook.hosts.interface import Wire as Wire
 
 
 HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "contract")
+# Agents that nothing can be installed on. Their folders have what it takes to import hooks that are written for them, and to run those on
+# the hosts. With the other parts of a host such a folder becomes one.
+GUESTS = ("windsurf", "cline")
 Options.hosts = HOSTS  # so that a policy which names an agent that does not exist is told so
 # Which hosts also run the hook configuration of another, by a key that only they send. Generated from READS_CONFIG_OF and SENDS, so that
 # an event asks it without loading every host: python -m onehook.docgen.registry
@@ -26,7 +30,7 @@ READ_BY = {"claude": {"cursor_version": "cursor", "sessionId": "copilot", "times
 
 
 def _check(name: str) -> None:
-    if name not in HOSTS:
+    if name not in HOSTS and name not in GUESTS:
         raise UsageError(f"unknown host {name!r}; the hosts are {', '.join(HOSTS)}")
 
 
@@ -53,6 +57,12 @@ optional: LoadOptional = _optional
 def having(part: str) -> list[str]:
     """The hosts that have the named part."""
     return [name for name in HOSTS if _optional(name, part) is not None]
+
+
+def guest(name: str) -> GuestImports:
+    """The part of a guest that finds its hooks."""
+    found: GuestImports = _load(name, "imports")
+    return found
 
 
 def wire_of(name: str) -> Wire:

@@ -155,6 +155,28 @@ class Imports(Protocol):
     def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: where it matters which file they are in
 
 
+class GuestWire(Protocol):
+    """wire.py of a guest: the tables of a Wire. There is nothing to parse or to render for an agent that onehook does not run in."""
+
+    @property
+    def ID(self) -> str: ...
+    @property
+    def EVENTS(self) -> Mapping[str, Row]: ...
+
+    def caps(self, event: Event) -> Caps: ...
+
+
+class GuestImports(Protocol):
+    """imports.py of a guest."""
+
+    @property
+    def TITLE(self) -> str: ...  # the agent's name for users
+    @property
+    def STOP_LIMIT(self) -> int: ...  # how often in a row the agent lets a hook refuse a stop
+
+    def found(self, machine: Machine, scope: str) -> Iterator[tuple[Place, Borrowed]]: ...  # the hooks of a scope, and where they are
+
+
 class Permissions(Protocol):
     """permissions.py: the agent's own permission lists as entries of [permissions] in a rules file, for `onehook import`."""
 
@@ -226,6 +248,10 @@ def conforms(
     judge: Judge | None = None,
 ) -> None:
     """Called under TYPE_CHECKING in each host's `__init__.py`, with every part that the host has."""
+
+
+def conforms_as_guest(*, wire: GuestWire, reverse: Reverse, imports: GuestImports) -> None:
+    """The same for a guest."""
 
 
 class Load(Protocol):

@@ -114,7 +114,12 @@ class _Part:
         return compact(meaning) if meaning else ""
 
     def _foreign(self, stdout: str) -> bool:
-        """Whether an answer is in no words of the dialect. Its agent would ignore it, and so a deny in another agent's words."""
+        """Whether an answer is in no words of the dialect. Its agent would ignore it, and so a deny in another agent's words.
+
+        In a dialect without words, where the exit code alone answers, a program may print what it likes.
+        """
+        if not self.dialect.ANSWERS:
+            return False
         try:
             body = loads(stdout.strip())
         except PayloadError:

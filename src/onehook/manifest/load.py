@@ -12,7 +12,7 @@ import time
 
 from onehook.cache import JUDGE, LAUNCHER
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, Hooks, Options, Registration, Response, UsageError, merge, wildcard, withheld
-from onehook.hosts import HOSTS, having, wire_of
+from onehook.hosts import GUESTS, HOSTS, having, wire_of
 from onehook.manifest.dialects import OWN_DIALECT, answers, dialect_of
 from onehook.manifest.programs import AT_ONCE
 
@@ -139,8 +139,8 @@ def _checked(path: str, number: int, entry: dict[str, Any], model: Mapping[str, 
         raise wrong('mode must be "observe" or "enforce"')
     if not isinstance(entry.get("name", ""), str):
         raise wrong("name must be a string")
-    if entry.get("speaks") not in (*HOSTS, OWN_DIALECT):
-        raise wrong(f"speaks must be one of {', '.join((*HOSTS, OWN_DIALECT))}")
+    if entry.get("speaks") not in (*HOSTS, *GUESTS, OWN_DIALECT):
+        raise wrong(f"speaks must be one of {', '.join((*HOSTS, *GUESTS, OWN_DIALECT))}")
     for host in entry.get("hosts", []):
         if host not in HOSTS:
             raise wrong(f"unknown agent {host!r}; known agents: {', '.join(HOSTS)}")

@@ -12,7 +12,7 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, UsageError
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, shortened
 from onehook.hostkit.permissions import Listed
-from onehook.hosts import HOSTS, having, load, wire_of
+from onehook.hosts import GUESTS, HOSTS, guest, having, load, wire_of
 from onehook.places import state_folder
 from onehook.setup import plugins
 from onehook.setup.command import is_ours
@@ -43,7 +43,8 @@ class Taken:
     def origin(self) -> str:
         path = self.place.path
         inside = self.place.scope != "user" and path.is_relative_to(self.place.root)
-        return f"{path.relative_to(self.place.root) if inside else path} {show_path(self.hook.path)}"
+        shown = str(path.relative_to(self.place.root) if inside else path)
+        return f"{shown} {show_path(self.hook.path)}" if self.hook.path else shown
 
     @property
     def event(self) -> str:
@@ -54,7 +55,7 @@ class Taken:
         """The unified name; if the host has several events for it and this is not the first, the host's own name."""
         events = wire_of(self.host).EVENTS
         first = next(name for name in events if events[name].event == self.event)
-        if first == self.hook.event:
+        if first == self.hook.event and not events[first].tool:
             return self.event
         return f"{self.host}:{self.hook.event}" if self.hook.event in (*EVENTS, *EXTENDED_EVENTS) else self.hook.event
 
@@ -101,13 +102,22 @@ class Import:
 
 
 def importable() -> list[str]:
-    return [host for host in HOSTS if host in {*having("imports"), *having("permissions")}]
+    return [*(host for host in HOSTS if host in {*having("imports"), *having("permissions")}), *GUESTS]
+
+
+def title_of(name: str) -> str:
+    return guest(name).TITLE if name in GUESTS else config_of(name).TITLE
 
 
 def collect(hosts: Sequence[str], scope: str, machine: Machine, model: dict[str, str] | None = None) -> Import:
     """Every configured hook of these hosts except onehook's own entries, and those of the plugins that they have installed."""
     found = Import(model=model or {})
-    for host in hosts:
+    for name in (name for name in hosts if name in GUESTS):
+        taken = [Taken(name, place, hook) for place, hook in guest(name).found(machine, scope)]
+        found.carried += [one for one in taken if not one.hook.refused]
+        found.refused += [one for one in taken if one.hook.refused]
+        found.notes += [] if taken else [f"{title_of(name)} has no hooks in its {scope} scope"]
+    for host in (host for host in hosts if host in HOSTS):
         config, before = config_of(host), len(found.carried) + len(found.refused) + len(found.permissions)
         found.permissions += _permissions(host, scope, machine)
         places = read_by(host, scope, machine) if host in having("imports") else []
@@ -235,7 +245,7 @@ def _stand_in(host: str, event: str, source: str) -> str:
 
 def manifest_string(found: Import, name: str) -> str:
     limits = [taken.hook.stop_limit or load(taken.host, "imports").STOP_LIMIT for taken in found.carried if taken.event in STOPS]
-    blocks = [HEAD.format(sources=", ".join(config_of(host).TITLE for host in found.hosts), name=name)]
+    blocks = [HEAD.format(sources=", ".join(map(title_of, found.hosts)), name=name)]
     blocks += [f"stop_limit = {max(limits)}\n"] if limits else []
     blocks += [*_permission_block(found), *_model_block(found), *(_block(several) for several in _alike(found.carried))]
     lines = [f"#   {taken.origin}: {shortened(taken.hook.shown)}: {taken.hook.refused}" for taken in found.refused]

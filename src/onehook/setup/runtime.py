@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onehook.hosts import HOSTS
+from onehook.hosts import GUESTS, HOSTS
 from onehook.setup.files import FileEdit
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def runtime_files() -> dict[str, bytes]:
 
 def closure() -> set[Path]:
     """Everything that an event may import: from the launcher on, and what is loaded by its name."""
-    by_name = [PACKAGE / "hosts" / host / part for host in HOSTS for part in _PARTS]
+    by_name = [PACKAGE / "hosts" / host / part for host in (*HOSTS, *GUESTS) for part in _PARTS]
     waiting = [PACKAGE / "launch.py", *(path for path in by_name if path.is_file()), *(PACKAGE / "policies").glob("*.py")]
     seen: set[Path] = set()
     while waiting:
