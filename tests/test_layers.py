@@ -20,6 +20,7 @@ LAYERS = (
     ("onehook.runner", "onehook.recorder"),
     ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
+    ("onehook.pins",),
     ("onehook.rules",),
     ("onehook.packs",),
     ("onehook.manifest",),
@@ -43,7 +44,7 @@ MANIFEST = (
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.trust")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
-HOT = (*WAY, "pause", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
+HOT = (*WAY, "pause", "pins", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
 
 
 def module_name(path):

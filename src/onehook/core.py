@@ -659,6 +659,10 @@ class Pause:
         return not self.rules or any(covers_rule(rule, name) for rule in self.rules)
 
 
+class PinError(UsageError):
+    """The policy, or a file that it loads, is not as it was when a person pinned it."""
+
+
 class Registration:
     """One handler and what it wants to see. With `observed`, its answers are recorded and have no effect."""
 

@@ -9,7 +9,7 @@ import sys
 
 from onehook.cache import SiteOnDemand, compiled, standard_names
 from onehook.codec import dumps
-from onehook.core import HandlerError, Hooks, OnehookError, Options, UsageError
+from onehook.core import HandlerError, Hooks, OnehookError, Options, PinError, UsageError
 from onehook.hostkit.tools import absolute
 from onehook.system import is_file, os
 
@@ -40,6 +40,7 @@ def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str
         message["response"] = _checked(policy.dispatch(event)).to_dict()
     except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer
         message["error"] = explained(error)
+        message["unpinned"] = isinstance(error, PinError) or isinstance(error.__cause__, PinError)
         message["made"] = made_since(before)
     return message
 
@@ -102,11 +103,15 @@ def told(error: BaseException) -> str:
 # --- loading ---------------------------------------------------------------------------------------------------------------------
 
 
-def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
+def load_policy(path: str, given: dict[str, Any] | None = None, pin: str = "") -> Hooks:
     """The Hooks object of a policy file: the one named `hooks`, or the only one; of a manifest, the one that it describes.
 
-    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves.
+    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves. `pin`: see pins.py.
     """
+    if pin:
+        from onehook.pins import verify
+
+        verify(_place(path)[0], pin)
     try:
         with open(path, "rb") as file:
             source = file.read()
@@ -124,7 +129,12 @@ def load_policy(path: str, given: dict[str, Any] | None = None) -> Hooks:
     module.__file__, folder = _place(path)
     sys.modules["onehook_policy"] = module
     if folder not in [getattr(finder, "folder", None) for finder in sys.meta_path]:
-        sys.meta_path.insert(-1 if sys.meta_path[-1] is SiteOnDemand else len(sys.meta_path), Beside(folder))
+        sys.meta_path.insert(-1 if sys.meta_path[-1] is SiteOnDemand else len(sys.meta_path), Beside(folder, bool(pin)))
+        if pin:
+            from onehook.pins import Inside, source_of
+
+            source = source_of(module.__file__)
+            sys.meta_path.insert(1, Inside(folder))  # behind the cache of onehook's own modules
     exec(compiled(source, module.__file__), module.__dict__)
     return hooks_in(module.__dict__, path)
 
@@ -135,14 +145,19 @@ class Beside:
     The folder is not put into sys.path: subprocess tries msvcrt everywhere, and would run a msvcrt.py that lies there.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, pinned: bool = False) -> None:
         self.folder = folder
+        self.pinned = pinned
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if path is not None or name in standard_names() or name in _LOOKED_FOR:
             return None
         finder: Any = sys.modules["_frozen_importlib_external"]
         spec: ModuleSpec | None = finder.PathFinder.find_spec(name, [self.folder])
+        if self.pinned:
+            from onehook.pins import held
+
+            return held(spec)
         return spec
 
 

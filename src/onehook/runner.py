@@ -46,7 +46,7 @@ class Request:
     `problem` says what is wrong with it; the rest is then what could be understood.
     """
 
-    __slots__ = ("arguments", "begun", "event_name", "given", "hosts", "known", "load", "pause", "policy", "probe", "problem")
+    __slots__ = ("arguments", "begun", "event_name", "given", "hosts", "known", "load", "pause", "pin", "policy", "probe", "problem")
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class Request:
         arguments: Sequence[str] = (),
         problem: str = "",
         pause: Pause | None = None,
+        pin: str = "",
     ) -> None:
         self.begun = time.monotonic()
         self.load = load
@@ -73,6 +74,7 @@ class Request:
         self.arguments = arguments
         self.problem = problem
         self.pause = pause  # what a person has paused
+        self.pin = pin  # what the policy must be: see pins.py
 
     def options(self) -> Options:
         """Before the policy was asked."""
@@ -95,7 +97,7 @@ class Request:
 def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: dict[str, Any] | None = None, host: str = "") -> Request:
     """Read the command line. Good options are taken beside bad ones, so that --fail closed holds for the report of those."""
     policies: list[str] = []
-    named: dict[str, list[str]] = {"host": [], "event": [], "probe": []}
+    named: dict[str, list[str]] = {"host": [], "event": [], "probe": [], "pin": []}
     given: dict[str, Any] = {}
     problems: list[str] = []
     for name, value in (overrides or {}).items():
@@ -121,8 +123,9 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
     if hooks is None and not policies:
         problems.append(f"no policy given\nusage: {USAGE}")
     policy = policies[0] if policies else ""
+    pin = "".join(named["pin"][-1:])
     return Request(
-        (lambda: load_policy(policy, given)) if hooks is None else lambda: hooks,
+        (lambda: load_policy(policy, given, pin)) if hooks is None else lambda: hooks,
         policy=policy if hooks is None else "",
         hosts=[host] if host else named["host"],
         event_name="".join(named["event"][-1:]),
@@ -132,6 +135,7 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
         arguments=arguments,
         problem=problems[0] if problems else "",
         pause=_pause(given),
+        pin=pin,
     )
 
 

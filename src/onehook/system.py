@@ -30,6 +30,17 @@ def variable(name: str) -> str:
     return str(raw.get(name.encode(), b"").decode("utf-8", "surrogateescape"))
 
 
+def sha256() -> Any:
+    """A new SHA-256, without hashlib: that loads OpenSSL, which takes longer than all the rest."""
+    # By its version: to look for a module that is not there would import site, which takes longer still.
+    for name in ("_sha2" if sys.version_info >= (3, 12) else "_sha256", "hashlib"):
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            continue
+    raise OSError("this Python has no SHA-256")
+
+
 def state_folder() -> str:
     """Where onehook keeps what it must remember: $ONEHOOK_STATE_DIR, else the user's state folder."""
     named = variable("ONEHOOK_STATE_DIR")

@@ -37,6 +37,11 @@ def concluded(wire: Wire, event: Event, message: Message, options: Options, nois
             return words_of(wire, event, _PROBES[probe] if probe else Response(**response), options, noise)
         except Exception as error:
             problem = told(error)
+    if message.get("unpinned") and gates(wire, event):  # however it wants to fail: this is not the policy that could say so
+        reason = f"onehook: {problem}. Ask the person to run `onehook trust`, which shows the change and pins it anew"
+        output = words_of(wire, event, Response("deny", reason), options, noise)
+        output.error = str(problem)
+        return output
     return failed(wire, event, str(problem), options, noise)
 
 

@@ -437,15 +437,24 @@ def test_a_person_is_asked_for_trust_and_shown_what_it_is(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusts: bool
 ) -> None:
     store = tmp_path / "home" / ".codex" / "config.toml"
-    asked = answering(monkeypatch, True, trusts)
+    asked = answering(monkeypatch, False, True, trusts)
     output = onehook("install", "policy.py", "--hosts", "codex").output
-    assert asked == ["Write?", "Trust them?"]
+    assert asked == ["Pin it?", "Write?", "Trust them?"]
     assert '+trust_level = "trusted"' in output and output.count("+trusted_hash") == 5
     assert store.exists() is trusts
     assert (f"trust          written to {store}" in output) is trusts
     asked = answering(monkeypatch, trusts)
     onehook("install", "policy.py", "--hosts", "codex")
     assert asked == ([] if trusts else ["Trust them?"])
+
+
+def test_a_person_is_asked_once_whether_to_pin_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answering(monkeypatch, True, True) == []
+    assert "`onehook trust`" in onehook("install", "policy.py", "--hosts", "cursor").output
+    assert "--pin" in (project / ".cursor" / "hooks.json").read_text()
+    asked = answering(monkeypatch)
+    onehook("install", "policy.py", "--hosts", "cursor")
+    assert asked == [] and "--pin" in (project / ".cursor" / "hooks.json").read_text()
 
 
 def test_trust_is_in_the_plan_and_uninstall_takes_it_back(project: Path, tmp_path: Path) -> None:
@@ -500,7 +509,7 @@ def repository(project: Path) -> Path:
 
 
 def test_in_a_repository_install_asks_who_it_is_for(repository: Path) -> None:
-    shown = at_a_terminal("install", "policy.py", types="\ny\nn\n")  # the default
+    shown = at_a_terminal("install", "policy.py", types="\nn\ny\nn\n")  # the default
     assert "Who is the policy for?" in shown and "ignores what is only for you" in shown
     assert commits(repository) == {"policy.py"} and (repository / ".claude/settings.local.json").is_file()
     shown = at_a_terminal("install", "policy.py", types="team\ny\nn\n")
@@ -511,12 +520,12 @@ def test_in_a_repository_install_asks_who_it_is_for(repository: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [("--scope", "project"), ("--for", "team"), ("--portable",), ("--yes",)])
 def test_it_does_not_ask_if_it_is_told(repository: Path, arguments: tuple[str, ...]) -> None:
-    assert "Who is" not in at_a_terminal("install", "policy.py", *arguments, types="y\nn\n")
+    assert "Who is" not in at_a_terminal("install", "policy.py", *arguments, types="n\ny\nn\n")
 
 
 def test_nor_where_git_would_commit_nothing(repository: Path) -> None:
     (repository / ".gitignore").write_text(".claude/\n")
-    assert "Who is" not in at_a_terminal("install", "policy.py", types="y\nn\n")
+    assert "Who is" not in at_a_terminal("install", "policy.py", types="n\ny\nn\n")
 
 
 def test_without_a_terminal_it_installs_and_warns(repository: Path) -> None:

@@ -20,7 +20,7 @@ VERBS = {
     "explain": "Show which rule decides about a command, and why.",
     "rules": "List the rules that are on, with their levels.",
     "test": "Check the examples of every rule.",
-    "trust": "Let a user-wide install take all of this project's rules file.",
+    "trust": "Accept a change of a pinned policy, or all of this project's rules file.",
     "hosts": "List the supported agents and what their support is based on.",
     "import": "Turn existing hooks into a manifest that runs on every agent.",
     "prove": "Run the real agents against a scripted model and check what takes effect.",

@@ -23,9 +23,11 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Hooks, OnehookError, Op
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Wish
 from onehook.manifest.needs import events_of, tools_of
 from onehook.rules.load import Rules
-from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Program
+from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Program, names_policy
 from onehook.setup.files import FileEdit
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope, target
+
+LOCAL = {"project", "local"}  # the scopes of a project, between which --for moves a policy
 
 
 @click.command("install", cls=Verb)
@@ -51,6 +53,11 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option(
     "--portable", is_flag=True, help="As --for team: put the runtime into the repository (.onehook/), so that a clone needs only python3."
 )
+@click.option(
+    "--pin/--no-pin",
+    default=None,
+    help="Run POLICY and what it loads only as they are now; `onehook trust` accepts a change. [default: ask; yes for --scope enterprise]",
+)
 @click.option("--python", metavar="PATH|VERSION", help="The interpreter that runs the policy, 3.9 or newer. [default: onehook's own]")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
@@ -58,7 +65,8 @@ from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install,
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
-    timeout: float | None, trust: bool, portable: bool, python: str | None, project: str | None, dry_run: bool, yes: bool, as_json: bool,
+    timeout: float | None, trust: bool, portable: bool, pin: bool | None, python: str | None, project: str | None, dry_run: bool, yes: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 
@@ -73,6 +81,7 @@ def command(
       onehook install policy.py --hosts all --dry-run   show the changes first
       onehook install onehook.toml --observe            see what would be denied; install again without it to enforce
       onehook install policy.py --scope user --fail-closed
+      onehook install policy.py --pin                   deny everything if somebody changes the policy
       onehook install policy.py --hosts codex --trust   Codex runs the hooks from its next start on
     """
     machine = machine_of(project)
@@ -89,7 +98,10 @@ def command(
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
-    request = Request(path, scope, {host: named or events_of(hooks, host) for host in chosen}, wish, portable, trust, audience, program)
+    asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
+    pinned = _pinned(pin, path, scope, chosen, machine, asks, dry_run)
+    wanted = {host: named or events_of(hooks, host) for host in chosen}
+    request = Request(path, scope, wanted, wish, portable, trust, audience, program, pinned)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
@@ -117,6 +129,27 @@ def _program(policy: Path, python: str | None, scope: str, portable: bool, machi
     if program:
         check_imports(program.interpreter, policy)
     return program
+
+
+def _pinned(pin: bool | None, policy: Path, scope: str, hosts: Sequence[str], machine: Machine, asks: bool, dry_run: bool) -> str:
+    """The hash to pin the policy to; "" if it is not to be pinned. What is pinned already stays so, and only a person changes it."""
+    from onehook.setup.installed import config_files
+    from onehook.setup.person import require
+    from onehook.setup.pinning import pin_of
+    from onehook.setup.repin import pinned_in
+
+    files = [file for file in config_files(machine, list(hosts)) if file.place.scope == scope or {scope, file.place.scope} <= LOCAL]
+    before = [one.pin for one in pinned_in(files, machine) if one.policy == policy]
+    known = any(names_policy(found.command, policy, machine.project) for file in files for found in file.ours)
+    if pin is None:
+        pin = scope == "enterprise" or bool(before)
+        if not pin and asks and not known:
+            click.echo("A policy can be pinned: it and what it loads run only as they are now, and a change needs `onehook trust`.")
+            pin = click.confirm("Pin it?", default=False)
+    after = pin_of(policy) if pin else ""
+    if any(one != after for one in before) and not dry_run:
+        require("change what is pinned")
+    return after
 
 
 def _settled(scope: str | None, audience: str, portable: bool) -> tuple[str, bool]:

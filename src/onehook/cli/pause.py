@@ -42,7 +42,7 @@ def command(seconds: float, rules: tuple[str, ...], reason: str) -> None:
     from onehook.pause import add, clock
     from onehook.setup.person import require
 
-    require("onehook pause", terminal=True)
+    require("run onehook pause", terminal=True)
     _check(rules)
     entries = [add(rule, seconds, reason) for rule in rules or ("",)]
     what = f"{', '.join(rules)} {'are' if len(rules) > 1 else 'is'} paused" if rules else "Paused"

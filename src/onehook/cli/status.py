@@ -66,7 +66,8 @@ def _show(found: list[Row], machine: Machine) -> None:
     for heading in ("agent", "scope", "policy and config file", "events", "mode", "fail"):
         table.add_column(heading, overflow="fold")
     for row in found:
-        policy = _short(row.policy, machine) + (" (portable)" if row.portable else "")
+        traits = ", ".join(word for word, holds in (("portable", row.portable), ("pinned", row.pinned)) if holds)
+        policy = _short(row.policy, machine) + (f" ({traits})" if traits else "")
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
         rules = "".join(f"\n{count} {severity}" for severity, count in row.rules.items())
         by = f"\nrun by {_short(row.python, machine)}" + (f" with {', '.join(row.packages)}" if row.packages else "") if row.python else ""

@@ -1,33 +1,46 @@
-"""onehook trust: let a user-wide install take all of a project's rules file."""
+"""onehook trust: accept a change of a pinned policy, or let a user-wide install take all of a project's rules file."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from onehook.cli.choices import Verb, json_option, print_json, rules_file, rules_option
+from onehook.cli.choices import Verb, json_option, machine_of, print_json, rules_file, rules_option
+
+if TYPE_CHECKING:
+    from onehook.setup.repin import Pinned
 
 
 @click.command("trust", cls=Verb)
+@click.argument("policy", required=False)
 @rules_option
 @click.option("--revoke", is_flag=True, help="Trust it no longer.")
 @click.option("--list", "as_list", is_flag=True, help="Show every file that is trusted, and whether it has changed since.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @json_option
-def command(rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_json: bool) -> None:
-    """Trust the rules file of this project, as it is now.
+def command(policy: str | None, rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_json: bool) -> None:
+    """Accept what has changed since a person last looked: the pinned POLICY, or the rules file of this project.
 
-    An install with --scope user also applies the rules file of the project that an agent works in. Without trust it takes only what stops
-    something: rules, packs, levels, and the deny and ask lists. With trust it takes the rest too: programs, policies, the allow list and
-    options. Trust is for the content: after a change, trust it again.
+    A policy that was installed with --pin runs only as it was then. If it, or a file that it loads, has changed, this shows the
+    difference and pins it anew, here and in every other config that has it. Without POLICY: every pinned policy that has changed.
+
+    If none has, this is about the project's rules file: an install with --scope user also applies the rules file of the project that an
+    agent works in. Without trust it takes only what stops something: rules, packs, levels, and the deny and ask lists. With trust it
+    takes the rest too: programs, policies, the allow list and options. Trust is for the content: after a change, trust it again.
     """
     from onehook.rules.trust import digest, is_trusted, keep, trusted
     from onehook.setup.person import require
 
+    if policy or not (rules_path or revoke or as_list):
+        pinned = _pinned(policy)
+        if pinned:
+            require("run onehook trust")
+            _pin_anew(pinned, yes, as_json)
+            return
     entries = trusted()
     if as_list:
         rows = [{"file": path, "since": entry.get("since", ""), "unchanged": is_trusted(path)} for path, entry in entries.items()]
@@ -40,7 +53,7 @@ def command(rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_j
         return
     path = os.path.realpath(rules_file(rules_path))
     if not revoke:
-        require("onehook trust")
+        require("run onehook trust")
     if revoke:
         was = entries.pop(path, None) is not None
         keep(entries)
@@ -56,6 +69,55 @@ def command(rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_j
         click.confirm(f"Trust {path}?", default=False, abort=True)
     keep({**entries, path: {"sha256": digest(path), "since": time.strftime("%Y-%m-%d")}})
     _tell(path, as_json, {"trusted": True, "grants": grants}, "is trusted as it is now")
+
+
+def _pinned(policy: str | None) -> list[Pinned]:
+    """The pinned policies here that are not as they were pinned."""
+    from onehook.setup.installed import config_files
+    from onehook.setup.plan import absolute_policy
+    from onehook.setup.repin import pinned_in
+
+    machine = machine_of()
+    named = absolute_policy(policy) if policy else None
+    found = [one for one in pinned_in(config_files(machine), machine) if named in (None, one.policy)]
+    changed = [one for one in found if one.problem]
+    if policy and not changed:
+        raise click.ClickException(f"{policy} is {'as it was pinned' if found else 'not pinned here'}; there is nothing to accept")
+    return changed
+
+
+def _pin_anew(pinned: list[Pinned], yes: bool, as_json: bool) -> None:
+    from onehook.setup.apply import apply, until_fresh
+    from onehook.setup.journal import Journal
+    from onehook.setup.pinning import changes
+    from onehook.setup.plan import Plan
+    from onehook.setup.preview import unified_diff
+    from onehook.setup.repin import plan_repin
+
+    shown = [change for one in pinned for change in changes(one.policy, one.pin, one.launcher)]
+    if not as_json:
+        for line, edit in shown:
+            click.echo(line)
+            diff = unified_diff([edit], colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ) if edit else ""
+            click.echo(diff if edit else "  (no copy of the old text was kept)", nl=not edit)
+    if not yes and not as_json and sys.stdin.isatty():
+        click.confirm("Pin it as it is now?", default=False, abort=True)
+    machine, journal = machine_of(), Journal()
+
+    def carried() -> Plan:
+        plan = Plan()
+        for one in pinned:
+            plan_repin(plan, one, machine, journal)
+        apply(plan, journal)
+        return plan
+
+    until_fresh(carried)
+    files = list(dict.fromkeys(str(file.place.path) for one in pinned for file in one.files))
+    if as_json:
+        policies = list(dict.fromkeys(str(one.policy) for one in pinned))
+        print_json({"pinned": policies, "changes": [line for line, _ in shown], "files": files})
+    else:
+        click.echo(f"Pinned as it is now, in {', '.join(files)}")
 
 
 def _tell(path: str, as_json: bool, data: dict[str, Any], text: str) -> None:

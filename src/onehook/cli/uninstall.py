@@ -38,7 +38,7 @@ def command(policy: str | None, hosts: list[str], scope: str | None, project: st
     from onehook.setup.person import require
 
     if not dry_run:
-        require("onehook uninstall")
+        require("run onehook uninstall")
     machine = machine_of(project)
     chosen = configured_hosts(hosts, machine)
     scopes = [scope] if scope else ["user"] if machine.project == machine.home else ["project", "local"]

@@ -11,6 +11,7 @@ import os
 from onehook.codec import dumps, loads
 from onehook.core import PayloadError, UsageError
 from onehook.places import config_folder
+from onehook.system import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,15 +37,6 @@ def project_file(cwd: str, home: str = "") -> str:
         above = os.path.dirname(folder)
         folder = above if above != folder else ""
     return nearest
-
-
-def sha256() -> Any:
-    for name in ("_sha2", "_sha256", "hashlib"):  # the last loads OpenSSL, which takes longer than all the rest
-        try:
-            return __import__(name).sha256()
-        except ImportError:
-            continue
-    raise UsageError("this Python has no SHA-256")
 
 
 def digest(path: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from onehook.lock import Lock
 from onehook.setup.files import StaleError, sweep, write
 from onehook.setup.journal import Journal
+from onehook.setup.pinning import keep_copy
 from onehook.setup.plan import Plan
 
 _ATTEMPTS = 20
@@ -30,6 +31,8 @@ def apply(plan: Plan, journal: Journal) -> None:
             journal.forget(path)
         sweep(set(plan.own_folders))
         _remove_empty(plan.own_folders)
+        for pin, policy in plan.copies.items():
+            keep_copy(policy, pin)
         journal.settle(plan.edits, plan.first_states, plan.given)
         journal.sweep()
 

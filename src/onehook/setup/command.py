@@ -17,7 +17,8 @@ MARK = "onehook/launch"  # in the path of every launcher: the folder has this na
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/launch"
 
-OPTIONS = ("--host", "--event", "--mode", "--fail", "--timeout")  # what install writes after the policy, each with a value
+# What install writes after the policy, each with a value.
+OPTIONS = ("--host", "--event", "--mode", "--fail", "--timeout", "--layer", "--pin")
 
 _PLAIN = re.compile(r"[\w.-]+")
 _VARIABLE = re.compile(r"\$\{?(?:env:)?(\w+)(?::-[^}]*)?\}?(?=[/\\])")

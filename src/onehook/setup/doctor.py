@@ -19,6 +19,7 @@ from onehook.setup.elsewhere import committed, missing_imports
 from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown, standing
 from onehook.setup.interpreters import packages_in
 from onehook.setup.managed import changeable
+from onehook.setup.pinning import problem
 from onehook.setup.plan import config_of, present, starts_copy
 from onehook.setup.probe import may_run, probe_entries
 from onehook.setup.runtime import LAUNCH, edited_files, installed_version
@@ -159,7 +160,7 @@ def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
 def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
     """The command that writes the entries of this file again."""
     policy = policy_of(found.command, machine)
-    options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed"}
+    options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed", "--pin ": " --pin"}
     more = "".join(option for written, option in options.items() if written in found.command)
     written = read(found.command)
     # The interpreter of an environment is made from what the policy declares.
@@ -176,6 +177,7 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         )
     else:
         yield from _observing(policy, written, again)
+        yield from _pin(policy, written, machine)
         yield from _trusted(policy, machine)
         yield from _ended(policy)
     yield from committed(file, written, machine)
@@ -243,6 +245,17 @@ def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis
     elif source_says_closed(str(policy)) and written.option("fail") != "closed":
         text = f"{policy} fails closed, but was installed before it did: if Python cannot start, nothing is blocked"
         yield Diagnosis("warn", text, again)
+
+
+def _pin(policy: Path, written: Written, machine: Machine) -> Iterator[Diagnosis]:
+    """Whether a pinned policy is as it was pinned; if not, all is denied."""
+    pin = written.option("pin")
+    if not pin:
+        return
+    if wrong := problem(policy, pin, written.launcher_path(machine.project)):
+        yield Diagnosis("fail", f"{wrong}: every action is denied", f"onehook trust {shlex.quote(str(policy))}")
+    else:
+        yield Diagnosis("ok", "pinned: the policy and what it loads are as they were")
 
 
 def _changeable(written: Written, policy: Path, machine: Machine, again: str) -> Iterator[Diagnosis]:

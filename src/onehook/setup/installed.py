@@ -16,6 +16,7 @@ from onehook.policy import holds_rules, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.interpreters import packages_in
+from onehook.setup.pinning import problem as unpinned
 from onehook.setup.plan import config_of, configurable, present
 from onehook.setup.runtime import LAUNCH, installed_version
 from onehook.setup.sharing import repository, shared
@@ -100,6 +101,7 @@ class Row:
     audience: str = ""  # of a file in a git repository: "team" if it is portable, "me" if git ignores it
     python: str = ""  # the interpreter that install was given, or that of the environment with the policy's packages
     packages: tuple[str, ...] = ()  # those of the environment
+    pinned: bool = False
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -134,7 +136,9 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         if python and not Path(python).exists():
             note = note or f"the interpreter is gone: {python}; install again"
         audience = _audience(path, portable, machine) if file.place.scope in ("project", "local") else ""
-        more = (mode, severities, audience, python, packages)
+        pins = {(line.option("pin"), line.launcher_path(machine.project)) for line in written if line.option("pin")}
+        note = note or next((f"{wrong}; `onehook trust` shows the change" for pin in pins if (wrong := unpinned(Path(policy), *pin))), "")
+        more = (mode, severities, audience, python, packages, bool(pins))
         yield Row(file.host, file.place.scope, str(path), policy, events, fail, portable, note, matchers, *more)
 
 

@@ -47,7 +47,7 @@ def require(act: str, *, terminal: bool = False) -> None:
     who = agent_above(os.environ, processes_above()) or ("" if not terminal or has_terminal() else "there is no terminal here")
     if who:
         record("refused", what=act, why=who)
-        raise NotAPerson(f"only a person can run {act}, in a terminal of their own: {who}")
+        raise NotAPerson(f"only a person can {act}, in a terminal of their own: {who}")
 
 
 def agent_above(variables: Mapping[str, str], above: Iterator[Process]) -> str:

@@ -13,6 +13,7 @@ from onehook.core import STOPS
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
 from onehook.hosts import having, load, optional, wire_of
 from onehook.setup.command import (
+    LAUNCHER,
     PORTABLE_FOLDER,
     PORTABLE_LAUNCHER,
     Program,
@@ -46,6 +47,7 @@ class Plan:
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
     leftovers: list[Path] = field(default_factory=list)  # files that an interrupted run was about to write
     own_folders: list[Path] = field(default_factory=list)  # folders to remove once they are empty
+    copies: dict[str, Path] = field(default_factory=dict)  # pin -> the policy of which a copy is to be kept
     given: dict[Path, tuple[Given, ...]] = field(default_factory=dict)  # file -> the trust in it that is onehook's, where that changes
 
     def document(self, place: Place, escape_slashes: bool = False) -> Document:
@@ -71,6 +73,7 @@ class Request:
     trust: bool = False  # a person has said that the agents shall trust the entries
     audience: str = ""  # who it is for in a repository: "me", "team", or "" if nobody said so
     program: Program | None = None  # what runs the policy, if it is not this onehook
+    pin: str = ""  # the hash of the policy and of all that it loads, if that is to be checked at every event
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
         """The events to install on a host, and those that it does not have. `known`: those that it has."""
@@ -133,6 +136,10 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
         plan_runtime(plan, machine.project / PORTABLE_FOLDER, machine.project, more=TEXTS)
     elif request.program:
         _plan_program(plan, request.program)
+    if request.pin:
+        from onehook.setup.pinning import plan_list
+
+        plan_list(plan, request.policy, request.pin, _launcher(request, machine))
     targets = {host: target(host, request, machine) for host in hosts}
     for host, place in targets.items():
         if place is None:
@@ -150,6 +157,10 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
         plan.notes.append(f"--trust writes nothing for {', '.join(without)}: no question is asked there before hooks run")
     _plan_sharing(plan, [place for place in targets.values() if place], request, machine)
     return plan
+
+
+def _launcher(request: Request, machine: Machine) -> Path:
+    return machine.project / PORTABLE_LAUNCHER if request.portable else Path(request.program.launcher) if request.program else LAUNCHER
 
 
 def _plan_program(plan: Plan, program: Program) -> None:
@@ -303,7 +314,7 @@ def _commands(config: Config, event: str, request: Request, place: Place, machin
     return commands(
         request.policy,
         machine.project,
-        _arguments(config, event, request),
+        _arguments(config, event, request, place.scope),
         project_folder=config.PROJECT,
         inside_project=place.scope in ("project", "local"),
         portable=request.portable,
@@ -319,7 +330,7 @@ def _stoppable(config: Config, event: str) -> bool:
     return event not in STOPS and all(row.gates for row in rows)
 
 
-def _arguments(config: Config, event: str, request: Request) -> list[str]:
+def _arguments(config: Config, event: str, request: Request, scope: str) -> list[str]:
     arguments = [word for host in config.HOST_IDS for word in ("--host", host)]
     arguments += ["--event", event]
     if request.wish.observe:
@@ -327,7 +338,10 @@ def _arguments(config: Config, event: str, request: Request) -> list[str]:
     if request.wish.fail_closed:
         arguments += ["--fail", "closed"]
     seconds = f"{request.wish.deadline:.3f}".rstrip("0").rstrip(".")  # never 1e+06, which is not read back as a plain word
-    return [*arguments, "--timeout", seconds]
+    arguments += ["--timeout", seconds]
+    if scope == "enterprise":
+        arguments += ["--layer", "managed"]
+    return [*arguments, "--pin", request.pin] if request.pin else arguments
 
 
 def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> bool:
@@ -344,7 +358,8 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
     event = row.event if config.EVENTS.get(row.event) == found.event else found.event
     program = written.program if starts_copy(written.program, place.scope, machine) else None
     events = {host: {event: row.event}}
-    request = Request(written.policy_path(machine.project), place.scope, events, wish, written.portable, program=program)
+    policy, pin = written.policy_path(machine.project), written.option("pin")
+    request = Request(policy, place.scope, events, wish, written.portable, program=program, pin=pin)
     made = _commands(config, event, request, place, machine)
     if config.TRAITS.own_content is not None:
         data: Any = config.TRAITS.own_content(place, {event: made}, wish, machine).decode()
