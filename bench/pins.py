@@ -1,6 +1,6 @@
-"""What a pin costs an event: the same policies with and without --pin, interleaved. Processor time says more than the clock on a busy machine.
+"""What a pin costs an event: the same policies with and without --pin, interleaved, by processor time.
 
-    python bench/pins.py [rounds]
+python bench/pins.py [rounds]
 """
 
 from __future__ import annotations

@@ -224,7 +224,9 @@ def test_trust_shows_the_change_and_pins_it_in_every_config(project, monkeypatch
         assert onehook("install", str(policy), "--hosts", "claude", "--no-pin", "--yes").exit_code == 1
     result = onehook("trust", "--yes")
     assert result.exit_code == 0 and '-word = "rm"' in result.output and '+word = "RM"' in result.output
-    texts = [path.read_text(encoding="utf-8") for path in project.rglob("*") if path.is_file() and any(p.startswith(".") for p in path.parts)]
+    texts = [
+        path.read_text(encoding="utf-8") for path in project.rglob("*") if path.is_file() and any(p.startswith(".") for p in path.parts)
+    ]
     assert sum(f"{pin_of(policy)}" in text for text in texts) >= len(agents)
     findings = json.loads(onehook("doctor", "--no-fire", "--json", "--hosts", "codex").stdout)["findings"]
     assert not [one for one in findings if one["level"] == "fail"], "Codex trusts the new command as it did the old one"
