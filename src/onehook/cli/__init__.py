@@ -37,10 +37,6 @@ EXIT_CODES = {
 }
 
 
-def _module(verb: str) -> str:
-    return "import_" if verb == "import" else verb  # import is a keyword
-
-
 class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -48,7 +44,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"onehook.cli.{_module(cmd_name)}").command
+        module = "import_" if cmd_name == "import" else cmd_name  # import is a keyword
+        command: click.Command = importlib.import_module(f"onehook.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

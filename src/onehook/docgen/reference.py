@@ -67,7 +67,11 @@ def page(root: Path) -> str:
         *_section("Unified events", _events(EVENTS), DENIED),
         *_section("Extended events", "Events of single agents, under those agents' names.", _extended()),
         *_section("Unified tools", "A handler for a unified tool gets the calls of these tools.", _tools()),
-        *_section("Command line", "Every verb explains itself with `--help`.", table(("verb", "what it does"), _code_first(VERBS.items()))),
+        *_section(
+            "Command line",
+            "Every verb explains itself with `--help`.",
+            table(("verb", "what it does"), [(f"`{verb}`", text) for verb, text in VERBS.items()]),
+        ),
         *_section("Exit codes", *_exit_codes()),
     ]
     return "\n".join(parts) + "\n"
@@ -83,10 +87,6 @@ def table(heads: tuple[str, ...], rows: Rows) -> str:
 
 def _row(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _code_first(rows: Iterable[tuple[Any, str]]) -> Rows:
-    return [(f"`{name}`", text) for name, text in rows]
 
 
 def _described(*things: Any) -> str:

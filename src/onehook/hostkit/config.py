@@ -142,10 +142,6 @@ class Diagnosis:
 Slot = tuple[str, ...]
 
 
-def _no_more(machine: Machine) -> Iterable[Path]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Switches:
     """What can switch the agent's hooks off, beside the files that it reads hooks from and the one that it keeps trust in.
@@ -153,17 +149,9 @@ class Switches:
     `python -m onehook.docgen.registry` writes it into onehook.policies.agent_files, for self_protect.
     """
 
-    files: Callable[[Machine], Iterable[Path]] = _no_more  # files and folders
+    files: Callable[[Machine], Iterable[Path]] = lambda machine: ()  # files and folders
     words: tuple[str, ...] = ()  # of its command line: verbs and options. * stands for the rest of a word; several words in this order
     variables: tuple[str, ...] = ()
-
-
-def _same_slot(place: Place, slot: Slot) -> Slot:
-    return slot
-
-
-def _nothing_elsewhere(machine: Machine, scope: str) -> list[tuple[Place, str]]:
-    return []
 
 
 @dataclass(frozen=True)
@@ -191,13 +179,13 @@ class Traits:
     whole: bool = False
     also_listed: tuple[str, ...] = ()  # the unified names that such a list may have instead of the agent's own
     # For an agent whose files are not all of one shape: where an entry goes in this file.
-    slot_in: Callable[[Place, Slot], Slot] = _same_slot
+    slot_in: Callable[[Place, Slot], Slot] = lambda place, slot: slot
     # For an agent that has no file for command hooks: the content of a file that is onehook's alone, from the command for each event.
     own_content: Callable[[Place, Mapping[str, Commands], Wish, Machine], bytes] | None = None
     # For `onehook import`: the files of a scope that the agent reads hooks from, if they are not just the config's places.
     read_from: Callable[[Machine, str], list[Place]] | None = None
     # Files of another host that the agent runs hooks from as well, each with that host.
-    borrowed_from: Callable[[Machine, str], list[tuple[Place, str]]] = _nothing_elsewhere
+    borrowed_from: Callable[[Machine, str], list[tuple[Place, str]]] = lambda machine, scope: []
 
 
 def no_slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[Slot, Any]:

@@ -34,14 +34,6 @@ _BASH_ONLY = re.compile(
 _COMMAND = re.compile(r"[A-Za-z0-9_:*/=@,\" -]+")
 
 
-def _none_installed(machine: Machine, scope: str) -> list[Path]:
-    return []
-
-
-def _no_pages(machine: Machine, scope: str) -> Path | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Pages:
     """Markdown files with hooks in their front matter. Those run only while what the file describes is active."""
@@ -61,9 +53,9 @@ class Plugins:
     files: tuple[str, ...] = ("hooks/hooks.json",)
     data: tuple[str, ...] = ()  # variables that name a folder for its data
     replaced: tuple[str, ...] = ()  # what the agent replaces by the plugin's folder in the text of a command
-    installed: Callable[[Machine, str], list[Path]] = _none_installed  # the plugins that are on in a scope
+    installed: Callable[[Machine, str], list[Path]] = lambda machine, scope: []  # the plugins that are on in a scope
     pages: tuple[Pages, ...] = ()
-    pages_below: Callable[[Machine, str], Path | None] = _no_pages  # the folder of a scope that they are in
+    pages_below: Callable[[Machine, str], Path | None] = lambda machine, scope: None  # the folder of a scope that they are in
 
 
 @dataclass

@@ -58,14 +58,6 @@ class Report(NamedTuple):
     shown: str  # what a person saw
 
 
-def _no_step(command: str) -> None:
-    return None
-
-
-def _same_launch(launch: Launch) -> Launch:
-    return launch
-
-
 def always_asks(sandbox: Sandbox, launch: Launch) -> Launch:
     """`Traits.asks` of an agent that is started as a person starts it anyway."""
     return launch
@@ -79,10 +71,10 @@ class Traits:
     facts: tuple[Fact, ...] = ()  # what is known about some releases
     can: tuple[str, ...] = ()  # needs of scenarios that not every agent meets: strict, shows_user
     lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # mode -> need -> why the agent does not honour it in that mode
-    background: Callable[[str], Step | None] = _no_step  # a call of a tool for commands in the background, beside the one for commands
+    background: Callable[[str], Step | None] = lambda command: None  # a call of another tool, for commands in the background
     failing: str = "shell"  # the tool that a scenario makes fail; edit where a command that exits with an error has not failed
     reported_version: str = ""  # what the agent tells hooks, if that is not its own version
-    compactable: Callable[[Launch], Launch] = _same_launch  # for a compaction that needs more than one prompt
+    compactable: Callable[[Launch], Launch] = lambda launch: launch  # for a compaction that needs more than one prompt
     disable: Callable[[Sandbox, Launch], Launch] | None = None  # switches the installed hooks off, as a user's setting can
     # For an agent that skips untrusted hooks in headless runs: makes it do so, where prepare() gives the trust that only --trust would.
     asks: Callable[[Sandbox, Launch], Launch] | None = None

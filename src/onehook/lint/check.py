@@ -84,7 +84,9 @@ def _read_sources(policy: Policy) -> None:
 def _probe(policy: Policy, hosts: Sequence[str], limits: Limits) -> dict[int, Probed]:
     """Run the handlers. Those that seem slow run once more, in case the machine was busy."""
     rounds = {
-        handler.index: [(shot.host, shot.native_event, shot.payload) for shot in wanted(handler, _where(handler, hosts), _texts(handler))]
+        handler.index: [
+            (shot.host, shot.native_event, shot.payload) for shot in wanted(handler, places.meant_hosts(handler, hosts), _texts(handler))
+        ]
         for handler in policy.handlers
     }
     probed = loading.probe(policy.path, rounds)
@@ -96,10 +98,6 @@ def _probe(policy: Policy, hosts: Sequence[str], limits: Limits) -> dict[int, Pr
     for index, row in probed.items():
         policy.handlers[index].shapes |= row.shapes
     return probed
-
-
-def _where(handler: Handler, hosts: Sequence[str]) -> list[str]:
-    return places.meant_hosts(handler, hosts)
 
 
 def _texts(handler: Handler) -> list[str]:

@@ -38,7 +38,8 @@ def unreached(host: str, policy: Policy, entries: Sequence[Found], again: str) -
         if not installed:
             missing.setdefault(handler.event, []).append(handler.name)
         elif handler.event in TOOL_EVENTS:
-            reached = {tool: _is_reached(host, handler.event, tool, installed) for tool in _tools(handler)}
+            tools = TOOLS if not handler.tools or "*" in handler.tools else handler.tools
+            reached = {tool: _is_reached(host, handler.event, tool, installed) for tool in tools}
             left_out = [tool for tool, reaches in reached.items() if reaches is False]
             matchers = " and ".join(dict.fromkeys(repr(found.matcher) for found in installed))
             what = f"the {installed[0].event} entry has the matcher {matchers}, which leaves out {', '.join(left_out)}"
@@ -50,10 +51,6 @@ def unreached(host: str, policy: Policy, entries: Sequence[Found], again: str) -
         yield Diagnosis("fail", f"{', '.join(names)} never runs: the policy is not installed for {event}", again)
     for what, names in narrowed.items():
         yield Diagnosis("fail", f"{what}: {', '.join(names)} never sees it", again)
-
-
-def _tools(handler: Handler) -> Sequence[str]:
-    return TOOLS if not handler.tools or "*" in handler.tools else handler.tools
 
 
 def _is_reached(host: str, event: str, tool: str, entries: Sequence[Found]) -> bool | None:

@@ -113,7 +113,8 @@ class Fired:
         if not self.shots:
             missing = "; ".join(f"{host} {why}" for host, why in self.absent.items())
             raise AssertionError(f"{self.what} was not fired at any agent: {missing}")
-        wrong = [(shot, problem) for shot in self.shots if (problem := _broken(shot) if errors and shot.error else check(shot))]
+        problems = [f"error in the policy ({shot.effect}): {shot.error}" if errors and shot.error else check(shot) for shot in self.shots]
+        wrong = [(shot, problem) for shot, problem in zip(self.shots, problems) if problem]
         if wrong:
             raise AssertionError(self._message(wanted, wrong))
         return self
@@ -132,10 +133,6 @@ class Fired:
         if self.absent:
             lines.append(f"not fired at {', '.join(f'{host} ({why})' for host, why in self.absent.items())}")
         return "\n".join(lines)
-
-
-def _broken(shot: Shot) -> str:
-    return f"error in the policy ({shot.effect}): {shot.error}"
 
 
 def _plain(text: str) -> Any:

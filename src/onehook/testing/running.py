@@ -26,7 +26,8 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
     from onehook.codec import compact
     from onehook.setup.command import LAUNCHER, interpreter
 
-    argv = [interpreter(), "-I", "-S", str(LAUNCHER), os.path.abspath(policy), *_arguments(shot)]
+    arguments = [*(word for host in _host_ids(shot.host) for word in ("--host", host)), "--event", shot.native_event]
+    argv = [interpreter(), "-I", "-S", str(LAUNCHER), os.path.abspath(policy), *arguments]
     folder = shot.event.cwd if os.path.isdir(shot.event.cwd) else None
     with tempfile.TemporaryDirectory(prefix="onehook-fire-") as record:
         done = subprocess.run(
@@ -45,10 +46,6 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
         return Told(stdout, stderr, done.returncode, error=stderr or "the launcher recorded no answer")
     answer = recorded[0]["answer"]
     return Told(stdout, stderr, done.returncode, tuple(map(_loss, answer.get("dropped", []))), answer.get("error", ""))
-
-
-def _arguments(shot: Round) -> list[str]:
-    return [*(word for host in _host_ids(shot.host) for word in ("--host", host)), "--event", shot.native_event]
 
 
 def _host_ids(host: str) -> tuple[str, ...]:

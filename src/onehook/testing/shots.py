@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, HandlerError, Response, UsageError
-from onehook.hostkit.effects import Row, gates
+from onehook.hostkit.effects import gates
 from onehook.hostkit.reverse import SAMPLE_FIELDS, TOOL_KEYS, sample, unified_events
 from onehook.hostkit.tools import Tool
 from onehook.hosts import HOSTS, load, wire_of
@@ -181,16 +181,12 @@ def rounds(event: Event, host: str) -> list[Round]:
     made = []
     for number, piece in enumerate(pieces, 1):
         payload = reverse.payload(piece)
-        native = piece.native_event if piece.host == host else _native_event(wire.EVENTS, event.event)
+        native = piece.native_event if piece.host == host else next(name for name, row in wire.EVENTS.items() if row.event == event.event)
         parsed = wire.parse(payload, native)
         if event.tool in TOOLS and parsed.mcp is None and parsed.native_tool not in native_tools(host) and parsed.tool:
             raise Absent(f"has no tool {event.tool}")
         made.append(Round(host, host if len(pieces) == 1 else f"{host} {number}/{len(pieces)}", payload, parsed.native_event, parsed))
     return made
-
-
-def _native_event(events: Mapping[str, Row], unified: str) -> str:
-    return next(name for name, row in events.items() if row.event == unified)
 
 
 def captured(payload: dict[str, Any], hosts: Sequence[str]) -> tuple[str, Event]:

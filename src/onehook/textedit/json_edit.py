@@ -186,17 +186,12 @@ def _entry_text(key: str | None, value: Any, multiline: bool, indent: str, style
 
 def _replace(text: str, chain: list[Node], value: Any, style: Style) -> str:
     node = chain[-1]
-    if _same(node.value, value):
+    if json.dumps(node.value) == json.dumps(value):  # Python's 1 == True and 1 == 1.0 are different texts in JSON
         return text
     example = node if node.entries or len(chain) == 1 else chain[-2]
     multiline = is_broken(text, example) or (len(chain) == 1 and not node.entries)
     shown = render(value, multiline, line_indent(text, node.start), style)
     return text[: node.start] + shown + text[node.end :]
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: Python's 1 == True and 1 == 1.0 are different texts there."""
-    return json.dumps(one) == json.dumps(other)
 
 
 # ---- removing

@@ -28,17 +28,13 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         if event == "state":  # what a person trusts; no hook
             continue
         hook = Borrowed(event, path, kit.shown_of(handler))
-        hook.refused = _refusal(event, handler) or _take_matcher(hook, group.get("matcher"))
+        hook.refused = kit.no_command(TITLE, event, EVENTS, handler) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
             hook.run = str(handler["command"])
             hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUTS.get(event, 600.0))
             hook.background = handler.get("async") is True
             hook.losses += kit.lost(handler, _CARRIED)
         yield hook
-
-
-def _refusal(event: str, handler: dict[str, Any]) -> str:
-    return kit.no_command(TITLE, event, EVENTS, handler)
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:

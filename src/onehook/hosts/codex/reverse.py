@@ -38,7 +38,9 @@ def parts(event: Event) -> list[Event]:
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Codex would send for this event: the keys of its schema and no other."""
-    common = {"session_id": event.session_id, "transcript_path": _transcript(event), "cwd": event.cwd}
+    # Codex keeps rollout files; for what is none of them it sends null, as in an ephemeral session.
+    transcript = reverse.own_transcript(event, ID, ("/rollout-",)) or None
+    common = {"session_id": event.session_id, "transcript_path": transcript, "cwd": event.cwd}
     body: dict[str, Any] = {**common, "hook_event_name": name}
     if name == "SessionEnd":
         return {**body, "reason": "other"}
@@ -57,11 +59,6 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         body.update(_tool(event, name))
     body.update(reverse.filled(event, FIELDS.get(name, {})))
     return reverse.ordered(body, ("session_id", "turn_id", "agent_id", "agent_type"))
-
-
-def _transcript(event: Event) -> str | None:
-    """Codex keeps rollout files; for what is none of them it sends null, as in an ephemeral session."""
-    return reverse.own_transcript(event, ID, ("/rollout-",)) or None
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:

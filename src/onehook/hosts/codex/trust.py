@@ -34,7 +34,8 @@ def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> li
         return []
     told = asking.trusted(machine) if machine.ask_hosts else None
     grants: list[Grant] = []
-    if place.scope == "project" and not any(_trusts(stored, os.path.realpath(folder)) for folder in (machine.project, project)):
+    levels = [table_at(stored, "projects", os.path.realpath(folder)).get("trust_level") for folder in (machine.project, project)]
+    if place.scope == "project" and "trusted" not in levels:
         grants.append(Grant(("projects", os.path.realpath(project), "trust_level"), "trusted", "this project"))
     for entry in ours:
         key, expected = key_of(place, entry), hash_of(entry, machine.windows)
@@ -42,10 +43,6 @@ def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> li
         if not (written if told is None else told.get(key, False)):
             grants.append(Grant(("hooks", "state", key, "trusted_hash"), expected, f"the {entry.event} hook"))
     return grants
-
-
-def _trusts(stored: Any, folder: str) -> bool:
-    return table_at(stored, "projects", folder).get("trust_level") == "trusted"
 
 
 def key_of(place: Place, entry: Found) -> str:

@@ -281,14 +281,11 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     if context is not None:
         body["additionalContext"] = context
     if shape == "permission" and body and event.native_event in PASCAL:
-        body["hookSpecificOutput"] = _nested(event.native_event, body)
+        # The same in Claude Code's form, which VS Code's own hooks read; beside the flat keys Copilot CLI does not mind it.
+        nested = {"updatedInput" if key == "modifiedArgs" else key: value for key, value in body.items()}
+        body["hookSpecificOutput"] = {"hookEventName": event.native_event, **nested}
     lines = [dumps(body)] if body else []
     if response.user_message is not None:
         # The one thing that is shown to the user on every event; Copilot takes these lines out before it reads the answer.
         lines.insert(0, dumps({"type": "progress", "message": response.user_message}))
     return Output("\n".join(lines), 2 if denied and shape == "permission" else 0)
-
-
-def _nested(event: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The same in Claude Code's form, which VS Code's own hooks read; beside the flat keys Copilot CLI does not mind it."""
-    return {"hookEventName": event, **{"updatedInput" if key == "modifiedArgs" else key: value for key, value in body.items()}}

@@ -127,12 +127,8 @@ def problems(data: Any) -> list[str]:
 
 
 def _faults(event: str, groups: Any) -> list[str]:
-    dropped = kit.entry_faults(event, groups, _group_fault, _DROPPED)
+    dropped = kit.entry_faults(event, groups, lambda group: kit.group_fault(group, _handler_fault, ("command",)), _DROPPED)
     return dropped or kit.entry_faults(event, groups, _pattern_fault, "Droid never runs its hooks")
-
-
-def _group_fault(group: Any) -> str:
-    return kit.group_fault(group, _handler_fault, ("command",))
 
 
 def _pattern_fault(group: dict[str, Any]) -> str:

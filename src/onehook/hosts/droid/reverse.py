@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.core import Mcp
 
 LABEL = "Droid"
 ENV_FILE = "CLAUDE_ENV_FILE"
@@ -57,15 +56,12 @@ def variables(event: Event, project: str) -> dict[str, str]:
 def _tool(event: Event) -> tuple[str, dict[str, Any]]:
     tool, given = reverse.call_of(event)
     if event.mcp is not None:
-        return _mcp_name(event.mcp), given
+        server, tool = event.mcp.server, event.mcp.tool
+        return tool if not server and MCP_JOINT in tool else f"{server}{MCP_JOINT}{tool}", given
     if tool == "Delete":  # only a patch deletes
         return "ApplyPatch", {"input": reverse.patch_of(event.changes, event.cwd)}
     native = _NAMES.get(tool, tool)
     return native, reverse.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
-
-
-def _mcp_name(mcp: Mcp) -> str:
-    return mcp.tool if not mcp.server and MCP_JOINT in mcp.tool else f"{mcp.server}{MCP_JOINT}{mcp.tool}"
 
 
 _HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)

@@ -40,17 +40,13 @@ def told(body: Json) -> list[str]:
             texts += leaves(content)
         for block in objects(content):
             result = block.get("type") == "tool_result"
-            texts += leaves(_result_text(block)) if result else content_text([block])
+            texts += leaves("\n".join(content_text(block.get("content")))) if result else content_text([block])
     return texts
 
 
 def reply(turn: Turn, ask: Ask) -> Reply:
     message = _message(turn, ask)
     return sse_reply(_events(message), named=True) if ask.body.get("stream") is True else json_reply(message)
-
-
-def _result_text(block: Json) -> str:
-    return "\n".join(content_text(block.get("content")))
 
 
 def _message(turn: Turn, ask: Ask) -> Json:

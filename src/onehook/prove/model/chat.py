@@ -53,12 +53,9 @@ def _definition(tool: Json) -> Json:
     return obj(tool.get("custom")) if tool.get("type") == "custom" else obj(tool.get("function"))
 
 
-def _is_custom(call: Call, body: Json) -> bool:
-    return any(tool.get("type") == "custom" and _definition(tool).get("name") == call.tool for tool in objects(body.get("tools")))
-
-
 def _tool_call(call: Call, index: int, ask: Ask) -> Json:
-    if _is_custom(call, ask.body):
+    customs = [_definition(tool).get("name") for tool in objects(ask.body.get("tools")) if tool.get("type") == "custom"]
+    if call.tool in customs:
         body: Json = {"type": "custom", "custom": {"name": call.tool, "input": arguments_text(call)}}
     else:
         body = {"type": "function", "function": {"name": call.tool, "arguments": arguments_text(call)}}

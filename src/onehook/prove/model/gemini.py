@@ -45,7 +45,8 @@ def told(body: Json) -> list[str]:
         if content.get("role") in MODEL_ROLES:
             continue
         for part in objects(content.get("parts")):
-            texts += leaves(_response(part)) or content_text([part])
+            response = obj(_either(part, "functionResponse", "function_response")).get("response")
+            texts += leaves(response) or content_text([part])
     return texts
 
 
@@ -60,10 +61,6 @@ def reply(turn: Turn, ask: Ask) -> Reply:
 
 def _either(value: Json, camel: str, snake: str) -> Any:
     return value[camel] if camel in value else value.get(snake)
-
-
-def _response(part: Json) -> Any:
-    return obj(_either(part, "functionResponse", "function_response")).get("response")
 
 
 def _answer(turn: Turn, ask: Ask) -> Json:

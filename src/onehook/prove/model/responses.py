@@ -26,7 +26,8 @@ REQUIRED = ("input", (list, str), "a string or a list is required")
 
 
 def offered(body: Json) -> list[str]:
-    return [_full_name(*spot) for spot in _tools(body)]
+    """The names for scripts. Tools of `functions` are called by their bare name (Codex 0.166.0)."""
+    return [name if namespace in ("", "functions") else f"{namespace}.{name}" for namespace, name in _tools(body)]
 
 
 def told(body: Json) -> list[str]:
@@ -34,7 +35,7 @@ def told(body: Json) -> list[str]:
     if isinstance(body.get("input"), str):
         texts += leaves(body["input"])
     for item in objects(body.get("input")):
-        if _is_result(item):
+        if name_of(item.get("type")).endswith("_call_output"):
             texts += leaves(_result_text(item))
         elif item.get("role") not in MODEL_ROLES:
             texts += content_text(item.get("content")) + _sealed(item)
@@ -69,19 +70,10 @@ def _tools(body: Json) -> list[tuple[str, str]]:
     return found
 
 
-def _full_name(namespace: str, name: str) -> str:
-    """The name for scripts. Tools of `functions` are called by their bare name (Codex 0.166.0)."""
-    return name if namespace in ("", "functions") else f"{namespace}.{name}"
-
-
 def _sealed(item: Json) -> list[str]:
     """A subagent's task comes in parts for encrypted text, in which a scripted parent's words stay plain."""
     texts = [part.get("encrypted_content") for part in objects(item.get("content"))]
     return [text for text in texts if isinstance(text, str)]
-
-
-def _is_result(item: Json) -> bool:
-    return name_of(item.get("type")).endswith("_call_output")
 
 
 def _result_text(item: Json) -> str:
