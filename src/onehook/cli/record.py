@@ -14,9 +14,7 @@ from onehook.cli.choices import Verb, machine_of
 @click.command("record", cls=Verb, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The folder to write to. [default: onehook-record in the project]",
+    "--output", type=click.Path(file_okay=False, path_type=Path), help="The folder to write to. [default: onehook-record in the project]"
 )
 @click.option("--no-mask", is_flag=True, help="Keep credentials. By default, each is replaced by the name of the rule that found it.")
 @click.option("--rules", is_flag=True, help="List the rules that detect credentials, and exit.")

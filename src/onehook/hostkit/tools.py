@@ -227,12 +227,7 @@ def native_keys(event: Event, tool: Tool, modified_input: Mapping[str, Any]) -> 
 
 
 def begun(
-    host: str,
-    label: str,
-    events: Mapping[str, Row],
-    payload: dict[str, Any],
-    event_name: str,
-    sources: Mapping[str, str] | None = None,
+    host: str, label: str, events: Mapping[str, Row], payload: dict[str, Any], event_name: str, sources: Mapping[str, str] | None = None
 ) -> tuple[Event, Row]:
     """The event that a payload names, with the fields that most hosts send under the same names, and the event's row."""
     name = payload.get("hook_event_name", event_name)

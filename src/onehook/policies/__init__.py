@@ -44,23 +44,10 @@ _MODULES = {
     "todo_reminder": "notes",
 }
 __all__ = [  # noqa: PLE0604, RUF100  (made by __getattr__)
-    "budget",
-    "commit_rules",
-    "context_notes",
-    "dangerous_commands",
-    "dry_run",
-    "format_after_edit",
-    "git_guard",
-    "loop_guard",
-    "mcp_servers",
-    "protected_paths",
-    "run_before_stop",
-    "secrets",
-    "session_briefing",
-    "session_diary",
-    "tests_before_stop",
+    "budget", "commit_rules", "context_notes", "dangerous_commands", "dry_run", "format_after_edit", "git_guard", "loop_guard",
+    "mcp_servers", "protected_paths", "run_before_stop", "secrets", "session_briefing", "session_diary", "tests_before_stop",
     "todo_reminder",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

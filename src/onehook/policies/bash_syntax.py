@@ -7,18 +7,7 @@ Why not a package: tree-sitter-bash 0.25.1 takes the words after a redirect as r
 
 from __future__ import annotations
 
-from onehook.policies.bash_words import (
-    CLOSERS,
-    MAX_DEPTH,
-    NAME_CHARS,
-    NAME_START,
-    OPENERS,
-    Node,
-    Part,
-    Redir,
-    WordReader,
-    literal,
-)
+from onehook.policies.bash_words import CLOSERS, MAX_DEPTH, NAME_CHARS, NAME_START, OPENERS, Node, Part, Redir, WordReader, literal
 
 
 class Reader(WordReader):

@@ -40,18 +40,7 @@ class Redir:
 class Node:
     """A statement.  kind: simple, list, pipeline, group, for, function."""
 
-    __slots__ = (
-        "assigns",
-        "background",
-        "conditional",
-        "end",
-        "items",
-        "kind",
-        "name",
-        "redirs",
-        "start",
-        "words",
-    )
+    __slots__ = ("assigns", "background", "conditional", "end", "items", "kind", "name", "redirs", "start", "words")
 
     def __init__(self, kind: str, start: int = 0) -> None:
         self.kind, self.start, self.end = kind, start, start

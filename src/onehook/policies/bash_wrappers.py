@@ -248,10 +248,7 @@ def find(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
         if argv[i] not in ("-exec", "-execdir", "-ok", "-okdir"):
             i += 1
             continue
-        end = next(
-            (j for j in range(i + 1, len(argv)) if argv[j] == ";" or (argv[j] == "+" and argv[j - 1] == "{}")),
-            len(argv),
-        )
+        end = next((j for j in range(i + 1, len(argv)) if argv[j] == ";" or (argv[j] == "+" and argv[j - 1] == "{}")), len(argv))
         words = [Word(w.replace("{}", "\0\0")) for w in argv[i + 1 : end]]
         if words:
             out.append(Inner(f"find {argv[i]}", words))

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.policies.danger_files import (
-    check_find,
-    check_mv,
-    check_permissions,
-    check_rm,
-    check_rsync,
-    check_unknown_name,
-    check_writes,
-)
+from onehook.policies.danger_files import check_find, check_mv, check_permissions, check_rm, check_rsync, check_unknown_name, check_writes
 from onehook.policies.danger_git import force_push, git_call, git_danger, hard_reset, loses_untracked
 from onehook.policies.danger_services import (
     SQL_CLIENTS,

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from onehook.policies.bash_expand import Word
 from onehook.policies.danger_git import flags
-from onehook.policies.danger_paths import (
-    added_by_hand,
-    breadth,
-    empty_variable,
-    in_home,
-    is_critical,
-    is_device,
-    is_system,
-    normal,
-)
+from onehook.policies.danger_paths import added_by_hand, breadth, empty_variable, in_home, is_critical, is_device, is_system, normal
 from onehook.policies.shell import Command
 
 TYPE_CHECKING = False
@@ -78,10 +69,7 @@ def check_unknown_name(command: Command, strict: bool) -> Found | None:
 
 def check_find(command: Command, strict: bool) -> Found | None:
     args = command.argv[1:]
-    begin = next(
-        (i for i, w in enumerate(args) if w.startswith(("-", "(", "!")) and w not in ("-L", "-H", "-P")),
-        len(args),
-    )
+    begin = next((i for i, w in enumerate(args) if w.startswith(("-", "(", "!")) and w not in ("-L", "-H", "-P")), len(args))
     deletes = "-delete" in args or any(
         w in ("-exec", "-execdir") and [x.rsplit("/", 1)[-1] for x in args[i + 1 : i + 3] if x != "sudo"][:1] in (["rm"], ["shred"])
         for i, w in enumerate(args)

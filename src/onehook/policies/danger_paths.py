@@ -4,44 +4,13 @@ from __future__ import annotations
 
 from onehook.policies.bash_expand import Word
 
-SYSTEM = frozenset(
-    [
-        "etc",
-        "bin",
-        "sbin",
-        "lib",
-        "lib32",
-        "lib64",
-        "libx32",
-        "boot",
-        "dev",
-        "proc",
-        "sys",
-        "usr",
-        "System",
-        "Library",
-    ]
-)
+SYSTEM = frozenset(["etc", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "dev", "proc", "sys", "usr", "System", "Library"])
 SHARED = frozenset(["bin", "etc", "games", "include", "lib", "libexec", "man", "sbin", "share", "src", "doc", "locale", "zoneinfo"])
 SHALLOW = frozenset(["var", "opt", "srv", "mnt", "media", "private", "Volumes", "Applications", "snap", "nix"])
 # Folders of /var that many programs share; any other, and what is mounted, was put there by a person.
 OF_VAR = frozenset(["backups", "cache", "db", "lib", "local", "lock", "log", "mail", "opt", "root", "run", "spool"])
 HOMES = frozenset({"home", "Users"})
-PERSONAL = frozenset(
-    [
-        "Documents",
-        "Desktop",
-        "Downloads",
-        "Pictures",
-        "Library",
-        ".ssh",
-        ".gnupg",
-        ".aws",
-        ".config",
-        ".kube",
-        ".local",
-    ]
-)
+PERSONAL = frozenset(["Documents", "Desktop", "Downloads", "Pictures", "Library", ".ssh", ".gnupg", ".aws", ".config", ".kube", ".local"])
 CRITICAL_FILES = frozenset(["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/sudoers", "/etc/fstab", "/etc/crypttab"])
 # Whatever starts with one of these; a copy such as /etc/fstab.orig is none of the files above.
 CRITICAL = (

@@ -12,20 +12,7 @@ if TYPE_CHECKING:
     from onehook.policies.danger_files import Found
 
 FORMATTERS = ("mkfs", "wipefs", "shred", "mkswap", "blkdiscard", "sgdisk", "sfdisk", "cryptsetup-reencrypt")
-SQL_CLIENTS = frozenset(
-    [
-        "psql",
-        "mysql",
-        "mariadb",
-        "sqlite3",
-        "sqlcmd",
-        "clickhouse-client",
-        "cockroach",
-        "duckdb",
-        "mycli",
-        "pgcli",
-    ]
-)
+SQL_CLIENTS = frozenset(["psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "clickhouse-client", "cockroach", "duckdb", "mycli", "pgcli"])
 
 
 def check_format(command: Command, strict: bool) -> Found | None:
@@ -42,14 +29,7 @@ def check_kill(command: Command, strict: bool) -> Found | None:
 def check_shutdown(command: Command, strict: bool) -> Found | None:
     verb = next(iter(operands(command)), "")
     level = command.name in ("init", "telinit") and verb in ("0", "6")
-    unit = command.name == "systemctl" and verb in (
-        "poweroff",
-        "reboot",
-        "halt",
-        "kexec",
-        "suspend",
-        "hibernate",
-    )
+    unit = command.name == "systemctl" and verb in ("poweroff", "reboot", "halt", "kexec", "suspend", "hibernate")
     plain = command.name in ("shutdown", "reboot", "halt", "poweroff") and not {"-c", "--help"} & set(command.argv)
     return ("shutdown", "it stops or restarts the machine") if level or unit or plain else None
 
@@ -89,11 +69,7 @@ def check_terraform(command: Command, strict: bool) -> Found | None:
 
 
 def check_sql(command: Command, strict: bool) -> Found | None:
-    texts = [
-        *command.argv[1:],
-        *(r.target for r in command.redirects if r.op in ("<<", "<<<")),
-        command.stdin or "",
-    ]
+    texts = [*command.argv[1:], *(r.target for r in command.redirects if r.op in ("<<", "<<<")), command.stdin or ""]
     for statement in ";".join(texts).split(";"):
         words = statement.upper().replace("=", " ", 1).split()
         for i, word in enumerate(words):

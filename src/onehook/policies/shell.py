@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from onehook.core import PowerShell
 from onehook.policies.bash_expand import Expander, Values, Word
-from onehook.policies.bash_inspect import (
-    Input,
-    hidden,
-    hidden_script,
-    named_calls,
-    opacity,
-    reads_script,
-    subs_of,
-)
+from onehook.policies.bash_inspect import Input, hidden, hidden_script, named_calls, opacity, reads_script, subs_of
 from onehook.policies.bash_syntax import Reader
 from onehook.policies.bash_words import MAX_DEPTH, Node, Part, Redir
 from onehook.policies.bash_wrappers import SHELLS, inner_commands
@@ -247,14 +239,7 @@ class Walker:
                 found = Input(None, made) if made else None
         return found
 
-    def emit(
-        self,
-        argv: list[Word],
-        redirects: list[Redirect],
-        context: Context,
-        source: str,
-        made: tuple[str, ...],
-    ) -> None:
+    def emit(self, argv: list[Word], redirects: list[Redirect], context: Context, source: str, made: tuple[str, ...]) -> None:
         """Records a command, and then whatever it runs."""
         if len(self.commands) > MAX_COMMANDS or len(context.via) > MAX_DEPTH:
             self.cut = True

@@ -13,11 +13,7 @@ from typing import Any
 TOOL = {
     "name": "note",
     "description": "Append a text to the notes.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"text": {"type": "string"}},
-        "required": ["text"],
-    },
+    "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
 }
 DEFAULT_PROTOCOL = "2025-06-18"
 

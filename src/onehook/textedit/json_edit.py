@@ -10,15 +10,7 @@ import json
 import re
 from typing import Any
 
-from onehook.textedit.json_style import (
-    Layout,
-    Style,
-    is_broken,
-    layout_in,
-    line_indent,
-    render,
-    style_of,
-)
+from onehook.textedit.json_style import Layout, Style, is_broken, layout_in, line_indent, render, style_of
 from onehook.textedit.json_tree import Entry, Node, comments, first_token, parse
 from onehook.textedit.text import Steps, TextError, newline_of, show_path
 

@@ -93,13 +93,7 @@ def layout_in(text: str, chain: list[Node], style: Style) -> Layout:
 
 def render(value: Any, multiline: bool, indent: str, style: Style) -> str:
     separators = (",", style.colon) if multiline else ("," + style.gap, style.colon)
-    shown = json.dumps(
-        value,
-        ensure_ascii=False,
-        allow_nan=False,
-        indent=style.unit if multiline else None,
-        separators=separators,
-    )
+    shown = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=style.unit if multiline else None, separators=separators)
     if multiline:
         shown = shown.replace("\n", style.newline + indent)
     if style.escape_slashes:

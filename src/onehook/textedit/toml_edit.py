@@ -14,17 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onehook.textedit.text import BOM, Steps, TextError, line_and_column, newline_of, show_path, value_at
-from onehook.textedit.toml_data import (
-    MISSING,
-    do_append,
-    do_assign,
-    do_delete,
-    key_text,
-    same,
-    table_lines,
-    value_text,
-    without_empty,
-)
+from onehook.textedit.toml_data import MISSING, do_append, do_assign, do_delete, key_text, same, table_lines, value_text, without_empty
 from onehook.textedit.toml_tree import Section, Statement, Value, parse, scan
 
 _ENDS_LINE = re.compile(r"[ \t]*(?:[\r\n]|$)")

@@ -44,9 +44,7 @@ TRAITS = Traits(
             "--dangerously-bypass*",
         ),
     ),
-    unguarded={
-        "write_stdin": "Codex runs no hook for what is typed into a running command; deny commands that start an interactive shell",
-    },
+    unguarded={"write_stdin": "Codex runs no hook for what is typed into a running command; deny commands that start an interactive shell"},
 )
 found = kit.grouped
 

@@ -105,8 +105,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 def _is_answer(body: dict[str, Any] | None) -> bool:
     """Whether Droid accepts an object as an answer; without any of its keys, it is treated as plain text."""
-    keys = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
-    return body is not None and any(key in body for key in keys)
+    return body is not None and any(key in body for key in ANSWERS)
 
 
 def _beyond(shape: str, body: dict[str, Any]) -> dict[str, Any]:
