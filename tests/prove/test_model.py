@@ -61,7 +61,7 @@ def test_an_aside_of_the_script_answers_a_request_without_tools(client: Client, 
     with ScriptedModel([TOUCH, {"aside": "a title", "when": "not there"}, {"aside": "yes"}]) as model:
         answers = [client.ask(model, [], stream)[0] for _ in range(2)]
         assert client.ask(model, ["Shell"], stream)[1] == [("Shell", TOUCH["input"])]
-    assert answers == ["yes", "ok"] and len(model.turns) == 1 and not model.overrun
+    assert answers == ["yes", "ok"] and len(model.turns) == 1 and not overrun(model)
 
 
 @each_dialect
