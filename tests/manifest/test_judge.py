@@ -152,7 +152,7 @@ def test_an_agent_looks_at_files_of_the_project_and_then_decides(tmp_path, api):
             manifest(tmp_path, model.url, PLAIN + "agent = true\n", api), "codex", {**tool_payload("codex"), "cwd": str(tmp_path)}
         )
     assert "Agent hook condition was not met: rule 7" in reason_of(result, "codex")
-    shown = model.tool_results()
+    shown = model.requests[-1].told()[-4:]  # the results of the four calls
     assert "2\tthe word is violet" in shown[0] and "notes.txt:2:the word is violet" in shown[1] and shown[2] == "notes.txt"
     assert "outside the project" in shown[3] and "root:" not in json.dumps(shown)
     assert not model.problems and model.requests[0].tools == ("Read", "Grep", "Glob")
