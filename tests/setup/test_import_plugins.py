@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from onehook.cli.import_ import command as import_command
+from onehook.hostkit.imports import extensions
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
 from onehook.policy import load_policy
@@ -100,6 +101,70 @@ def test_a_plugin_that_its_agent_runs_already_is_imported_for_the_others(repo, t
     written(tmp_path / "home" / ".claude" / "settings.json", {"enabledPlugins": {"p@x": True, "off@x": False}})
     run(repo, "--from", "claude", "--scope", "user")
     assert denied_on(repo, "gemini") and not denied_on(repo, "claude")
+
+
+# How each agent keeps the plugins that it has installed, as it was seen to: (file below the home folder, content, the plugin's place)
+INSTALLED = {
+    "codex": (".codex/config.toml", '[plugins."guards@mk"]\nenabled = {on}\n', ".codex/plugins/cache/mk/guards/1.0.0"),
+    "copilot": (
+        ".copilot/config.json",
+        '// managed\n{{"installedPlugins": [{{"name": "guards", "cache_path": "{home}/.copilot/plugins/guards", "enabled": {on}}}]}}',
+        ".copilot/plugins/guards",
+    ),
+    "gemini": (
+        ".gemini/extensions/extension-enablement.json",
+        '{{"guards": {{"overrides": ["{not_on}{repo}/*"]}}}}',
+        ".gemini/extensions/guards",
+    ),
+    "droid": (".factory/settings.json", '{{"enabledPlugins": {{"guards@mk": {on}}}}}', ".factory/plugins/cache/mk-1/guards-2/3"),
+    "claude": (".claude/settings.json", '{{"enabledPlugins": {{"guards@mk": {on}}}}}', ".claude/plugins/cache/mk/guards/1.0.0"),
+}
+
+
+@pytest.mark.parametrize("host", INSTALLED)
+@pytest.mark.parametrize("on", [True, False])
+def test_a_plugin_that_an_agent_has_installed_is_found_if_it_is_on(repo, tmp_path, host, on):
+    home = tmp_path / "home"
+    name, content, place = INSTALLED[host]
+    root = plugin(home / place, host)
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / name).write_text(content.format(on=json.dumps(on), not_on="" if on else "!", home=home, repo=repo))
+    written(home / ".claude" / "plugins" / "installed_plugins.json", {"plugins": {"guards@mk": [{"installPath": str(root)}]}})
+    written(home / ".factory/plugins/installed_plugins/guards.json", {"pluginId": "guards@mk", "entry": {"installPath": str(root)}})
+    done = CliRunner().invoke(import_command, ["--from", host, "--scope", "user", "--project", str(repo)])
+    assert done.exit_code == (0 if on else 1), done.output
+    if on:
+        other = "qwen" if host != "qwen" else "gemini"
+        assert denied_on(repo, other) and not denied_on(repo, host)
+    said = CliRunner().invoke(import_command, ["--from", host, "--project", str(repo), "--output", "other.toml"]).output
+    assert ("that you have installed (guards); import them with --scope user" in said) is on
+
+
+def test_a_plugin_that_copilot_loads_from_a_folder_is_found(repo, tmp_path):
+    market, home = tmp_path / "market", tmp_path / "home"
+    plugin(market / "plugins" / "guards", "copilot")
+    written(market / ".claude-plugin" / "marketplace.json", {"name": "mk", "plugins": [{"name": "guards", "source": "./plugins/guards"}]})
+    known = {"mk": {"source": {"source": "directory", "path": str(market)}}}
+    written(home / ".copilot" / "settings.json", {"enabledPlugins": {"guards@mk": True, "gone@mk": True}, "extraKnownMarketplaces": known})
+    run(repo, "--from", "copilot", "--scope", "user")
+    assert denied_on(repo, "gemini") and not denied_on(repo, "copilot")
+
+
+@pytest.mark.parametrize(("overrides", "on"), [
+    ([], True), (["!{p}/"], False), (["!{up}/*"], False), (["!{up}/*", "{p}/"], True), (["!{p}x/*"], True), (["!{up}/"], True),
+])  # fmt: skip
+def test_an_extension_is_on_where_its_last_rule_says_so(tmp_path, overrides, on):
+    folder, project = tmp_path / "extensions", tmp_path / "work" / "p"
+    written(folder / "guards" / "x.json", {"name": "guards"})
+    rules = [rule.format(p=project, up=project.parent) for rule in overrides]
+    written(folder / "extension-enablement.json", {"guards": {"overrides": rules}})
+    assert extensions(folder, "x.json", "origin.json", project) == ([folder / "guards"] if on else [])
+
+
+def test_an_extension_that_is_linked_is_where_the_link_leads(tmp_path):
+    written(tmp_path / "source" / "x.json", {"name": "guards"})
+    written(tmp_path / "extensions" / "guards" / "origin.json", {"type": "link", "source": str(tmp_path / "source")})
+    assert extensions(tmp_path / "extensions", "x.json", "origin.json", tmp_path) == [tmp_path / "source"]
 
 
 def test_what_is_not_a_plugin_is_refused(repo, tmp_path):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onehook.codec import read_jsonc
 from onehook.core import TOOLS, wildcard
 from onehook.hostkit.tools import Tool
 
@@ -85,6 +86,36 @@ class Borrowed:
     stop_limit: int = 0  # how often in a row its own agent lets it refuse a stop; 0 for what holds there in general
     losses: list[str] = field(default_factory=list)
     refused: str = ""
+
+
+def switched_on(settings: Mapping[str, Any]) -> list[str]:
+    """The plugins (name@marketplace) that a settings file switches on, in the form that several agents share."""
+    enabled = settings.get("enabledPlugins")
+    return [name for name, on in enabled.items() if on is True] if isinstance(enabled, dict) else []
+
+
+def extensions(folder: Path, mark: str, installed: str, project: Path) -> list[Path]:
+    """The extensions in a folder that are on in this project. `installed`: the file that tells where an extension comes from.
+
+    Each has a list of paths for which it is on or (with !) off, those below included if it ends with *; the last that fits decides.
+    """
+    rules = read_jsonc(folder / "extension-enablement.json")
+    found: list[Path] = []
+    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+        origin = read_jsonc(place / installed)
+        linked = origin.get("type") == "link" and isinstance(origin.get("source"), str)
+        root = Path(origin["source"]) if linked else place
+        own = rules.get(place.name)
+        overrides = own.get("overrides") if isinstance(own, dict) else None
+        fits = [rule for rule in overrides if isinstance(rule, str) and _covers(rule, project)] if isinstance(overrides, list) else []
+        if (root / mark).is_file() and not (fits and fits[-1].startswith("!")):
+            found.append(root)
+    return found
+
+
+def _covers(rule: str, project: Path) -> bool:
+    base, path = rule.lstrip("!"), f"{project.as_posix().rstrip('/')}/"
+    return path.startswith(base[:-1]) if base.endswith("*") else path == f"{base.rstrip('/')}/"
 
 
 def grouped_handlers(data: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], tuple[str | int, ...]]]:

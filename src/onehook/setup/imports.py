@@ -131,12 +131,21 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine, model: dict[str,
                     found.take(host, place, hook)
         for root in plugins.installed(host, scope, machine):
             _take_plugin(found, host, root, machine, runs_already=True)
+        found.notes += _of_the_user(host, scope, machine)
         _take_pages(found, host, scope, machine)
         if before == len(found.carried) + len(found.refused) + len(found.permissions):
             found.notes.append(f"{config.TITLE} has no hooks and no permission lists in its {scope} scope")
         found.notes += _borrowed_files(host, hosts, scope, machine)
     found.notes += _absences(found.carried)
     return found
+
+
+def _of_the_user(host: str, scope: str, machine: Machine) -> list[str]:
+    """A note about plugins of the user, which also run in this project."""
+    roots = plugins.installed(host, "user", machine) if scope == "project" else []
+    names = [plugins.name_of(host, root) for root in roots if any(plugins.hooks_of(host, root, machine, runs_already=True))]
+    where = f"{config_of(host).TITLE} also runs the hooks of plugins that you have installed"
+    return [f"{where} ({', '.join(names)}); import them with --scope user"] if names else []
 
 
 def _take_pages(found: Import, host: str, scope: str, machine: Machine) -> None:

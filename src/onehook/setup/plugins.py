@@ -44,7 +44,7 @@ def hooks_of(host: str, root: Path, machine: Machine, runs_already: bool) -> Ite
                 hook.run = _rooted(hook.run, module.PLUGINS, root, machine)
                 hook.hosts = others_than(host) if runs_already else []
             yield place, hook
-    for place, hooks in _pages_in(root, module.PLUGINS, "plugin", root, machine, _name(module.PLUGINS, root)):
+    for place, hooks in _pages_in(root, module.PLUGINS, "plugin", root, machine, name_of(host, root)):
         for hook in hooks:
             hook.hosts = others_than(host) if runs_already else []
             yield place, hook
@@ -91,8 +91,10 @@ def _name_of(path: Path) -> str:
     return ":".join(parts)
 
 
-def _name(plugins: Plugins, root: Path) -> str:
-    name = next((read_jsonc(root / mark).get("name") for mark in plugins.marks if (root / mark).is_file()), None)
+def name_of(host: str, root: Path) -> str:
+    """What a plugin calls itself."""
+    marks = load(host, "imports").PLUGINS.marks
+    name = next((read_jsonc(root / mark).get("name") for mark in marks if (root / mark).is_file()), None)
     return name if isinstance(name, str) else root.name
 
 

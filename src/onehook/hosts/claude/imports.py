@@ -44,11 +44,11 @@ def _installed(machine: Machine, scope: str) -> list[Path]:
     user = machine.folder("CLAUDE_CONFIG_DIR", ".claude")
     project = machine.project / ".claude"
     settings = {"user": user / "settings.json", "project": project / "settings.json", "local": project / "settings.local.json"}
-    enabled = read_jsonc(settings[scope]).get("enabledPlugins") if scope in settings else None
+    enabled = kit.switched_on(read_jsonc(settings[scope])) if scope in settings else []
     known = read_jsonc(user / "plugins" / "installed_plugins.json").get("plugins")
     found: list[Path] = []
-    for name, on in enabled.items() if isinstance(enabled, dict) else ():
-        entry = known.get(name) if on is True and isinstance(known, dict) else None
+    for name in enabled:
+        entry = known.get(name) if isinstance(known, dict) else None
         entry = entry[0] if isinstance(entry, list) and entry else entry
         if isinstance(entry, dict) and isinstance(entry.get("installPath"), str):
             found.append(Path(entry["installPath"]))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from onehook.hostkit import imports as kit
-from onehook.hostkit.config import TOOL_EVENTS, Place
+from onehook.hostkit.config import TOOL_EVENTS, Machine, Place, table_at
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.codex.wire import EVENTS, TOOLS
+from onehook.textedit.document import Document
 
 _PLAIN = re.compile(r"[A-Za-z0-9_|]+")
 _TIMEOUTS = {"SessionEnd": 1.0, "Interrupt": 1.0}
@@ -19,7 +21,25 @@ _UNMATCHED = ("UserPromptSubmit", "Stop")
 _CARRIED = ("type", "command", "timeout", "timeoutSec", "async", "commandWindows", "command_windows")
 _OTHERS = ("exec", "list_mcp_resources", "read_mcp_resource", "update_plan", "wait_agent", "web_search", "write_stdin")  # no unified name
 _ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"}  # matchers know these words for the tools
-PLUGINS = kit.Plugins((".codex-plugin/plugin.json",), ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"), data=("PLUGIN_DATA", "CLAUDE_PLUGIN_DATA"))
+
+
+def _installed(machine: Machine, scope: str) -> list[Path]:
+    """The plugins that a config switches on, each in the version that was put into the cache last."""
+    user = machine.folder("CODEX_HOME", ".codex")
+    config = {"user": user, "project": machine.project / ".codex"}.get(scope, user) / "config.toml"
+    entries = table_at(Document(config, "toml").data(), "plugins") if scope in ("user", "project") and config.is_file() else {}
+    found: list[Path] = []
+    for name, entry in entries.items():
+        plugin, _, marketplace = name.rpartition("@")
+        versions = [path for path in (user / "plugins" / "cache" / marketplace / plugin).glob("*") if path.is_dir()]
+        if isinstance(entry, dict) and entry.get("enabled") is not False and plugin and versions:
+            found.append(max(versions, key=lambda path: path.stat().st_mtime))
+    return found
+
+
+PLUGINS = kit.Plugins(
+    (".codex-plugin/plugin.json",), ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"), data=("PLUGIN_DATA", "CLAUDE_PLUGIN_DATA"), installed=_installed,
+)  # fmt: skip
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:

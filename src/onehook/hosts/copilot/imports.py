@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from onehook.codec import read_jsonc
 from onehook.core import wildcard
 from onehook.hostkit import imports as kit
-from onehook.hostkit.config import Place
+from onehook.hostkit.config import Machine, Place, table_at
 from onehook.hostkit.imports import Borrowed
+from onehook.hosts.copilot.config import home
 from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
 
 TITLE = "Copilot"
@@ -31,11 +34,39 @@ _CLAUDE = {
     "AskUserQuestion": ("ask_user",), "TodoWrite": ("update_todo",),
 }  # fmt: skip
 _CLAUDE_LITERAL = {**_CLAUDE, "Task": ("task",)}
+
+
+def _installed(machine: Machine, scope: str) -> list[Path]:
+    """Those that Copilot has copied (for the user), and those that it loads from a marketplace that is a folder of this machine."""
+    user, project = home(machine), machine.project / ".github" / "copilot"
+    copied = read_jsonc(user / "config.json").get("installedPlugins") if scope == "user" else None
+    entries = [one for one in copied if isinstance(one, dict)] if isinstance(copied, list) else []
+    places = [one.get("cache_path") for one in entries if one.get("enabled") is not False]
+    files = {"user": user / "settings.json", "project": project / "settings.json", "local": project / "settings.local.json"}
+    settings = read_jsonc(files[scope]) if scope in files else {}
+    live = [_in_marketplace(settings, name) for name in kit.switched_on(settings)]
+    return [*(Path(place) for place in places if isinstance(place, str)), *(place for place in live if place)]
+
+
+def _in_marketplace(settings: dict[str, Any], name: str) -> Path | None:
+    """The folder of a plugin (name@marketplace) in a marketplace that is a folder itself."""
+    plugin, _, marketplace = name.rpartition("@")
+    source = table_at(settings, "extraKnownMarketplaces", marketplace, "source").get("path")
+    folder = Path(source) if isinstance(source, str) else None
+    for mark in (".github/plugin/marketplace.json", ".claude-plugin/marketplace.json", "marketplace.json") if folder else ():
+        listed = read_jsonc(folder / mark).get("plugins") if folder else None
+        for one in listed if isinstance(listed, list) else ():
+            if folder and isinstance(one, dict) and one.get("name") == plugin and isinstance(one.get("source"), str):
+                return folder / str(one["source"])
+    return None
+
+
 PLUGINS = kit.Plugins(
     ("com.github.copilot/plugin.json", ".github/plugin/plugin.json", "plugin.json"),
     ("PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"),
     ("hooks.json", "hooks/hooks.json", "com.github.copilot/hooks.json", "com.github.copilot/hooks/hooks.json"),
     ("CLAUDE_PLUGIN_DATA",),
+    installed=_installed,
 )
 
 

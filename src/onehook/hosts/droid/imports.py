@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
-from onehook.hostkit.config import TOOL_EVENTS, Place, table_at
+from onehook.hostkit.config import TOOL_EVENTS, Machine, Place, table_at
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.droid.config import WRAPPED
 from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
@@ -23,8 +24,20 @@ _OTHERS = (
 )  # fmt: skip
 _KNOWN = (*TOOLS, *_OTHERS)
 _NOT_READ = 'Droid does not read "hooks" in this file, so it does not run'
+
+
+def _installed(machine: Machine, scope: str) -> list[Path]:
+    """Droid keeps one file for each plugin that it has installed; the settings of a scope switch it on."""
+    user = machine.home / ".factory"
+    settings = {"user": user, "project": machine.project / ".factory"}.get(scope)
+    enabled = kit.switched_on(read_jsonc(settings / "settings.json")) if settings else []
+    known = [read_jsonc(path) for path in sorted((user / "plugins" / "installed_plugins").glob("*.json"))] if enabled else []
+    places = [table_at(one, "entry").get("installPath") for one in known if one.get("pluginId") in enabled]
+    return [Path(place) for place in dict.fromkeys(places) if isinstance(place, str)]
+
+
 PLUGINS = kit.Plugins(
-    (".factory-plugin/plugin.json",), ("DROID_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"), ("hooks/hooks.json", "hooks.json"),
+    (".factory-plugin/plugin.json",), ("DROID_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"), ("hooks/hooks.json", "hooks.json"), installed=_installed,
 )  # fmt: skip
 
 

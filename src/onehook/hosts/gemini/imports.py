@@ -33,14 +33,15 @@ _OTHERS = (
 _REPLACED = re.compile(r"\$(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR)")
 _AROUND = {"": r'"\g<0>"', "'": r"""'"\g<0>"'""", '"': r"\g<0>"}  # by the quotes that it stands in
 _QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
+_MARK = "gemini-extension.json"
 
 
 def _installed(machine: Machine, scope: str) -> list[Path]:
-    marks = (machine.home / ".gemini" / "extensions").glob("*/gemini-extension.json") if scope == "user" else ()
-    return sorted(mark.parent for mark in marks)
+    folder = machine.home / ".gemini" / "extensions"
+    return kit.extensions(folder, _MARK, ".gemini-extension-install.json", machine.project) if scope == "user" else []
 
 
-PLUGINS = kit.Plugins(("gemini-extension.json",), (), replaced=("extensionPath",), installed=_installed)
+PLUGINS = kit.Plugins((_MARK,), (), replaced=("extensionPath",), installed=_installed)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:

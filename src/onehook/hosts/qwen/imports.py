@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from onehook.hostkit import imports as kit
-from onehook.hostkit.config import TOOL_EVENTS, Place
+from onehook.hostkit.config import TOOL_EVENTS, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.qwen.judge import JUDGED
 from onehook.hosts.qwen.wire import EVENTS, SOURCES, TOOLS
@@ -37,7 +38,15 @@ _ALIASES = {
     "Agent": "agent", "task": "agent", "Task": "agent", "Skill": "skill", "ExitPlanMode": "exit_plan_mode", "Monitor": "monitor",
     "SaveMemory": "save_memory", "AskUserQuestion": "ask_user_question",
 }  # fmt: skip
-PLUGINS = kit.Plugins(("qwen-extension.json",), (), replaced=("extensionPath",))
+_MARK = "qwen-extension.json"
+
+
+def _installed(machine: Machine, scope: str) -> list[Path]:
+    folder = machine.folder("QWEN_HOME", ".qwen") / "extensions"
+    return kit.extensions(folder, _MARK, ".qwen-extension-install.json", machine.project) if scope == "user" else []
+
+
+PLUGINS = kit.Plugins((_MARK,), (), replaced=("extensionPath",), installed=_installed)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
