@@ -41,7 +41,7 @@ MANIFEST = (
     "manifest.programs",
     "manifest.toml_reader",
 )
-RULES = ("rules", "rules.load", "rules.judge", "rules.match", "rules.quick", "rules.levels", "rules.held", "rules.trust")
+RULES = ("rules", "rules.load", "rules.judge", "rules.match", "policies.quick", "rules.levels", "rules.held", "rules.trust")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
 HOT = (*WAY, "pause", "pins", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)

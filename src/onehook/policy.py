@@ -189,7 +189,9 @@ def is_manifest(path: str) -> bool:
     return path.endswith(".toml")
 
 
-_RULES_KEYS = (b"mode", b"packs", b"domains", b"extends", b"permissions", b"levels", b"policies", b"rule", b"exception")
+_RULES_KEYS = (
+    b"mode", b"packs", b"domains", b"extends", b"self_protect", b"permissions", b"levels", b"policies", b"rule", b"exception",
+)  # fmt: skip
 
 
 def holds_rules(source: bytes) -> bool:

@@ -425,7 +425,18 @@ def test_making_every_policy_loads_nothing_that_costs(tmp_path):
     assert loaded.isdisjoint(BANNED)
     assert {name for name in loaded if name.startswith("onehook.policies.")} == {
         f"onehook.policies.{name}"
-        for name in ("commands", "credentials", "finishing", "formatting", "guarded_paths", "notes", "rules", "sessions", "teams")
+        for name in (
+            "commands",
+            "credentials",
+            "finishing",
+            "formatting",
+            "guarded_paths",
+            "notes",
+            "rules",
+            "self_protection",
+            "sessions",
+            "teams",
+        )
     }
 
 

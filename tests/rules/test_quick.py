@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onehook.policies.bash_wrappers import AFTER_VERB, INTERPRETERS, PLAIN, SHELLS, SPECIAL_WRAPPERS, STDIN_SHELLS
+from onehook.policies.quick import _BUSY, read
 from onehook.policies.shell import DECLARERS, parse
-from onehook.rules.quick import _BUSY, read
 
 ORDINARY = Path(__file__).parent.parent / "data" / "ordinary_commands.txt"
 

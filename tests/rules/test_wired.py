@@ -152,4 +152,4 @@ def test_install_takes_a_rules_file_and_makes_it_portable(rules: Path) -> None:
 def test_the_policy_of_a_rules_file_is_one_object(rules: Path) -> None:
     rules.write_text(RULES + PROGRAM, encoding="utf-8")
     hooks = load_policy(str(rules))
-    assert hooks.options["fail"] == "closed" and {one.event for one in hooks.registrations} == {"PreToolUse"}
+    assert hooks.options["fail"] == "closed" and {one.event for one in hooks.registrations} == {"PreToolUse", "ConfigChange"}

@@ -162,7 +162,7 @@ def test_the_scaffolded_test_passes(pytester):
     folder = pytester.mkdir(".hooks")
     folder.joinpath("policy.py").write_text(SCAFFOLD)
     folder.joinpath("test_policy.py").write_text(TEST)
-    pytester.runpytest(".hooks").assert_outcomes(passed=4)
+    pytester.runpytest(".hooks").assert_outcomes(passed=5)
 
 
 def test_the_help_names_the_options_and_the_markers(pytester):

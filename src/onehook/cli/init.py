@@ -20,6 +20,7 @@ RULES = f"""#:schema ./{SCHEMA_FILE}
 mode = "enforce"           # "observe" blocks nothing and reports what would be blocked: a good way to start in a large project
 fail = "closed"            # if onehook itself breaks, the action is blocked; "open" lets it happen
 packs = ["recommended"]    # rules that are right for everyone; add "cloud.aws", "kubernetes", "database", ... or "all"
+self_protect = true        # the agent may not switch these rules off: this file, its own config, onehook itself
 
 [permissions]              # Tool(specifier), as in Claude Code: deny before ask before allow
 deny = ["Read(./.env*)", "Edit(./.env*)"]
@@ -39,10 +40,10 @@ ask = ["Bash(git push:*)"]
 POLICY = '''"""What the coding agents in this repository may do. One policy, every agent; see `onehook install --help`."""
 
 from onehook import Hooks, deny, run
+from onehook.policies import self_protect
 
 # fail="closed": if this policy breaks or takes too long, the action is blocked. "open" lets it happen.
 hooks = Hooks(fail="closed", timeout=10)
-
 
 @hooks.on("PreToolUse", tool="Bash")
 def no_destruction(event):
@@ -59,10 +60,15 @@ def no_secrets(event):
             return deny(f"{path} contains secrets; ask the user for what you need from it")
 
 
+# The agent may not switch this policy off: these files, its own config, onehook itself.
+hooks.use(self_protect())
+
 if __name__ == "__main__":
     run(hooks)
 '''
 TEST = '''"""Tests of policy.py on every agent's own payloads; run them with pytest. No agent is needed."""
+
+from pathlib import Path
 
 
 def test_rm_rf_is_denied(fire):
@@ -81,6 +87,10 @@ def test_env_files_are_denied(fire):
 
 def test_other_files_are_left_to_the_agent(fire):
     fire("Read", file_path="README.md").assert_runs()
+
+
+def test_the_agent_cannot_change_the_policy(fire):
+    fire("Write", file_path=str(Path(__file__).with_name("policy.py")), content="").assert_denied("part of the policy")
 '''
 
 

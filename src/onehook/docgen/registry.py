@@ -4,7 +4,7 @@ python -m onehook.docgen.registry
 
 - into the registry, which hosts also run another host's configuration;
 - into policies/agent_files.py, what can switch the hooks of any host off: the files of every scope on every system, the verbs and options
-  of its command line, and its variables.
+  of its command line, and its variables; and which hosts ask before they take a change of their config.
 """
 
 from __future__ import annotations
@@ -82,10 +82,11 @@ def agent_files() -> str:
                     named.setdefault(variable, set()).add(rest)
                 else:
                     inside[base.name].add(path.relative_to(base).as_posix())
+    asks = {host for host in HOSTS for row in wire_of(host).EVENTS.values() if row.event == "ConfigChange" and row.gates}
     switches = {variable for host in having("config") for variable in load(host, "config").TRAITS.switches.variables}
     tables = {
         "PROJECT": inside["project"], "HOME": inside["home"], "NAMED": dict(sorted(named.items())), "SYSTEM": systems,
-        "WORDS": _words(), "VARIABLES": switches,
+        "WORDS": _words(), "VARIABLES": switches, "ASKS": asks,
     }  # fmt: skip
     return _HEAD + "".join(f"{name} = {_written(value)}\n" for name, value in tables.items())
 

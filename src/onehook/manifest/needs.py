@@ -25,11 +25,11 @@ def events_of(hooks: Hooks, host: str) -> dict[str, str]:
     A manifest needs those of its programs and no other, and on the programs' own agent the event that they are written for. Handlers
     in Python may be added later, so a policy gets the five core events as well.
     """
+    chosen = [registration for registration in hooks.registrations if not registration.hosts or host in registration.hosts]
     if isinstance(hooks, Manifest):
-        chosen = [registration for registration in hooks.registrations if not registration.hosts or host in registration.hosts]
         wanted = {_native(registration, host) or registration.event: registration.event for registration in chosen}
     else:
-        wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in hooks.registrations))}
+        wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in chosen))}
     for_commands = {"PreToolUse": "PreToolUse"} if any(_sets(registration, host) for registration in hooks.registrations) else {}
     return {**wanted, **for_commands, **_for_background(hooks, host), **_for_skills(hooks, host), **stand_ins_of(hooks, host)}
 

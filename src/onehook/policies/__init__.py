@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onehook.policies.notes import context_notes as context_notes
     from onehook.policies.notes import session_diary as session_diary
     from onehook.policies.notes import todo_reminder as todo_reminder
+    from onehook.policies.self_protection import self_protect as self_protect
     from onehook.policies.sessions import budget as budget
     from onehook.policies.sessions import dry_run as dry_run
     from onehook.policies.sessions import loop_guard as loop_guard
@@ -38,6 +39,7 @@ _MODULES = {
     "protected_paths": "guarded_paths",
     "run_before_stop": "finishing",
     "secrets": "credentials",
+    "self_protect": "self_protection",
     "session_briefing": "finishing",
     "session_diary": "notes",
     "tests_before_stop": "finishing",
@@ -45,8 +47,8 @@ _MODULES = {
 }
 __all__ = [  # noqa: PLE0604, RUF100  (made by __getattr__)
     "budget", "commit_rules", "context_notes", "dangerous_commands", "dry_run", "format_after_edit", "git_guard", "loop_guard",
-    "mcp_servers", "protected_paths", "run_before_stop", "secrets", "session_briefing", "session_diary", "tests_before_stop",
-    "todo_reminder",
+    "mcp_servers", "protected_paths", "run_before_stop", "secrets", "self_protect", "session_briefing", "session_diary",
+    "tests_before_stop", "todo_reminder",
 ]  # fmt: skip
 
 

@@ -295,3 +295,6 @@ VARIABLES = (
     "QWEN_CODE_SAFE_MODE",
     "QWEN_CODE_SIMPLE",
 )
+ASKS = (
+    "claude",
+)

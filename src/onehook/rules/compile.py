@@ -8,8 +8,9 @@ import re
 
 from onehook.core import TOOLS, Options, UsageError, covers_rule
 from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
+from onehook.policies.own_files import programs_of
 from onehook.policies.rules import RULES as CHECKS
-from onehook.rules import BLOCK, MAGIC
+from onehook.rules import BLOCK, MAGIC, SELF
 from onehook.rules.keys import EXCEPTION, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, rank
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
@@ -217,11 +218,13 @@ class Compiler:
                         self._permission(stack, file, level, text)
                 for name, options in file.data.get("policies", {}).items():
                     self._policy(stack, file, name, options)
+        self._self_protect()
 
     def _check_names(self) -> None:
         own = [entry["id"] for stack in self.stacks for file in stack.files for _, entry in file.tables("rule")]
         known = [f"{name}.{entry['id']}" for name, pack in self.packs.items() for entry in pack["rule"]] + own
         policies = [f"policies.{name}" for stack in self.stacks for file in stack.files for name in file.data.get("policies", {})]
+        policies.append(f"policies.{SELF}")
         groups = sorted({*PACKS, *(name.rpartition(".")[0] for name in PACKS if "." in name)})
         for stack in self.stacks:
             for file in stack.files:
@@ -387,7 +390,28 @@ class Compiler:
         except (ValueError, TypeError, UsageError) as error:
             raise file.wrong("policies." + name, 0, "", str(error)) from None
         if says["level"] != "off":
-            self.policies.append((name, positional, named, says))
+            self.policies.append((name, positional, named | ({"policy": self._own_files()} if name == SELF else {}), says))
+
+    def _self_protect(self) -> None:
+        """One for all layers, as strict as the strictest wants it: what one layer has on, no other switches off."""
+        wanted: list[dict[str, Any]] = []
+        for stack in self.stacks:
+            given = [file for file in stack.files if SELF in file.data]
+            if (given and not given[-1].data[SELF]) or any(SELF in file.data.get("policies", {}) for file in stack.files):
+                continue
+            named = stack.level_of(f"policies.{SELF}")
+            file = given[-1] if given else stack.files[-1]
+            wanted.append(self._says(stack, file, file.line("", 0, SELF), named[0] if named else "deny", f"policies.{SELF}"))
+        strictest = max(wanted, key=lambda says: (says["mode"] == "enforce", rank(says["level"])), default=None)
+        if strictest is not None and strictest["level"] != "off":
+            self.policies.append((SELF, [], {"policy": self._own_files()}, strictest))
+
+    def _own_files(self) -> list[str]:
+        """The rules files of all layers, and the programs of their hooks."""
+        files = [file for stack in self.stacks for file in stack.files]
+        return [file.path for file in files] + [
+            path for file in files for _, hook in file.tables("hook") for path in programs_of(hook.get("run", ()), file.folder)
+        ]
 
     # --- the compiled form -------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import os
 
 from onehook.core import TOOLS, Change, Event, Facts, Mcp
 from onehook.packs import PACKS, read_pack
+from onehook.rules import SELF
 from onehook.rules.compile import compile_layers
 from onehook.rules.held import command_text
 from onehook.rules.judge import Line, findings, index_names
@@ -48,7 +49,17 @@ def explain(what: str | Event, path: str, layers: Sequence[Layer] = (), cwd: str
 
 def explained(table: Table, event: Event) -> Explanation:
     parts = [_part(table, command) for command in Line(event.command).commands]
-    return Explanation(event, findings(table, event), parts)
+    return Explanation(event, [*findings(table, event), *_of_self_protection(table, event)], parts)
+
+
+def _of_self_protection(table: Table, event: Event) -> list[Finding]:
+    from onehook.policies.self_protection import Own
+
+    found: list[Finding] = []
+    for name, _, named, says in table.header["policies"]:
+        if name == SELF and (why := Own(named["policy"], named.get("allow", [])).objection(event)):
+            found.append(Finding(f"policies.{name}", why, "high", says, event.command or event.native_tool))
+    return found
 
 
 def _part(table: Table, command: Any) -> dict[str, Any]:
@@ -62,8 +73,16 @@ def _part(table: Table, command: Any) -> dict[str, Any]:
 
 
 def rules_on(path: str, layers: Sequence[Layer] = ()) -> list[dict[str, Any]]:
-    """Every rule that is on, with what each layer says of it and where."""
-    return table_of([*layers, ("project", path)], cache="").rules()
+    """Every rule that is on, with what each layer says of it and where; policies too."""
+    table = table_of([*layers, ("project", path)], cache="")
+    return table.rules() + [_policy_row(name, says) for name, _, _, says in table.header["policies"]]
+
+
+def _policy_row(name: str, says: dict[str, Any]) -> dict[str, Any]:
+    from onehook import policies
+
+    about = (getattr(policies, name).__doc__ or "").partition("\n")[0].partition(":")[0].rstrip(".")
+    return {"id": f"policies.{name}", "pack": "", "reason": about, "severity": "high", "says": [says]}
 
 
 def expired_exceptions(layers: Sequence[Layer]) -> list[dict[str, Any]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onehook.core import wildcard
+from onehook.policies.quick import Simple, read
 from onehook.rules.levels import Finding, decided
 from onehook.rules.match import Reading, any_of, matches, program_name
-from onehook.rules.quick import Simple, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

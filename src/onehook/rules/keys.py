@@ -18,6 +18,7 @@ TOP: dict[str, tuple[Any, str]] = {
     "packs": ("list", 'ready-made rules: "recommended", "all", or names such as "git" and "cloud.aws"'),
     "domains": ("list", "domains that the network pack lets pass"),
     "extends": ("strings", "other rules files, by path from this one; what stands here wins"),
+    "self_protect": ("boolean", "whether the agent is kept from switching its policy off (default: true)"),
     "permissions": ("table", "what tools may do, as Tool(specifier)"),
     "levels": ("table", "a level for a pack or a rule, by name"),
     "policies": ("table", "ready policies in Python, with their options"),

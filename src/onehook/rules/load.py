@@ -18,7 +18,7 @@ import sys
 from onehook.cache import FOLDER as CACHE
 from onehook.core import HandlerError, Hooks, Options, Registration, UsageError, merge
 from onehook.places import config_folder, managed_folder
-from onehook.rules import BLOCK, MAGIC
+from onehook.rules import BLOCK, MAGIC, SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,10 +107,14 @@ class Rules(Hooks):
         super().__init__(**table.header["options"])
         self.table = table
         self.noted: list[Finding] = []
-        for name, positional, named, says in table.header["policies"]:
-            self._take_policy(name, positional, named, says)
+        last = [entry for entry in table.header["policies"] if entry[0] == SELF]  # a rule's own reason says more
+        for entry in table.header["policies"]:
+            if entry not in last:
+                self._take_policy(*entry)
         if table.header["judges"]:
             self.registrations.append(Registration("PreToolUse", self.judged, (), ()))
+        for entry in last:
+            self._take_policy(*entry)
         self.programs: Manifest | None = None
         if table.header["hooks"]:
             from onehook.manifest.load import programs_of

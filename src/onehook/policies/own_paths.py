@@ -1,0 +1,154 @@
+"""The paths that belong to a policy, for one event: whether something is one of them, lies in one, or has one in it."""
+
+from __future__ import annotations
+
+import os
+
+from onehook.core import wildcard
+from onehook.policies import own_files
+from onehook.policies.agent_files import PROJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onehook.policies.self_protection import Own
+
+CONFIG = "configuration of an agent that can switch its hooks off"
+
+
+def plain(path: str) -> str:
+    """A path for comparisons: case does not count, since on some systems it does not."""
+    return path.replace("\\", "/").lower()
+
+
+class Guarded:
+    """The paths that belong to a policy, for one event."""
+
+    def __init__(self, own: Own, cwd: str) -> None:
+        self.own, self.cwd = own, cwd or os.getcwd()
+        self.home = os.path.expanduser("~")
+        self._real_home = os.path.realpath(self.home)
+        self._real: dict[str, str] = {}  # folder -> where it is; "" if it is not there
+        self.what: dict[str, str] = {}  # path for comparisons -> what it is
+        self.paths: list[str] = []  # as they are
+        self.loose: set[str] = set()  # of these, what programs may be told without changing it: the interpreter
+        for file in own.policy:
+            self._add(own_files.modules_of(file) if file.endswith(".py") else [file], "part of the policy")
+            self._add([folder for folder in [own_files.whole_folder(file)] if folder], "part of the policy")
+        self._add(own_files.runtime_files(), "part of onehook")
+        self._add(own_files.kept_files(), "what onehook keeps")
+        self._add(own_files.agents_files(), CONFIG)
+        interpreter = own_files.interpreter_files()
+        self._add(interpreter, "part of the interpreter that runs the policy")
+        self.loose.update(map(plain, interpreter))
+        self._projects: list[str] = []
+
+    def _add(self, paths: Iterable[str], what: str) -> None:
+        for path in paths:
+            self.paths.append(path)
+            self.what.setdefault(plain(path), what)
+            folder = os.path.dirname(path)
+            if folder not in self._real:
+                self._real[folder] = os.path.realpath(folder) if os.path.isdir(folder) else self._moved_home(folder)
+            linked = self._real[folder] and os.path.islink(path)  # people keep such files in a repository of their own
+            real = os.path.realpath(path) if linked else os.path.join(self._real[folder] or folder, os.path.basename(path))
+            if real != path:
+                self.paths.append(real)
+                self.what.setdefault(plain(real), what)
+
+    def _moved_home(self, folder: str) -> str:
+        """A folder that is not there, in the home that is: "" if it is the same."""
+        return self._real_home + folder[len(self.home) :] if self._real_home != self.home and folder.startswith(self.home) else ""
+
+    def configs(self) -> list[str]:
+        """The agents' config files of this project, the user and the machine."""
+        return [path for path in [*self._in_projects(), *self.paths] if path.endswith((".json", ".jsonc", ".toml", ".js"))]
+
+    def objection(self, path: str, here: str = "") -> str:
+        """Why a path may not be changed, or ""."""
+        what = self.holds(path, here)
+        return f"{path} is {what}, which tool calls may not change" if what else ""
+
+    def holds(self, path: str, here: str = "", loosely: bool = False) -> str:
+        """What a path is a part of; "" for what may be changed. loosely: without the interpreter."""
+        whole = self.absolute(path, here)
+        for form in dict.fromkeys([whole, os.path.realpath(whole)]):
+            key = plain(form)
+            what = self._listed(key, loosely) or self._in_a_project(form, key)
+            if what and not any(wildcard(pattern, key) for pattern in self.own.allow):
+                return what
+        return self._hard_linked(whole)
+
+    def absolute(self, path: str, here: str = "") -> str:
+        return os.path.normpath(os.path.join(here or self.cwd, os.path.expanduser(path)))
+
+    def _listed(self, key: str, loosely: bool) -> str:
+        while key:
+            if key in self.what and not (loosely and key in self.loose):
+                return self.what[key]
+            key = key.rpartition("/")[0]
+        return ""
+
+    def _in_a_project(self, path: str, key: str) -> str:
+        parts = key.split("/")
+        for start in range(1, len(parts)):
+            for end in range(start + 1, min(start + 4, len(parts) + 1)):
+                if "/".join(parts[start:end]) in PROJECT and self._is_project("/".join(path.replace("\\", "/").split("/")[:start])):
+                    return CONFIG
+        return ""
+
+    def _is_project(self, folder: str) -> bool:
+        """Whether agents may be started in a folder: this one is, here or above, or it is a repository, or the policy's."""
+        inside = plain(folder).rstrip("/") + "/"
+        if any(f"{plain(path)}/".startswith(inside) for path in (self.cwd, os.path.realpath(self.cwd), *self.own.policy)):
+            return True
+        return os.path.exists(os.path.join(folder or "/", ".git"))
+
+    def _hard_linked(self, path: str) -> str:
+        """A second name of a file is not seen in its path."""
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            return ""
+        if status.st_nlink < 2 or status.st_mode & 0o170000 != 0o100000:
+            return ""
+        for other in self.existing():
+            try:
+                if os.path.samestat(status, os.stat(other)) and plain(other) not in self.loose:
+                    return f"another name of {other}"
+            except OSError:
+                pass
+        return ""
+
+    def existing(self) -> list[str]:
+        """The paths that are there, with those of the projects around."""
+        return [path for path in [*self.paths, *self._in_projects()] if os.path.lexists(path)]
+
+    def _in_projects(self) -> list[str]:
+        """The agents' files in the folders from this one up to the repository's, and in the policy's."""
+        if not self._projects:
+            starts = [self.cwd, *(os.path.dirname(path) for path in self.own.policy)]
+            folders = dict.fromkeys(folder for start in starts for folder in _up_to_repository(start, self.home))
+            self._projects = [path for folder in folders for path in own_files.agents_files_in(folder)]
+        return self._projects
+
+    def below(self, path: str, here: str = "") -> str:
+        """Something guarded that is in a folder, or ""."""
+        whole = self.absolute(path, here)
+        for form in dict.fromkeys([whole, os.path.realpath(whole)]):
+            inside = plain(form).rstrip("/") + "/"
+            for other in self.existing():
+                if plain(other).startswith(inside) and not any(wildcard(pattern, plain(other)) for pattern in self.own.allow):
+                    return other
+        return ""
+
+
+def _up_to_repository(folder: str, home: str) -> Sequence[str]:
+    found = []
+    while folder and folder not in found:
+        found.append(folder)
+        if folder == home or os.path.exists(os.path.join(folder, ".git")):
+            break
+        folder = os.path.dirname(folder)
+    return found

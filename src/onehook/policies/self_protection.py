@@ -1,0 +1,152 @@
+"""self_protect: the agent's tool calls may not switch off the policy that it runs under."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onehook.core import Hooks, deny
+from onehook.policies.agent_files import ASKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from onehook.core import Event, Response
+
+# MCP tools and tools that are in no agent's table: those whose name begins with one of these change no file that they are given.
+READING = (
+    "read", "get", "list", "search", "find", "stat", "view", "fetch", "describe", "show", "tree", "head", "tail", "grep", "glob", "info",
+    "query", "count", "check", "look", "open_file", "browse", "lint", "diagnos", "hover", "ask", "think", "todo", "task", "web",
+    "directory",
+)  # fmt: skip
+MAX_ITEMS = 500
+
+
+def self_protect(*, allow: Iterable[str] = (), policy: Iterable[str] = ()) -> Hooks:
+    """Keep the agent from switching its policy off: with file tools, patches, MCP tools or shell commands.
+
+    Covered are the policy and what it loads, onehook and its interpreter, its state, and the files of every agent that can switch hooks
+    off. Reading them is fine, and so is a person's own edit: this is about the agent's tool calls.
+
+    allow   patterns of files that may be changed after all: allow=("*/.hooks/notes.md",)
+    policy  the files of the policy; by default those of the policy that calls this
+
+    Shell commands are parsed, and also the text of the scripts that they run. docs/safety.md lists what this cannot see.
+    """
+    hooks = Hooks()
+    own = Own(list(policy) or _calling(), list(allow))
+
+    @hooks.on("PreToolUse")
+    def self_protected(event: Event) -> Response | None:
+        found = own.objection(event)
+        return deny(f"{found}. Ask the user to do this; do not try another way") if found else None
+
+    @hooks.on("ConfigChange", host=ASKS)
+    def config_unchanged(event: Event) -> Response | None:
+        found = own.switched_off(event)
+        return deny(f"{found}; the change has no effect in this session") if found else None
+
+    return hooks
+
+
+def _calling() -> list[str]:
+    """The policy that is being loaded, or that runs as a script."""
+    for name in ("onehook_policy", "__main__"):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file:
+            return [os.path.abspath(file)]
+    return []
+
+
+class Own:
+    """What belongs to a policy. Nothing is looked up before an event needs it."""
+
+    def __init__(self, policy: list[str], allow: list[str]) -> None:
+        self.policy = [os.path.abspath(path) for path in policy]
+        self.allow = [os.path.expanduser(pattern).lower() for pattern in allow]
+
+    @property
+    def names(self) -> list[str]:
+        """What a command that touches the policy has to name: a file, or the folder if all of it is the policy's."""
+        from onehook.policies.own_files import whole_folder
+
+        return list(dict.fromkeys(os.path.basename(whole_folder(path) or path).lower() for path in self.policy))
+
+    def objection(self, event: Event) -> str:
+        """Why an event is denied, or ""."""
+        if event.command:
+            from onehook.policies.self_words import may_matter
+
+            if not may_matter(event.command, event.cwd, self.names):
+                return ""
+            from onehook.policies.self_commands import objection
+
+            return objection(event, self)
+        written = [path for change in event.changes for path in (change.path, change.to) if path]
+        if not written and event.tool not in ("MCP", event.native_tool):
+            return ""
+        written += _given_paths(event) if not written else []
+        if not written:
+            return ""
+        from onehook.policies.own_paths import Guarded
+
+        guarded = Guarded(self, event.cwd)
+        found = next((why for path in written if (why := guarded.objection(path))), "")
+        return found or next((why for change in event.changes if (why := _of_profile(change.path, change.new or ""))), "")
+
+    def switched_off(self, event: Event) -> str:
+        """Why a changed config file of the agent is not taken, or ""."""
+        from onehook.policies.own_files import MAX_SOURCE
+        from onehook.policies.own_paths import Guarded
+
+        path = event.native.get("file_path")
+        texts = _texts([path] if isinstance(path, str) else [], MAX_SOURCE)
+        if any('"disableallhooks":true' in "".join(text.lower().split()) for text in texts):
+            return f"{path} would switch all hooks off"
+        guarded = Guarded(self, event.cwd)
+        entries = _texts(guarded.configs(), MAX_SOURCE)
+        names = [os.path.basename(file) for file in self.policy]
+        if names and not any("onehook" in text and any(name in text for name in names) for text in entries):
+            return f"no config file has the hooks of {self.policy[0]} any more"
+        return ""
+
+
+def _texts(paths: Iterable[str], most: int) -> list[str]:
+    out = []
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                out.append(file.read(most).decode("utf-8", "replace"))
+        except (OSError, ValueError):
+            pass
+    return out
+
+
+def _of_profile(path: str, text: str) -> str:
+    from onehook.policies.self_commands import profile_objection
+
+    return profile_objection(path, text)
+
+
+def _given_paths(event: Event) -> list[str]:
+    """Everything that looks like a path in the input of a tool that may change files."""
+    name = (event.mcp.tool if event.mcp else event.native_tool).lower()
+    if name.startswith(READING):
+        return []
+    return [text for text in _strings(event.tool_input, [0]) if len(text) < 4096 and "\n" not in text]
+
+
+def _strings(value: Any, seen: list[int]) -> Iterator[str]:
+    seen[0] += 1
+    if seen[0] > MAX_ITEMS:
+        return
+    if isinstance(value, str):
+        yield value.removeprefix("file://")
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item, seen)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _strings(item, seen)
