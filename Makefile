@@ -9,6 +9,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
 .PHONY: test check demo prove bench lint types tests lock clean
 .DEFAULT_GOAL := test

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from harness import HOSTS, ISOLATIONS, policy_text
 from hypothesis import settings
+from tracing import Tracing
 
 from onehook.hostkit.live import Sandbox
 from onehook.setup.plan import config_of, configurable
@@ -28,6 +29,11 @@ for _name in [name for host in configurable() for name in config_of(host).TRAITS
     os.environ.pop(_name, None)
 
 _count = itertools.count()
+
+
+def pytest_configure(config):
+    if config.getoption("cov_source", None):
+        config.pluginmanager.register(Tracing())
 
 
 @pytest.fixture(scope="session")
