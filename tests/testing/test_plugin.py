@@ -156,12 +156,11 @@ def test_a_fixture_of_the_same_name_wins(pytester):
 
 
 def test_the_scaffolded_test_passes(pytester):
-    from onehook.cli.init import POLICY as SCAFFOLD
-    from onehook.cli.init import TEST
+    from onehook.cli.init import template
 
     folder = pytester.mkdir(".hooks")
-    folder.joinpath("policy.py").write_text(SCAFFOLD)
-    folder.joinpath("test_policy.py").write_text(TEST)
+    for name in ("policy.py", "test_policy.py"):
+        folder.joinpath(name).write_text(template(f"{name}.txt"))
     pytester.runpytest(".hooks").assert_outcomes(passed=5)
 
 
