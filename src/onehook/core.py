@@ -306,11 +306,15 @@ class Event:
 
     def rewritten(self, modified_input: Mapping[str, Any]) -> Event:
         """The same event with its input rewritten, as the handlers after the rewriting one see it."""
+        copy = self.copy()
+        copy.tool_input = {**self.tool_input, **self.spelled(modified_input)}
+        copy._read_facts()
+        return copy
+
+    def copy(self) -> Event:
         copy = Event(self.event, self.host, self.native)
         for slot in Event.__slots__:
             setattr(copy, slot, getattr(self, slot))
-        copy.tool_input = {**self.tool_input, **self.spelled(modified_input)}
-        copy._read_facts()
         return copy
 
     # Set by onehook/__init__.py, because nothing here does I/O: opens the memory of a "session" or a "project".

@@ -10,7 +10,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from onehook.core import Change, Event, Response
-from onehook.hostkit import reverse
 from onehook.hostkit.reverse import TOOL_EVENTS, sample
 from onehook.hosts import HOSTS, load
 
@@ -138,7 +137,7 @@ def event_on(host: str, tool: str, **fields: Any) -> Event:
 
 def elsewhere(event: Event) -> Event:
     """The same event, come from another host."""
-    copy = reverse.copied(event)
+    copy = event.copy()
     copy.host = ""
     return copy
 

@@ -216,6 +216,16 @@ def grouped(data: Any) -> Iterator[Found]:
             yield Found(event, path, handler["command"], handler, written_matcher(group))
 
 
+def listed_entries(data: Any, command_of: Callable[[Any], str | None]) -> Iterator[Found]:
+    """The entries of the shape hooks.<Event>[entry]. `command_of`: the command of an entry, None if it has none."""
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            command = command_of(entry)
+            if command is not None:
+                yield Found(event, ("hooks", event, index), command, entry, written_matcher(entry))
+
+
 def written_matcher(entry: Mapping[str, Any]) -> str:
     matcher = entry.get("matcher")
     return matcher if isinstance(matcher, str) else ""

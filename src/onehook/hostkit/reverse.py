@@ -270,7 +270,7 @@ def told(event: Event) -> Event:
     """An event whose tool says every edit as the whole new text, with what it changes in the file on disk."""
     if not _is_whole(event) or event.event not in GATED:
         return event
-    copy = copied(event)
+    copy = event.copy()
     copy.changes = [_compared(change, event.cwd) if change.kind == "write" else change for change in event.changes]
     return copy
 
@@ -303,7 +303,7 @@ def path_parts(event: Event, host: str) -> list[Event]:
     """A call that looks at several places as one event per place, for a host whose tools look at one."""
     if event.host == host or event.changes or len(event.paths) < 2:
         return [event]
-    found = [copied(event) for _ in event.paths]
+    found = [event.copy() for _ in event.paths]
     for part, path in zip(found, event.paths):
         part.paths, part._fold = [path], None
     return found
@@ -324,17 +324,10 @@ def _single_steps(changes: list[Change]) -> list[Change]:
 
 
 def _narrowed(event: Event, change: Change) -> Event:
-    part = copied(event)
+    part = event.copy()
     part.tool = _said_as(change)[0]
     part.changes, part.paths, part._fold = [change], [change.path], None
     return part
-
-
-def copied(event: Event) -> Event:
-    copy = Event(event.event, event.host, event.native)
-    for slot in Event.__slots__:
-        setattr(copy, slot, getattr(event, slot))
-    return copy
 
 
 def stood_for(event: Event, row: StandIn) -> Event:

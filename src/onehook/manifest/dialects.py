@@ -63,11 +63,10 @@ class _Part:
         return not self.problem
 
     def _take_transcript(self) -> None:
-        from onehook.hostkit.reverse import copied
         from onehook.manifest.transcripts import built
 
         path = built(self.program.dialect, self.heard_on)
-        self.event = copied(self.event)
+        self.event = self.event.copy()
         self.event._transcript = path
 
     def _bytes(self, payload: dict[str, Any]) -> bytes:

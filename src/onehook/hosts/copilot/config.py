@@ -94,19 +94,14 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
 
 
 def found(data: Any) -> Iterator[Found]:
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            command = _command_of(entry)
-            if command:
-                yield Found(event, ("hooks", event, index), command, entry, kit.written_matcher(entry))
+    return kit.listed_entries(data, _command_of)
 
 
-def _command_of(entry: Any) -> str:
+def _command_of(entry: Any) -> str | None:
     """The command that an entry runs, without what lets errors pass; under fail closed install does not write that."""
     texts = [entry.get(key) for key in ("bash", "command", "powershell")] if isinstance(entry, dict) else []
     text = next((text for text in texts if isinstance(text, str)), "")
-    return text if "--fail closed" in text else text.removesuffix(own_entries.GOES_ON)
+    return (text if "--fail closed" in text else text.removesuffix(own_entries.GOES_ON)) or None
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:

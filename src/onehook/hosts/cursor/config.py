@@ -74,11 +74,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
 
 
 def found(data: Any) -> Iterator[Found]:
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(entry, dict) and isinstance(entry.get("command"), str):
-                yield Found(event, ("hooks", event, index), entry["command"], entry, kit.written_matcher(entry))
+    return kit.listed_entries(data, lambda entry: entry["command"] if isinstance(kit.table_at(entry).get("command"), str) else None)
 
 
 def problems(data: Any) -> list[str]:
