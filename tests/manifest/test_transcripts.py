@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onehook.hostkit.reverse import sample
-from onehook.hostkit.transcripts import Counts, moments
+from onehook.hostkit.transcripts import Counts, Entry, moments
 from onehook.hosts import having, load, wire_of
 from onehook.manifest import transcripts as made
 from onehook.policy import load_policy
@@ -128,3 +128,24 @@ def test_what_is_older_than_two_days_is_swept(tmp_path):
     os.utime(path, (1, 1))
     sweep(str(tmp_path / "state" / "transcripts"), 1000)
     assert not os.path.exists(path)
+
+
+def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path, monkeypatch):
+    """Codex in code mode writes the result before it tells its hooks; the same command again is another call."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    module = load("gemini", "transcripts")
+    path = tmp_path / module.FOLDER / module.NAME.format(session="s-1")
+    path.parent.mkdir(parents=True)
+    call = {"tool": "run_shell_command", "input": {"command": "ls"}}
+    steps = [Entry("prompt", "go"), Entry("call", **call, id="1"), Entry("result", "a.txt", **call, id="1", response="a.txt")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in module.lines("s-1", "/p", steps)))
+
+    def calls(event):
+        given = sample(
+            event, "Bash", session_id="s-1", cwd="/p", command="ls", **({} if event == "PreToolUse" else {"tool_response": "a.txt"})
+        )
+        payload = {**load("gemini", "reverse").payload(given), "transcript_path": str(path)}
+        return told("claude", made.built("claude", wire_of("gemini").parse(payload, "")))
+
+    assert calls("PostToolUse") == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls")]
+    assert calls("PreToolUse") == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls"), ("PreToolUse", "ls")]

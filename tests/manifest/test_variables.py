@@ -42,6 +42,20 @@ def test_a_variable_that_is_set_at_the_start_is_there_in_the_sessions_commands(t
     assert command_of(asked(path, host, "PreToolUse", "Bash", session="another", command="printf %s x")) is None
 
 
+@pytest.mark.parametrize("host", ["gemini", "codex"])
+def test_a_program_is_not_told_of_the_rewrite(tmp_path, host):
+    """Neither after the command, nor in the transcript: it knows the command that the agent wanted to run."""
+    find = r"""s/.*"transcript_path":"\([^"]*\)".*/\1/"""
+    after = f"""cat > {tmp_path}/seen; cat "$(sed '{find}' {tmp_path}/seen)" > {tmp_path}/talk"""
+    path = manifest_of(tmp_path / "m", sh(SETS, "claude", '["SessionStart"]'), sh(after, "claude", '["PostToolUse"]'))
+    asked(path, host, "SessionStart", source="startup")
+    run = command_of(asked(path, host, "PreToolUse", "Bash", command="printf here"))
+    assert run != "printf here"
+    asked(path, host, "PostToolUse", "Bash", command=run, tool_response="here")
+    assert json.loads((tmp_path / "seen").read_text())["tool_input"]["command"] == "printf here"
+    assert "printf here" in (talk := (tmp_path / "talk").read_text()) and "/variables/" not in talk
+
+
 def test_on_its_own_agent_the_agents_file_is_used(tmp_path):
     path = manifest_of(tmp_path, sh(SETS, "claude", '["SessionStart"]'))
     asked(path, "claude", "SessionStart", source="startup")

@@ -279,7 +279,12 @@ class Program:
         return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
 
     def told(self, event: Event) -> Event:
-        """The event with what it changes in a file, for a program that is for edits, where another agent sends whole files."""
+        """The event as the program's own agent would know it: with the command as the agent wanted to run it and, for a program that is
+        for edits, with what changes in a file where another agent sends whole files."""
+        if self.dialect != event.host and event.command.startswith(". "):
+            from onehook.manifest.variables import original
+
+            event = original(event, event)
         if self.dialect in (OWN_DIALECT, event.host) or not event.changes or (self.tools and "Edit" not in self.tools):
             return event
         from onehook.hostkit.reverse import told

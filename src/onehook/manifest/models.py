@@ -46,6 +46,7 @@ class Model:
         self.key = key_of(settings)
         self.deadline = deadline
         self.system = ""
+        self._opener = _opener()
         place = urlsplit(self.url)
         if not place.path:
             self.url += "/v1"
@@ -111,20 +112,14 @@ class Model:
 
     def _once(self, url: str, body: bytes) -> tuple[int, dict[str, Any], float]:
         from http.client import HTTPException
-        from ssl import create_default_context
         from urllib.error import HTTPError
-        from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
-
-        class Here(HTTPRedirectHandler):
-            def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
-                return None
+        from urllib.request import Request
 
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise ModelError(f"{url} did not answer in time")
-        opener = build_opener(Here, HTTPSHandler(context=create_default_context()))
         try:
-            with opener.open(Request(url, body, self._headers(), method="POST"), timeout=left) as answer:
+            with self._opener.open(Request(url, body, self._headers(), method="POST"), timeout=left) as answer:
                 data = answer.read(MAX_REPLY)
                 if answer.length:  # bytes that were announced and did not come
                     raise ModelError(f"the answer of {url} is cut off, or too long")
@@ -146,6 +141,17 @@ class Model:
 
     def _hidden(self, text: str) -> str:
         return text.replace(self.key, "***") if self.key else text
+
+
+def _opener() -> Any:
+    from ssl import create_default_context
+    from urllib.request import HTTPRedirectHandler, HTTPSHandler, build_opener
+
+    class Here(HTTPRedirectHandler):
+        def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
+            return None
+
+    return build_opener(Here, HTTPSHandler(context=create_default_context()))
 
 
 def key_of(settings: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from onehook.codec import compact
 from onehook.core import OnehookError
 from onehook.hostkit.transcripts import Counts, Entry, moments
 from onehook.hosts import having, load, wire_of
+from onehook.manifest.variables import original
 from onehook.places import state_folder
 from onehook.sweep import sweep_sometimes
 
@@ -32,7 +33,7 @@ def built(dialect: str, event: Event) -> str:
     if dialect not in having("transcripts") or not event.session_id:
         return ""
     try:
-        events = [*_past(event), event]
+        events = [original(one, event) for one in (*_past(event), event)]
         steps = list(_steps(dialect, events))
         lines = load(dialect, "transcripts").lines(event.session_id, event.cwd, steps)
         return _written(dialect, event.session_id, lines)
@@ -81,6 +82,9 @@ def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
                 continue
             key = (told.native_tool, compact(told.tool_input))
             known = next((call for call in open_calls if (call.tool, compact(call.input)) == key), None)
+            told_before = last is not None and last.kind == "result" and (last.tool, compact(last.input)) == key
+            if known is None and kind == "result" and event is events[-1] and told_before:
+                continue  # the agent wrote it down before it told its hooks
             if known is None:
                 number += 1
                 known = Entry("call", tool=told.native_tool, input=told.tool_input, id=f"toolu_{number:06d}")

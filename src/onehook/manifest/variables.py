@@ -41,8 +41,18 @@ def applied(event: Event, answer: Response) -> Response:
         return answer
     rewritten = answer.modified_input or {}
     command = rewritten.get("command", event.command)
-    quoted = "'" + path.replace("'", "'\\''") + "'"
-    return answer.copy(modified_input={**rewritten, "command": f". {quoted}; {command}"})
+    return answer.copy(modified_input={**rewritten, "command": f"{_reading(path)}{command}"})
+
+
+def original(event: Event, session: Event) -> Event:
+    """An event of a session with its command as the agent wanted to run it: a hook is not told of onehook's own rewrite."""
+    reading = _reading(_path(session))
+    return event.rewritten({"command": event.command[len(reading) :]}) if event.command.startswith(reading) else event
+
+
+def _reading(path: str) -> str:
+    quoted = path.replace("'", "'\\''")
+    return f". '{quoted}'; "
 
 
 def _path(event: Event) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onehook.core import Drop, Options
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
-from onehook.hosts import load, optional, wire_of
+from onehook.hosts import having, load, optional, wire_of
 from onehook.prove.scenarios import Scenario
 
 WORKS, NOT_HONOURED, NO_EVENT = "works", "not honoured", "no such event"
@@ -20,6 +20,8 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
         return NO_EVENT, f"{host} does not run the entries of another agent"
     if "trust" in scenario.needs and optional(host, "trust") is None:
         return NO_EVENT, f"{host} asks for no trust"
+    if "transcripts" in scenario.needs and host not in having("transcripts"):
+        return NOT_HONOURED, f"{host} has no transcript that onehook can read"
     traits = load(host, "live").TRAITS
     known = next((fact.what for fact in traits.facts if scenario.id in fact.rows and fact.holds(version)), "")
     if known:

@@ -78,6 +78,35 @@ def plugin_files(reason: str) -> dict[str, str]:
     }
 
 
+# A hook of Claude Code that reads the transcript: it blocks a command once the transcript holds the prompt and the result of another.
+_READER = """#!/usr/bin/env python3
+import json
+import sys
+
+data = json.load(sys.stdin)
+with open(data["transcript_path"], encoding="utf-8") as file:
+    lines = [json.loads(line) for line in file]
+told = [line["message"]["content"] for line in lines if line["type"] == "user"]
+results = [block for content in told if isinstance(content, list) for block in content if block["type"] == "tool_result"]
+asked = sum("@PROMPT@" in json.dumps(content) for content in told)
+if asked == 1 and len(results) == 1 and "first-output" in json.dumps(results):
+    print("@REASON@", file=sys.stderr)
+    sys.exit(2)
+"""
+TRANSCRIPT = _MANIFEST.format(event="PreToolUse", run="./reader.py", speaks="claude")
+
+
+def reader_files(prompt: str, reason: str) -> dict[str, str]:
+    return {".hooks/reader.py": _READER.replace("@PROMPT@", prompt).replace("@REASON@", reason)}
+
+
+# A hook of Claude Code that sets a variable for the commands of the session.
+VARIABLES = """[[hook]]
+events = ["SessionStart"]
+run = 'cat > /dev/null; echo "export PROOF=set-by-the-hook" >> "$CLAUDE_ENV_FILE"'
+shell = true
+speaks = "claude"
+"""
 # A hook of Claude Code in the background, which takes longer than the whole session.
 BACKGROUND = """[[hook]]
 events = ["PreToolUse"]

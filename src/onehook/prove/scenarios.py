@@ -47,6 +47,14 @@ def pause_script(live: Live, mode: str, project: str) -> list[Step | None]:
 PAUSING = f"import pty\npty.spawn({[sys.executable, '-I', '-m', 'onehook', 'pause', '--for', '1m']!r})\n"
 
 
+def twice_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.shell("echo first-output", mode), live.shell("echo ran > ran.txt", mode)])
+
+
+def variable_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.shell('echo "[$PROOF]" > ran.txt', mode)])
+
+
 def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.shell("rm -rf precious", mode)])
 
@@ -323,6 +331,12 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("background", "a hook in the background: it starts, and nothing waits for it", "PreToolUse", "Bash", None, guests.BACKGROUND,
              shell_script, lambda e: _ran(e) and bool(e.text("started.txt")) and e.text("finished.txt") is None,
              policy_name="onehook.toml"),
+    Scenario("transcript", "a Claude Code hook that reads the transcript", "PreToolUse", "Bash", NO, guests.TRANSCRIPT, twice_script,
+             _blocked_and_told, effect="deny", files=guests.reader_files(PROMPT, REASON), policy_name="onehook.toml",
+             needs=("transcripts",)),
+    Scenario("variables", "a Claude Code hook that sets a variable for the session's commands", "PreToolUse", "Bash",
+             Response(modified_input={"command": "x"}), guests.VARIABLES, variable_script,
+             lambda e: (e.text("ran.txt") or "").strip() == "[set-by-the-hook]", effect="modified_input", policy_name="onehook.toml"),
     Scenario("compacted", "a Claude Code hook for a compaction", "SessionStart", "", None, compactions.MANIFEST, compact_script,
              compactions.told_once(hook_event_name="SessionStart", source="compact"), needs=("compacts",), files=compactions.FILES,
              policy_name="onehook.toml"),

@@ -55,7 +55,7 @@ def live_of(host: str) -> Live:
 
 def abilities(live: Live) -> frozenset[str]:
     """The optional features of a host's live module."""
-    able = {"compacts", "prompts", *live.TRAITS.can}
+    able = {"compacts", "prompts", "transcripts", *live.TRAITS.can}
     able |= {need for need, given in (("disable", live.TRAITS.disable), ("trust", live.TRAITS.asks)) if given}
     return frozenset(able)
 
