@@ -43,11 +43,12 @@ CASES = [
     ),
     pytest.param(
         "cursor", PROJECT, ".cursor/cli.json",
-        {"permissions": {"allow": ["Shell(ls)", "Shell(npm:run *)", "Read(src/**/*.ts)", "Write(package.json)", "Mcp(datadog:*)"],
+        {"permissions": {"allow": ["Shell(ls)", "Shell(npm:run *)", "Read(src/**/*.ts)", "Write(package.json)", "Mcp(datadog:*)", "Mcp(linear)", "Bash(git status)"],
                          "deny": ["Shell(rm)", "Read(.env*)", "Write(/etc/**)", "WebFetch(*.internal)"]}},
         [("deny", "Bash(rm:*)"), ("deny", "Read(./.env*)"), ("deny", "Edit(//etc/**)"), ("deny", "WebFetch(domain:*.internal)"),
-         ("allow", "Bash(ls:*)"), ("allow", "Bash(npm run *)"), ("allow", "Read(./src/**/*.ts)"), ("allow", "Edit(./package.json)"), ("allow", "mcp__datadog")],
-        [],
+         ("allow", "Bash(ls:*)"), ("allow", "Bash(npm run *)"), ("allow", "Read(./src/**/*.ts)"), ("allow", "Edit(./package.json)"), ("allow", "mcp__datadog"),
+         ("allow", "Bash(git status:*)")],
+        ["Cursor ignores it"],
         id="cursor-cli",
     ),
     pytest.param(
@@ -74,6 +75,8 @@ CASES = [
         [("allow", "Bash")], ["bash rm *: it has no effect, since 'bash' comes after it"], id="opencode-order",
     ),
     pytest.param("kilo", PROJECT, ".kilo/kilo.json", {"permission": {"bash": {"terraform *": "deny"}}}, [("deny", "Bash(terraform *)")], [], id="kilo"),
+    pytest.param("kilo", PROJECT, "opencode.json", {"permission": {"bash": {"terraform *": "deny"}}}, [("deny", "Bash(terraform *)")], [], id="kilo-opencode"),
+    pytest.param("kilo", PROJECT, ".kilocode/kilo.jsonc", {"permission": {"bash": {"terraform *": "deny"}}}, [("deny", "Bash(terraform *)")], [], id="kilo-folder"),
     pytest.param(
         "gemini", PROJECT, ".gemini/settings.json",
         {"tools": {"allowed": ["run_shell_command(git status)", "read_file"], "exclude": ["web_fetch"], "confirmationRequired": ["replace"]}},
@@ -100,8 +103,8 @@ CASES = [
         id="codex",
     ),
     pytest.param(
-        "copilot", USER, ".copilot/settings.json", {"deniedUrls": ["https://evil.example", "https://x.org/path"], "allowedUrls": ["docs.example.com"]},
-        [("deny", "WebFetch(domain:evil.example)"), ("allow", "WebFetch(domain:docs.example.com)")], ["a part of a site"], id="copilot-user",
+        "copilot", USER, ".copilot/settings.json", {"deniedUrls": ["https://evil.example", "https://x.org/path", "*.bad.example"], "allowedUrls": ["docs.example.com"]},
+        [("deny", "WebFetch(domain:evil.example)"), ("deny", "WebFetch(domain:*.bad.example)"), ("deny", "WebFetch(domain:bad.example)"), ("allow", "WebFetch(domain:docs.example.com)")], ["a part of a site"], id="copilot-user",
     ),
     pytest.param(
         "copilot", PROJECT, "~/.copilot/permissions-config.json",

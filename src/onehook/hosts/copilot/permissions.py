@@ -1,11 +1,17 @@
 """What Copilot CLI keeps (1.0.75 to 1.0.102): deniedUrls and allowedUrls of its settings, and what was approved for a folder.
 
 The lists of --allow-tool and --deny-tool are given with each start and are in no file.
+
+Tried with `copilot -p` (2026-11-16). Addresses, in commands: `x.org` and `https://x.org` are the host over https alone, `*.x.org` is
+x.org and what is below it, an address with a path covers nothing; config.json is read by 1.0.75 and no longer by 1.0.102, settings.json
+by both. Approvals: `p` and `p:*` cover the program with any arguments, `git tag` a subcommand of git; `p x` and `p *` cover nothing.
+`write` holds. Not tried: mcp, and the tool web_fetch, which is not offered without a network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from onehook.codec import read_jsonc
@@ -22,14 +28,22 @@ def listed(machine: Machine, scope: str) -> Iterator[Listed]:
     for file in (home / "settings.json", home / "config.json") if scope == "user" else ():
         if file.is_file():
             data = read_jsonc(file)
-            yield from kit.one_list("deny", data.get("deniedUrls"), file, kit.domain)
-            yield from kit.one_list("allow", data.get("allowedUrls"), file, kit.domain)
+            yield from _sites("deny", data.get("deniedUrls"), file)
+            yield from _sites("allow", data.get("allowedUrls"), file)
     file = home / "permissions-config.json"
     if scope == "project" and file.is_file():
         places = kit.table(read_jsonc(file).get("locations"))
         for approval in kit.table(places.get(str(machine.project))).get("tool_approvals", []):
             for shown, (entry, refused) in _approved(kit.table(approval)):
                 yield Listed("allow", shown, file, entry, refused)
+
+
+def _sites(level: str, held: object, file: Path) -> Iterator[Listed]:
+    for one in kit.one_list(level, held, file, kit.domain):
+        yield one
+        _, below, site = one.entry.partition("domain:*.")
+        if below:
+            yield Listed(level, one.shown, file, f"WebFetch(domain:{site}")
 
 
 def _approved(approval: dict[str, Any]) -> Iterator[tuple[str, Translated]]:

@@ -2,6 +2,11 @@
 
 Shell(git) is any git command, Shell(npm:run *) a program and its arguments; Read and Write take globs, of which only those with a slash
 at the start are absolute; WebFetch takes a domain, Mcp server:tool.
+
+Read in the permission service of Cursor's own package (@cursor/sdk 1.0.32, 2026-11-16): Bash(...) is the same as Shell(...); without a
+colon an entry is a glob for the whole command, the words that it begins with, or its program; an Mcp entry without a colon covers
+nothing. A run cannot show it: the package starts with lists of its own and reads neither file, and the CLI, which does, is not to be
+had without an account.
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ def listed(machine: Machine, scope: str) -> Iterator[Listed]:
 
 def _entry(text: str) -> Translated:
     name, specifier = kit.split(text)
-    if name == "Shell":
+    if name in ("Shell", "Bash"):
         return _shell(specifier)
     if name in ("Read", "Write"):
         tool = "Edit" if name == "Write" else name
@@ -58,7 +63,9 @@ def _path(glob: str) -> str:
 
 
 def _mcp(specifier: str) -> Translated:
-    server, _, tool = specifier.replace(",", ":", 1).partition(":")
+    server, colon, tool = specifier.replace(",", ":", 1).partition(":")
+    if not colon:
+        return "", "Cursor ignores it: it has no colon between server and tool"
     if server.strip() == "*":
         return "", "it is about every MCP server"
     return kit.mcp(server.strip(), tool.strip())

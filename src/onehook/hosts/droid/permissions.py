@@ -1,4 +1,11 @@
-"""The command lists of Factory Droid (0.225.2): commandBlocklist never runs, commandDenylist needs consent, commandAllowlist runs."""
+"""The command lists of Factory Droid (0.225.2): commandBlocklist never runs, commandDenylist needs consent, commandAllowlist runs.
+
+Tried with `droid exec` (2026-11-16). The first two go by words: `p x` also covers `p x y`, behind &&, env, bash -c, a path and more
+blanks, but not behind `$(echo p)`; a * is a plain character there, so that `p *` stops nothing. commandDenylist ends a run that nobody
+watches. commandAllowlist goes by program (`p x` lets `p y` run), for git by subcommand, and every part of a line must be covered; it is
+read here as the command that it names, which is less. The lists of the user and of the project add up, and settings.local.json replaces
+the project's. Not tried: permissionRules, and what a person is asked.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +30,10 @@ def listed(machine: Machine, scope: str) -> Iterator[Listed]:
     data = read_jsonc(file)
     for key, level in _LISTS.items():
         # What stops something holds for more arguments too; what lets something run, for exactly the command.
-        yield from kit.one_list(level, data.get(key), file, _exactly if level == "allow" else _beginning)
+        for one in kit.one_list(level, data.get(key), file, _exactly if level == "allow" else _beginning):
+            if level != "allow" and "*" in one.shown:
+                one.loss = "Factory Droid takes its * as a plain character, so that it stops nothing there"
+            yield one
     rules = kit.table(data.get("permissionRules")).get("rules", [])
     for rule in rules if isinstance(rules, list) else ():
         yield Listed("deny", str(kit.table(rule).get("id", rule)), file, refused="permissionRules have a language of their own")

@@ -5,7 +5,7 @@ In a pattern * also crosses slashes, and a trailing " *" may be missing ("git *"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from onehook.codec import read_jsonc
@@ -33,12 +33,13 @@ _OWN = (
 )
 
 
-def listed(machine: Machine, scope: str, name: str = NAME) -> Iterator[Listed]:
+def listed(machine: Machine, scope: str, name: str = NAME, folders: Sequence[str] = (f".{NAME}",)) -> Iterator[Listed]:
+    """`folders`: of the project, beside itself."""
     if scope not in ("project", "user"):
         return
     user = machine.folder("XDG_CONFIG_HOME", ".config") / name
-    folders = [machine.project, machine.project / f".{name}"] if scope == "project" else [user]
-    for file in (folder / f"{name}{ending}" for folder in folders for ending in (".json", ".jsonc")):
+    places = [machine.project, *(machine.project / folder for folder in folders)] if scope == "project" else [user]
+    for file in (place / f"{name}{ending}" for place in places for ending in (".json", ".jsonc")):
         if file.is_file():
             yield from kit.ranked(list(_of(read_jsonc(file).get("permission"), file)), _covers)
 
