@@ -62,6 +62,7 @@ JSON = {
     "install": ("install policy.py --hosts claude --dry-run --json", 0, {"dry_run", "changes", "notes", "to_do"}),
     "uninstall": ("uninstall --json", 0, {"dry_run", "changes", "notes"}),
     "status": ("status --json", 0, {"installed", "not_installed", "paused"}),
+    "verify": ("verify --json", 1, {"ok", "checked", "differences"}),
     "resume": ("resume --json", 0, {"ended"}),
     "doctor": ("doctor --json --no-fire", 1, {"ok", "findings"}),
     "fire": ("fire policy.py Stop --hosts claude --json", 0, {"host", "effect"}),
@@ -125,6 +126,7 @@ USAGE = [
 ]
 FAILED = [
     "pause",  # there is no terminal
+    "verify",  # nothing is installed
     "install broken.py --hosts claude",
     "doctor --no-fire",  # nothing is installed
     "fire raises.py Bash --hosts claude",

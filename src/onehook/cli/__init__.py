@@ -12,6 +12,7 @@ VERBS = {
     "uninstall": "Remove it again, leaving no trace.",
     "status": "Show which policies are installed, and where.",
     "doctor": "Check, agent by agent, that a deny would take effect.",
+    "verify": "Check that the configs are as install wrote them, for cron and CI.",
     "pause": "Let everything, or one rule, pass for a while. For a person only.",
     "resume": "End a pause.",
     "init": "Write a policy to start from: a rules file, or Python.",

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from onehook.lock import Lock
+from onehook.setup.entries import entries_in
 from onehook.setup.files import StaleError, sweep, write
-from onehook.setup.journal import Journal
+from onehook.setup.journal import Entry, Journal
 from onehook.setup.pinning import keep_copy
 from onehook.setup.plan import Plan
 
@@ -33,8 +34,14 @@ def apply(plan: Plan, journal: Journal) -> None:
         _remove_empty(plan.own_folders)
         for pin, policy in plan.copies.items():
             keep_copy(policy, pin)
-        journal.settle(plan.edits, plan.first_states, plan.given)
+        journal.settle(plan.edits, plan.first_states, plan.given, _entries(plan))
         journal.sweep()
+
+
+def _entries(plan: Plan) -> dict[Path, tuple[Entry, ...]]:
+    """The entries of ours in each file that was written, for `onehook verify`."""
+    written = {edit.path: edit.after for edit in plan.edits if edit.after is not None}
+    return {path: tuple(entries_in(*plan.holders[path], content)) for path, content in written.items() if path in plan.holders}
 
 
 def until_fresh(plan_and_apply: Callable[[], Plan]) -> Plan:

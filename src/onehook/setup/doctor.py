@@ -16,14 +16,16 @@ from onehook.policy import holds_rules, is_manifest, source_says_closed
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read, resembles_ours
 from onehook.setup.coverage import never_denies, unreached
 from onehook.setup.elsewhere import committed, missing_imports
-from onehook.setup.installed import ConfigFile, config_files, policy_of, readable, shown, standing
+from onehook.setup.installed import ConfigFile, config_files, install_again, policy_of, readable, shown, standing
 from onehook.setup.interpreters import packages_in
+from onehook.setup.journal import Journal
 from onehook.setup.managed import changeable
 from onehook.setup.pinning import problem
 from onehook.setup.plan import config_of, present, starts_copy
 from onehook.setup.probe import may_run, probe_entries
 from onehook.setup.runtime import LAUNCH, edited_files, installed_version
 from onehook.setup.trust import untrusted
+from onehook.setup.verify import changed_entries
 from onehook.setup.versions import agent_here, version_findings
 from onehook.textedit.document import content_of
 from onehook.version import VERSION
@@ -45,8 +47,17 @@ def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterato
     for host in hosts:
         yield from _examine_host(host, [file for file in files if file.host == host], machine, fire)
     yield from (Report("all agents", "", diagnosis) for diagnosis in _across(files, machine))
+    yield from _since_install(files, hosts, machine)
     if not any(file.ours for file in files):
         yield Report("all agents", "", Diagnosis("fail", "no policy is installed on any agent", "onehook install POLICY"))
+
+
+def _since_install(files: list[ConfigFile], hosts: list[str], machine: Machine) -> Iterator[Report]:
+    """What stands in the configs otherwise than install wrote it."""
+    places = {str(file.place.path) for file in files}
+    for one in changed_entries(machine, Journal()):
+        if one.host in hosts and one.file in places:
+            yield Report(config_of(one.host).TITLE, one.file, Diagnosis("warn", f"since the install: {one.what}", one.fix))
 
 
 def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bool) -> Iterator[Report]:
@@ -80,7 +91,7 @@ def _reached(host: str, files: list[ConfigFile], machine: Machine) -> Iterator[D
                 by_policy.setdefault(path, []).append((file, found))
     idle: list[Diagnosis] = []
     for path, entries in by_policy.items():
-        again = _install(*entries[0], machine)
+        again = install_again(*entries[0], machine)
         try:
             written = read(entries[0][1].command)
             there = written and not written.portable and os.access(written.interpreter, os.X_OK)
@@ -119,14 +130,14 @@ def _examine_file(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
         yield Diagnosis("ok", f"valid; installed for {events}")
     yield from _entries(file, machine)
     yield from file.config.diagnose(machine, file.place, file.data, file.ours)
-    yield from untrusted(file.host, machine, file.place, file.ours, _install(file, file.ours[0], machine))
+    yield from untrusted(file.host, machine, file.place, file.ours, install_again(file, file.ours[0], machine))
     shared = sorted({found.event for found in file.foreign} & {found.event for found in file.ours})
     if shared:
         others = ", ".join(dict.fromkeys(found.command[:40] for found in file.foreign if found.event in shared))
         yield Diagnosis("note", f"other hooks also handle {', '.join(shared)}: {others}")
     yield from _resembling(file)
     if fire:
-        yield from probe_entries(file, machine, _install(file, file.ours[0], machine))
+        yield from probe_entries(file, machine, install_again(file, file.ours[0], machine))
 
 
 def _resembling(file: ConfigFile) -> Iterator[Diagnosis]:
@@ -148,7 +159,7 @@ def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
     covered = {wire.EVENTS[found.event].event for found in file.ours if found.event in wire.EVENTS}
     missing = [event for event in DEFAULT_EVENTS if event in file.config.EVENTS and event not in covered]
     if missing and not is_manifest(str(policy_of(file.ours[0].command, machine) or "")):  # which is installed for what it needs
-        yield Diagnosis("note", f"not installed for {', '.join(missing)}", _install(file, file.ours[0], machine))
+        yield Diagnosis("note", f"not installed for {', '.join(missing)}", install_again(file, file.ours[0], machine))
     seen: set[tuple[str, str, str]] = set()
     for found in file.ours:
         written = read(found.command)
@@ -157,20 +168,8 @@ def _entries(file: ConfigFile, machine: Machine) -> Iterator[Diagnosis]:
             yield from _programs(file, found, written, machine)
 
 
-def _install(file: ConfigFile, found: Found, machine: Machine) -> str:
-    """The command that writes the entries of this file again."""
-    policy = policy_of(found.command, machine)
-    options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed", "--pin ": " --pin"}
-    more = "".join(option for written, option in options.items() if written in found.command)
-    written = read(found.command)
-    # The interpreter of an environment is made from what the policy declares.
-    if written and starts_copy(written.program, file.place.scope, machine) and packages_in(written.interpreter) is None:
-        more += f" --python {shlex.quote(written.interpreter)}"
-    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{more}"
-
-
 def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine) -> Iterator[Diagnosis]:
-    policy, again = written.policy_path(machine.project), _install(file, found, machine)
+    policy, again = written.policy_path(machine.project), install_again(file, found, machine)
     if not policy.is_file():
         yield Diagnosis(
             "fail", f"the policy {policy} does not exist", f"onehook uninstall {shlex.quote(str(policy))} --scope {file.place.scope}"
@@ -303,7 +302,9 @@ def _duplicates(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis
             if first is found or runs_once:
                 continue
             if other is file:
-                yield Diagnosis("warn", f"installed twice in {file.place.path}: events are handled twice", _install(file, found, machine))
+                yield Diagnosis(
+                    "warn", f"installed twice in {file.place.path}: events are handled twice", install_again(file, found, machine)
+                )
             else:
                 fix = f"onehook uninstall --hosts {file.host} --scope {file.place.scope}"
                 yield Diagnosis("warn", f"installed in {other.place.path} and in {file.place.path}: events are handled twice", fix)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import Found, Place
+from onehook.hosts import load
 from onehook.setup.command import is_ours, resembles_ours
-from onehook.setup.journal import Given, Journal, Memory
+from onehook.setup.journal import Entry, Given, Journal, Memory
 from onehook.textedit.document import ConfigError, Document
 from onehook.textedit.text import value_at
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
 def ours_in(config: Config, data: Any) -> list[Found]:
     return [entry for entry in config.found(data) if is_ours(entry.command)]
+
+
+def entries_in(host: str, place: Place, content: bytes) -> list[Entry]:
+    """The entries of ours in a config file of this content."""
+    own = place.format == "own"
+    data: Any = content.decode("utf-8", "replace") if own else Document(place.path, place.format).with_bytes(content).data()
+    return [
+        Entry(host, place.scope, str(place.root), found.event, found.command, found.matcher, found.item)
+        for found in ours_in(load(host, "config"), data)
+    ]
 
 
 def mentions_ours(content: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.interpreters import packages_in
 from onehook.setup.pinning import problem as unpinned
-from onehook.setup.plan import config_of, configurable, present
+from onehook.setup.plan import config_of, configurable, present, starts_copy
 from onehook.setup.runtime import LAUNCH, installed_version
 from onehook.setup.sharing import repository, shared
 from onehook.setup.trust import untrusted
@@ -81,6 +82,18 @@ def policy_of(command: str, machine: Machine) -> Path | None:
     """The policy that a written command runs; None if the command is not one of ours."""
     written = read(command)
     return written.policy_path(machine.project) if written else None
+
+
+def install_again(file: ConfigFile, found: Found, machine: Machine) -> str:
+    """The command that writes the entries of this file again."""
+    policy = policy_of(found.command, machine)
+    options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed", "--pin ": " --pin"}
+    more = "".join(option for written, option in options.items() if written in found.command)
+    written = read(found.command)
+    # The interpreter of an environment is made from what the policy declares.
+    if written and starts_copy(written.program, file.place.scope, machine) and packages_in(written.interpreter) is None:
+        more += f" --python {shlex.quote(written.interpreter)}"
+    return f"onehook install {shlex.quote(str(policy or 'POLICY'))} --hosts {file.host} --scope {file.place.scope}{more}"
 
 
 @dataclass(frozen=True)

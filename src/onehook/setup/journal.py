@@ -37,6 +37,19 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """An entry as install wrote it."""
+
+    host: str
+    scope: str
+    root: str  # the project, or what else its file belongs to
+    event: str
+    command: str
+    matcher: str
+    item: Any
+
+
+@dataclass(frozen=True)
 class Memory:
     """One file: its bytes before the first install, the hashes of what onehook wrote since, and the folders created for it."""
 
@@ -44,10 +57,12 @@ class Memory:
     states: tuple[str, ...]
     folders: tuple[Path, ...]
     given: tuple[Given, ...] = ()
+    entries: tuple[Entry, ...] = ()
 
 
 Trusted = Mapping[Path, tuple[Given, ...]]
 NOTHING: Trusted = {}
+NONE: Mapping[Path, tuple[Entry, ...]] = {}
 
 
 class Journal:
@@ -60,13 +75,12 @@ class Journal:
 
     def origin(self, path: Path) -> Memory | None:
         """What the journal knows about a file, whatever happened to it since."""
-        try:
-            kept = json.loads(self._file(path).read_text(encoding="utf-8"))
-            before = None if kept["before"] is None else base64.b64decode(kept["before"])
-            given = tuple(Given(**{**one, "path": tuple(one["path"]), "was": tuple(one["was"])}) for one in kept.get("given", ()))
-            return Memory(before, tuple(map(str, kept["states"])), tuple(Path(folder) for folder in kept["folders"]), given)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        return _memory(self._file(path))[1]
+
+    def installed(self) -> list[tuple[Path, Memory]]:
+        """Every file that install has written entries to, with what it wrote."""
+        found = [_memory(record) for record in sorted(self.folder.glob("*.json"))]
+        return [(path, memory) for path, memory in found if memory and memory.entries]
 
     def recall(self, path: Path) -> Memory | None:
         """What the journal knows about a file that is still as onehook left it; None if somebody else has changed it since."""
@@ -87,16 +101,23 @@ class Journal:
                 both = (*(origin.given if origin else ()), *given.get(edit.path, ()))
                 # If a file takes the place of another, the folders that were created for that one are now for this.
                 folders = (*self._folders(edit.path), *(folder for folder in left if folder in edit.path.parents))
-                self._keep(edit.path, Memory(first_states[edit.path], states, folders, both))
+                self._keep(edit.path, Memory(first_states[edit.path], states, folders, both, origin.entries if origin else ()))
 
-    def settle(self, edits: Iterable[FileEdit], first_states: Mapping[Path, bytes | None], given: Trusted = NOTHING) -> None:
+    def settle(
+        self,
+        edits: Iterable[FileEdit],
+        first_states: Mapping[Path, bytes | None],
+        given: Trusted = NOTHING,
+        entries: Mapping[Path, tuple[Entry, ...]] = NONE,
+    ) -> None:
         """Record the states that the files have after the last write. A file without entries of ours is forgotten."""
         for edit in edits:
             memory = self.origin(edit.path)
             if edit.path not in first_states or edit.after is None:
                 self.forget(edit.path)
             elif memory is not None:
-                self._keep(edit.path, Memory(memory.before, (_digest(edit.after),), memory.folders, memory.given))
+                now = entries.get(edit.path, memory.entries)
+                self._keep(edit.path, Memory(memory.before, (_digest(edit.after),), memory.folders, memory.given, now))
         for path, values in given.items():
             if memory := self.origin(path):
                 self._keep(path, replace(memory, given=values))
@@ -124,9 +145,22 @@ class Journal:
             "states": list(dict.fromkeys(memory.states)),
             "folders": list(dict.fromkeys(map(str, memory.folders))),
             "given": [asdict(one) for one in memory.given],
+            "entries": [asdict(one) for one in memory.entries],
         }
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_private(self._file(path), json.dumps(kept))
+
+
+def _memory(record: Path) -> tuple[Path, Memory | None]:
+    try:
+        kept = json.loads(record.read_text(encoding="utf-8"))
+        before = None if kept["before"] is None else base64.b64decode(kept["before"])
+        given = tuple(Given(**{**one, "path": tuple(one["path"]), "was": tuple(one["was"])}) for one in kept.get("given", ()))
+        entries = tuple(Entry(**one) for one in kept.get("entries", ()))
+        folders = tuple(Path(folder) for folder in kept["folders"])
+        return Path(kept["path"]), Memory(before, tuple(map(str, kept["states"])), folders, given, entries)
+    except (OSError, ValueError, KeyError, TypeError):
+        return record, None
 
 
 def _is_of_use(record: Path) -> bool:

@@ -47,6 +47,7 @@ class Plan:
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
     leftovers: list[Path] = field(default_factory=list)  # files that an interrupted run was about to write
     own_folders: list[Path] = field(default_factory=list)  # folders to remove once they are empty
+    holders: dict[Path, tuple[str, Place]] = field(default_factory=dict)  # file -> whose config it is
     copies: dict[str, Path] = field(default_factory=dict)  # pin -> the policy of which a copy is to be kept
     given: dict[Path, tuple[Given, ...]] = field(default_factory=dict)  # file -> the trust in it that is onehook's, where that changes
 
@@ -232,7 +233,7 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
         _put_entry(document, config, event, request, place, machine)
     _drop_others(plan, document, config, wanted, request, machine)
     _refuse_invalid(document, config, place, "The edited file would not be accepted; nothing was changed")
-    _add(plan, FileEdit(place.path, document.before, document.after), place, before_ours)
+    _add(plan, FileEdit(place.path, document.before, document.after), host, place, before_ours)
 
 
 def _wanted(plan: Plan, host: str, request: Request) -> list[str]:
@@ -391,7 +392,7 @@ def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machin
     assert config.TRAITS.own_content is not None, f"{host} has a file of its own, but no own_content to write into it"
     content = config.TRAITS.own_content(place, lines, request.wish, machine)
     memory = journal.recall(place.path)
-    _add(plan, FileEdit(place.path, before, content), place, memory.before if memory else None)
+    _add(plan, FileEdit(place.path, before, content), host, place, memory.before if memory else None)
 
 
 def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
@@ -406,7 +407,8 @@ def _refuse_foreign(config: Config, before: bytes | None, place: Place, request:
         raise ConfigError(f"{config.TITLE} can run only one policy, and another one is installed: {fix}. Nothing was changed")
 
 
-def _add(plan: Plan, edit: FileEdit, place: Place, first_state: bytes | None) -> None:
+def _add(plan: Plan, edit: FileEdit, host: str, place: Place, first_state: bytes | None) -> None:
+    plan.holders[edit.path] = host, place
     if edit.before != edit.after:
         plan.edits.append(edit)
         plan.first_states[edit.path] = first_state
@@ -459,7 +461,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
         return
     before_ours = first_state(document, config, place, journal)
     after = content_without(document, mine, config, origin)
-    _add(plan, FileEdit(place.path, document.before, after), place, before_ours)
+    _add(plan, FileEdit(place.path, document.before, after), host, place, before_ours)
 
 
 def _removable(config: Config, data: Any, policy: Path | None, machine: Machine) -> list[Found]:

@@ -63,6 +63,7 @@ def plan_repin(plan: Plan, one: Pinned, machine: Machine, journal: Journal) -> N
         if before != after:
             plan.edits.append(FileEdit(place.path, before, after))
             plan.first_states[place.path] = first
+            plan.holders[place.path] = file.host, place
             plan.roots[place.path] = place.root
         if place.format != "own":
             plan_trust(plan, file.host, place, machine, journal)
