@@ -17,7 +17,7 @@ LAYERS = (
     ("onehook.docgen",),
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint"),
-    ("onehook.runner", "onehook.recorder"),
+    ("onehook.runner", "onehook.recorder", "onehook.logger", "onehook.log"),
     ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.pins",),

@@ -91,13 +91,15 @@ class PayloadError(OnehookError):
 class HandlerError(OnehookError):
     """The policy's fault: a handler raised, or returned something that is not an answer.
 
-    `handler` is the name of the handler, and `cause` the exception that it raised; "" and None where there is none.
+    `handler` is the name of the handler, and `cause` the exception that it raised; "" and None where there is none. `by` is who it was,
+    as in Response.
     """
 
-    def __init__(self, text: str, handler: str = "", cause: BaseException | None = None) -> None:
+    def __init__(self, text: str, handler: str = "", cause: BaseException | None = None, by: list[dict[str, Any]] | None = None) -> None:
         super().__init__(text)
         self.handler = handler
         self.cause = cause
+        self.by = by
 
 
 class UsageError(OnehookError):
@@ -347,17 +349,19 @@ class Event:
 # The five fields of the unified answer, and two that the open stdin/stdout contract adds.
 RESPONSE_FIELDS = ("decision", "reason", "user_message", "modified_input", "additional_context")
 CONTRACT_FIELDS = ("message", "lint_command")
+_ANSWER = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native", "withheld")
 
 
 class Response:
     """A handler's answer. Every field is optional; if none is set, the agent decides.
 
-    Handlers do not set the last two. `native` holds, by host, what a program of a manifest answered and the other fields cannot express.
-    `withheld` holds what was decided and has no effect: a record for each, with who decided it (`by`) and what ("decision", "reason",
-    other fields of an answer, or "error").
+    Handlers do not set the last three. `native` holds, by host, what a program of a manifest answered and the other fields cannot
+    express. `withheld` holds what was decided and has no effect: a record for each, with who decided it (`by`) and what ("decision",
+    "reason", other fields of an answer, or "error"). `by` holds who answered, one record for each (see Registration.said); it is not part
+    of what is answered, so it does not count when answers are compared.
     """
 
-    __slots__ = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native", "withheld")
+    __slots__ = (*_ANSWER, "by")
 
     def __init__(
         self,
@@ -370,6 +374,7 @@ class Response:
         lint_command: str | None = None,
         native: dict[str, Any] | None = None,
         withheld: list[dict[str, Any]] | None = None,
+        by: list[dict[str, Any]] | None = None,
     ) -> None:
         self.decision = decision
         self.reason = reason
@@ -380,16 +385,17 @@ class Response:
         self.lint_command = lint_command
         self.native = native
         self.withheld = withheld
+        self.by = by
 
     def given(self) -> list[str]:
         """The names of the fields that are set."""
-        return [name for name in self.__slots__ if getattr(self, name) is not None]
+        return [name for name in _ANSWER if getattr(self, name) is not None]
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.given()}
 
     def copy(self, **changed: Any) -> Response:
-        return Response(**{**self.to_dict(), **changed})
+        return Response(**{**self.to_dict(), "by": self.by, **changed})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Response) and self.to_dict() == other.to_dict()
@@ -497,7 +503,7 @@ class Drop:
 class Output:
     """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
 
-    __slots__ = ("alone", "answer", "dropped", "error", "event", "exit_code", "stderr", "stdout")
+    __slots__ = ("after", "alone", "answer", "by", "dropped", "error", "event", "exit_code", "stderr", "stdout")
 
     def __init__(self, stdout: str = "", exit_code: int = 0, stderr: str = "", alone: bool = False) -> None:
         self.stdout = stdout
@@ -508,11 +514,14 @@ class Output:
         self.answer: Response | None = None  # what of the policy's answer takes effect; None if there was an error instead
         self.error = ""  # what went wrong, if this is the answer to an error
         self.event: Event | None = None  # what it answers, as far as that is known
+        self.by: list[dict[str, Any]] = []  # who answered (see Registration.said)
+        self.after: Callable[[], str] | None = None  # what is left to do once it is written; returns what to report on stderr
 
     def __repr__(self) -> str:
         return f"Output(stdout={self.stdout!r}, exit_code={self.exit_code}, stderr={self.stderr!r})"
 
 
+_NUMBERS = ("timeout", "stop_limit", "log_keep", "log_size")
 BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on that agent alone
 
 
@@ -520,17 +529,9 @@ class Options:
     """The settings of a policy. Those of the command line and of run() win over those of Hooks()."""
 
     __slots__ = (
-        "ask_fallback",
-        "ask_fallback_by_host",
-        "fail",
-        "isolation",
-        "layer",
-        "mode",
-        "on_unsupported",
-        "pausable",
-        "stop_limit",
-        "timeout",
-    )
+        "ask_fallback", "ask_fallback_by_host", "fail", "isolation", "layer", "log", "log_content", "log_keep", "log_size", "mode",
+        "on_unsupported", "pausable", "stop_limit", "timeout",
+    )  # fmt: skip
     CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
         "mode": ("observe", "enforce"),
         "fail": ("open", "closed"),
@@ -539,12 +540,15 @@ class Options:
         "isolation": ("process", "thread"),
         "pausable": (False, True),
         "layer": ("managed", "project"),
+        "log": ("on", "off", "required"),
+        "log_content": (False, True),
     }
     STRICTEST_FIRST = {  # noqa: RUF012  (of the numbers, the smallest is)
         "fail": ("closed", "open"),
         "ask_fallback": ("deny", "ask", "allow"),
         "on_unsupported": ("deny", "warn"),
         "pausable": (False, True),
+        "log": ("required", "on", "off"),
     }
     DEFAULTS = {  # noqa: RUF012
         "mode": "enforce",
@@ -556,6 +560,10 @@ class Options:
         "isolation": "process",
         "pausable": True,
         "layer": "project",  # "managed": installed for the whole machine; on the command line only
+        "log": "on",
+        "log_keep": 90,
+        "log_size": 1024,
+        "log_content": False,
     }
     hosts: tuple[str, ...] = ()  # the known agents; filled in by the registry, which is always loaded before a policy runs
 
@@ -569,6 +577,10 @@ class Options:
         self.isolation: str
         self.pausable: bool
         self.layer: str
+        self.log: str
+        self.log_keep: float  # days
+        self.log_size: float  # MB, all files together
+        self.log_content: bool
         given = given or {}
         for name, default in Options.DEFAULTS.items():
             value = given.get(name)
@@ -590,6 +602,10 @@ class Options:
         if isinstance(by_host, dict):
             del flat["ask_fallback"]
             flat.update({f"{host}{BY_HOST}": value for host, value in by_host.items()})
+        log = flat.get("log")
+        if isinstance(log, dict):  # [log] of a rules file; `write` is what log = "..." sets
+            del flat["log"]
+            flat.update({"log" if name == "write" else f"log_{name}": value for name, value in log.items()})
         for name, value in flat.items():
             Options._check(name, value)
         return flat
@@ -608,7 +624,7 @@ class Options:
         choices = Options.CHOICES.get(general)
         if choices and value not in choices:
             raise UsageError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
-        if name in ("timeout", "stop_limit") and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
+        if name in _NUMBERS and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
             raise UsageError(f"{name}={value!r}: a number above 0 is needed")
 
     @staticmethod
@@ -628,7 +644,7 @@ class Options:
     def read(name: str, text: str) -> dict[str, Any]:
         """An option as it stands on the command line: --timeout 5, --ask-fallback deny, --ask-fallback ID=ask."""
         value: Any = text
-        if name in ("timeout", "stop_limit"):
+        if name in _NUMBERS:
             try:
                 value = float(text)
             except ValueError:
@@ -683,6 +699,13 @@ class Registration:
     def name(self) -> str:
         return getattr(self.handler, "__name__", None) or type(self.handler).__name__
 
+    def said(self, what: Response | str) -> list[dict[str, Any]]:
+        """Who answered, and what: for the log. `what` is the answer, or the text of an error.
+
+        kind: "handler", "rule", "permission", "policy" or "program"; `said`: a decision, or what else was answered.
+        """
+        return [{"kind": "handler", "name": self.name, **_place_of(self.handler), **_summary(what)}]
+
     def as_observed(self) -> Registration:
         return type(self)(self.event, self.handler, self.tools, self.hosts, observed=True)
 
@@ -690,6 +713,25 @@ class Registration:
         if self.event != event.event or (self.hosts and event.host not in self.hosts):
             return False
         return not self.tools or any(tool_matches(pattern, event) for pattern in self.tools)
+
+
+def _place_of(handler: Any) -> dict[str, Any]:
+    """The file and the line of a function; the innermost where it is wrapped."""
+    while hasattr(handler, "__wrapped__"):
+        handler = handler.__wrapped__
+    code = getattr(handler, "__code__", None) or getattr(vars(type(handler)).get("__call__"), "__code__", None)
+    return {"file": code.co_filename, "line": code.co_firstlineno} if code else {}
+
+
+_OTHER_ACTS = {"modified_input": "rewrite", "additional_context": "context", "lint_command": "lint"}
+
+
+def _summary(what: Response | str) -> dict[str, Any]:
+    if isinstance(what, str):
+        return {"said": "error", "reason": what}
+    acts = [act for field, act in _OTHER_ACTS.items() if getattr(what, field) is not None]
+    said = {"said": what.decision or (acts or ["message"])[0]}
+    return {**said, "reason": what.reason} if what.reason else said
 
 
 def tool_matches(pattern: str, event: Event) -> bool:
@@ -746,6 +788,7 @@ class Hooks:
     on_unsupported  "warn" (default) or "deny": what to do when the agent cannot honour a field of the answer
     stop_limit      how often in a row a Stop handler may send the agent back to work (5)
     pausable        whether `onehook pause` holds for it (True; False for one that is installed for the whole machine)
+    log             "on" (default), "off", or "required": no line in the decision log is an error; a dict sets more (docs/log.md)
     """
 
     __slots__ = ("joins", "options", "registrations")
@@ -761,12 +804,13 @@ class Hooks:
         on_unsupported: str | None = None,
         stop_limit: int | None = None,
         pausable: bool | None = None,
+        log: str | dict[str, Any] | None = None,
         **by_host: str | None,
     ) -> None:
         unknown = [name for name in by_host if not name.endswith(BY_HOST)]
         if unknown:
             raise UsageError(
-                f"unknown option {unknown[0]!r}; the options are mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable"
+                f"unknown option {unknown[0]!r}; the options are mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable, log"
             )
         self.options = Options.checked(
             {
@@ -777,6 +821,7 @@ class Hooks:
                 "on_unsupported": on_unsupported,
                 "stop_limit": stop_limit,
                 "pausable": pausable,
+                "log": log,
                 **by_host,
             }
         )
@@ -827,6 +872,8 @@ class Hooks:
             answer = observed(registration, event) if without_effect else call(registration, event)
             if answer is None:
                 continue
+            if not without_effect:
+                answer.by = registration.said(answer)
             merged = merge(merged, answer)
             if merged.decision == "deny":
                 break
@@ -852,9 +899,11 @@ def call(registration: Registration, event: Event) -> Response | None:
             result = asyncio.run(_awaited(result))
         return as_response(result)
     except HandlerError as error:
-        raise HandlerError(f"handler {registration.name!r}: {error}", registration.name) from None
+        text = f"handler {registration.name!r}: {error}"
+        raise HandlerError(text, registration.name, by=registration.said(text)) from None
     except BaseException as error:  # SystemExit, MemoryError and RecursionError too: none of them may decide
-        raise HandlerError(f"handler {registration.name!r} raised {_describe(error)}", registration.name, error) from error
+        text = f"handler {registration.name!r} raised {_describe(error)}"
+        raise HandlerError(text, registration.name, error, registration.said(text)) from error
 
 
 def observed(registration: Registration, event: Event) -> Response | None:
@@ -862,15 +911,22 @@ def observed(registration: Registration, event: Event) -> Response | None:
     try:
         answer = call(registration, event)
     except HandlerError as error:
-        return Response(withheld=[{"by": registration.name, "error": str(error)}])
-    return None if answer is None else withheld(answer, registration.name)
+        return Response(withheld=[{"by": registration.name, "error": str(error)}], by=_unheeded(error.by))
+    if answer is None:
+        return None
+    answer.by = registration.said(answer)
+    return withheld(answer, registration.name)
 
 
 def withheld(answer: Response, by: str = "") -> Response:
     """An answer without effect: what it says is in its records."""
     said = {name: value for name, value in answer.to_dict().items() if name != "withheld"}
     records = [*(answer.withheld or []), *([{"by": by, **said}] if said else [])]
-    return Response(withheld=records or None)
+    return Response(withheld=records or None, by=_unheeded(answer.by))
+
+
+def _unheeded(by: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    return by and [{**one, "observed": True} for one in by]
 
 
 async def _awaited(result: Any) -> object:
@@ -898,6 +954,7 @@ def merge(first: Response, second: Response) -> Response:
         lint_command=first.lint_command if second.lint_command is None else second.lint_command,
         native=overlaid(first.native, second.native),
         withheld=[*(first.withheld or []), *(second.withheld or [])] or None,
+        by=[*(first.by or []), *(second.by or [])] or None,
     )
 
 

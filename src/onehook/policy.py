@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Response
 
-    # Plain data, so that it can cross a pipe. "options": the policy's own; "response", or "error": a text;
-    # "made": options of a policy that broke while it was loaded.
+    # Plain data, so that it can cross a pipe. "options": the policy's own; "response", or "error": a text; "by": who answered or raised it;
+    # "sources": a hash of the rules that decided; "made": options of a policy that broke while it was loaded.
     Message = dict[str, Any]
 
 MAX_POLICY = 4 * 1024 * 1024
@@ -37,10 +37,12 @@ def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str
         message["options"] = policy.options
         if tell is not None:
             tell(policy.options)
-        message["response"] = _checked(policy.dispatch(event)).to_dict()
+        response = _checked(policy.dispatch(event))
+        message.update(response=response.to_dict(), by=response.by, sources=getattr(policy, "sources", ""))
     except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer
         message["error"] = explained(error)
         message["unpinned"] = isinstance(error, PinError) or isinstance(error.__cause__, PinError)
+        message["by"] = getattr(error, "by", None)
         message["made"] = made_since(before)
     return message
 

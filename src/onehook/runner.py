@@ -17,7 +17,7 @@ from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageEr
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, threaded, write
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
-from onehook.system import NOWHERE, PAUSE_FILE, os, state_folder, variable
+from onehook.system import NOWHERE, PAUSE_FILE, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
 
 TYPE_CHECKING = False
@@ -46,7 +46,9 @@ class Request:
     `problem` says what is wrong with it; the rest is then what could be understood.
     """
 
-    __slots__ = ("arguments", "begun", "event_name", "given", "hosts", "known", "load", "pause", "pin", "policy", "probe", "problem")
+    __slots__ = (
+        "arguments", "begun", "event_name", "given", "hosts", "known", "live", "load", "pause", "pin", "policy", "probe", "problem",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -68,6 +70,7 @@ class Request:
         self.policy = policy  # its path
         self.hosts = hosts  # who may have sent it; more than one where hosts share an entry
         self.event_name = event_name
+        self.live = False  # an agent waits for the answer: it belongs into the decision log
         self.probe = probe  # doctor's question: load the policy, then answer this, whatever it says
         self.given = given or {}  # options of the command line and of run(), which win over the policy's
         self.known = known or {}  # the policy's own options, as far as they are known before it is loaded
@@ -124,7 +127,7 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
         problems.append(f"no policy given\nusage: {USAGE}")
     policy = policies[0] if policies else ""
     pin = "".join(named["pin"][-1:])
-    return Request(
+    request = Request(
         (lambda: load_policy(policy, given, pin)) if hooks is None else lambda: hooks,
         policy=policy if hooks is None else "",
         hosts=[host] if host else named["host"],
@@ -137,6 +140,8 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
         pause=_pause(given),
         pin=pin,
     )
+    request.live = not request.probe
+    return request
 
 
 def _pause(given: dict[str, Any]) -> Pause | None:
@@ -253,19 +258,69 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
     try:
         wire, event = event_of(request, data)
     except Exception as error:  # not only OnehookError: a defect of ours must not become an allow either
-        return not_understood(request, data, told(error), isinstance(error, PayloadError))
+        return logged(request, not_understood(request, data, told(error), isinstance(error, PayloadError)))
     if request.problem:
-        return failed(wire, event, request.problem, request.options_without_policy())
+        return logged(request, failed(wire, event, request.problem, request.options_without_policy()))
     if event.echo:
         return words_of(wire, event, Response(), request.options())  # without loading the policy
 
     def finish(message: Message, noise: str) -> Output:
-        return concluded(wire, event, message, request.options_after(message), noise, request.probe)
+        options = request.options_after(message)
+        return logged(request, concluded(wire, event, message, options, noise, request.probe), options, message.get("sources", ""))
 
     try:
         return surrounding(Question(request.load, event, request.given, request.known, request.begun), finish)
     except Exception as error:
-        return failed(wire, event, told(error), request.options_without_policy())
+        return logged(request, failed(wire, event, told(error), request.options_without_policy()))
+
+
+def logged(request: Request, output: Output, options: Options | None = None, sources: str = "") -> Output:
+    """The answer, with its line in the decision log to be written once the agent has it; with log="required", written now."""
+    settled_options = options or request.options_without_policy()
+    if not request.live or settled_options.log == "off":
+        return output
+
+    def keep() -> str:
+        if not (output.by or output.error or output.dropped):
+            return counted(request, output.event)
+        from onehook.logger import kept
+
+        return kept(request, output, settled_options, sources)
+
+    if settled_options.log != "required":
+        output.after = keep
+        return output
+    problem = keep()
+    event, decision = output.event, output.answer and output.answer.decision
+    if problem and event is not None and settled_options.fail == "closed" and decision != "deny":
+        return failed(wire_of(event.host), event, problem, settled_options)
+    output.after = lambda: problem
+    return output
+
+
+def counted(request: Request, event: Event | None) -> str:
+    """Nobody had a say: a short line in a file of its own. Returns what went wrong, or ""."""
+    if event is None:
+        return ""
+    now = time.time()
+    folder, name = f"{state_folder()}/log", quiet_file(time.strftime("%Y-%m-%d", time.gmtime(now)))
+    took = (time.monotonic() - request.begun) * 1000
+    line = f"{now:.3f} {event.host} {event.event} {event.tool or '-'} {took:.2f} {project_of(event.cwd)}".replace("\n", " ")
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        try:
+            descriptor = os.open(f"{folder}/{name}", flags, 0o600)
+        except FileNotFoundError:
+            from os import makedirs
+
+            makedirs(folder, mode=0o700, exist_ok=True)
+            descriptor = os.open(f"{folder}/{name}", flags, 0o600)
+        os.write(descriptor, f"{line}\n".encode("utf-8", "backslashreplace"))
+        os.close(descriptor)
+    except (OSError, ValueError) as error:
+        return f"this event was not counted: {error}"
+    return ""
 
 
 def isolated(question: Question, finish: Finish) -> Output:
@@ -285,7 +340,7 @@ def respond(request: Request) -> Output:
     try:
         data = read_stdin(request.options().timeout)
     except Exception as error:
-        output = not_understood(request, b"", told(error), isinstance(error, PayloadError))
+        output = logged(request, not_understood(request, b"", told(error), isinstance(error, PayloadError)))
     else:
         output = answered(request, data, here if is_manifest(request.policy) else isolated)
     if variable("ONEHOOK_RECORD"):

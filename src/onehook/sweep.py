@@ -6,10 +6,11 @@ import os
 import time
 
 from onehook.lock import try_acquire
+from onehook.system import state_folder as state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 DAYS = {
     "sessions": 30,
@@ -48,12 +49,14 @@ def sweep_sometimes(folder: str) -> None:
         pass
 
 
-def sweep(folder: str, oldest: float) -> None:
+def sweep(folder: str, oldest: float, keep: Collection[str] = ()) -> None:
     try:
         names = os.listdir(folder)
     except OSError:
         return
     for name in names:
+        if name in keep:
+            continue
         path = os.path.join(folder, name)
         if os.path.isdir(path):
             sweep(path, oldest)

@@ -72,5 +72,27 @@ def is_file(path: str) -> bool:
         return False
 
 
+def log_file(day: str) -> str:
+    """The file of the decision log for a day, such as 2026-11-16."""
+    return f"{day}.jsonl"
+
+
+def quiet_file(day: str) -> str:
+    """Beside it: a short line for each event on which nobody had a say."""
+    return f"{day}.quiet"
+
+
+def project_of(cwd: str) -> str:
+    """The folder with .git that this one is in, else itself."""
+    folder = cwd.replace("\\", "/") if sys.platform == "win32" else cwd
+    while folder:
+        try:
+            os.stat(f"{folder}/.git")
+            return folder
+        except (OSError, ValueError):
+            folder = folder.rpartition("/")[0]
+    return cwd
+
+
 if TYPE_CHECKING:
     from typing import Any

@@ -34,7 +34,7 @@ def concluded(wire: Wire, event: Event, message: Message, options: Options, nois
         options.mode = "enforce"  # the question is whether a deny would take effect
     if problem is None and isinstance(response, dict):
         try:
-            return words_of(wire, event, _PROBES[probe] if probe else Response(**response), options, noise)
+            return words_of(wire, event, _PROBES[probe] if probe else Response(**response, by=message.get("by")), options, noise)
         except Exception as error:
             problem = told(error)
     if message.get("unpinned") and gates(wire, event):  # however it wants to fail: this is not the policy that could say so
@@ -42,7 +42,9 @@ def concluded(wire: Wire, event: Event, message: Message, options: Options, nois
         output = words_of(wire, event, Response("deny", reason), options, noise)
         output.error = str(problem)
         return output
-    return failed(wire, event, str(problem), options, noise)
+    output = failed(wire, event, str(problem), options, noise)
+    output.by = message.get("by") or []
+    return output
 
 
 def words_of(wire: Wire, event: Event, response: Response, options: Options, noise: str = "") -> Output:
@@ -69,6 +71,7 @@ def words_of(wire: Wire, event: Event, response: Response, options: Options, noi
     if answer.native is not None and wire.ID in answer.native:
         _add_native(output, answer.native[wire.ID])
     output.answer = answer
+    output.by = response.by or []
     output.event = event
     return with_chatter(output, drops, noise)
 

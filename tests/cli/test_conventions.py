@@ -71,6 +71,8 @@ JSON = {
     "import": ("import --hosts claude --dry-run --json", 0, {"carried", "refused", "would_write"}),
     "replay": ("replay log.jsonl policy.py --json", 0, {"summary"}),
     "explain": ("explain ls --rules rules.toml --json", 0, {"decision", "findings", "parts"}),
+    "log": ("log --json", 0, set()),
+    "stats": ("stats --json", 0, {"total", "groups", "never_fired", "exceptions", "agents_without_policy"}),
     "rules": ("rules --rules rules.toml --json", 0, {"id", "says"}),
     "test": ("test --rules rules.toml --json", 0, {"passed", "failed"}),
     "trust": ("trust --rules rules.toml --revoke --json", 0, {"file", "trusted", "was_trusted"}),
@@ -85,7 +87,7 @@ def test_json_is_all_that_is_on_stdout(verb: str) -> None:
     result = run(words)
     assert result.exit_code == code, result.output
     document = json.loads(result.stdout)
-    assert keys <= set(document[0] if isinstance(document, list) else document)
+    assert keys <= set((document or [()])[0] if isinstance(document, list) else document)
 
 
 def test_every_verb_that_a_script_reads_has_json() -> None:

@@ -120,3 +120,14 @@ def test_ordinary_commands_stay():
     assert len(lines) > 1000
     wrong = [line for line in lines if mask_all(line) != line and not any(known in line for known in CREDENTIALS_AMONG_THEM)]
     assert wrong == []
+
+
+@pytest.mark.parametrize(("form", "credential"), FORMS)
+def test_the_quick_checks_of_the_log_let_no_form_pass(form: str, credential: str) -> None:
+    """The log loads these patterns only for a text that passes two cheap checks."""
+    from onehook.log.masks import masked, may_hold_credential
+    from onehook.logger import is_long
+
+    text = form.format(credential)
+    assert is_long(text) and may_hold_credential(text)
+    assert credential not in masked(text)

@@ -19,6 +19,8 @@ VERBS = {
     "fire": "Send an event to a policy and show what each agent would do.",
     "lint": "Report what will not work, and on which agents.",
     "explain": "Show which rule decides about a command, and why.",
+    "log": "Show what was decided, by which rule, and why.",
+    "stats": "Count decisions by rule, agent, project, day or handler.",
     "rules": "List the rules that are on, with their levels.",
     "test": "Check the examples of every rule.",
     "trust": "Accept a change of a pinned policy, or all of this project's rules file.",

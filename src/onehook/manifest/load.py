@@ -76,7 +76,7 @@ def programs_of(
     if fail is None:  # if one hook fails closed, those that set nothing do too: the safe reading, and the same wherever they run
         fail = "closed" if any(entry.get("fail") == "closed" for _, _, entry in entries) else "open"
     for path, number, entry in entries:
-        hooks.add(_checked(path, number, entry, model), os.path.dirname(os.path.abspath(path)), fail, model)
+        hooks.add(_checked(path, number, entry, model), os.path.abspath(path), fail, model)
     hooks.settle()
     return hooks
 
@@ -188,6 +188,9 @@ class Wanted(Registration):
         moment = program.moment(event)
         return moment is not None and super().wants(moment) and program.applies(moment)
 
+    def said(self, what: Response | str) -> list[dict[str, Any]]:
+        return [{**super().said(what)[0], "kind": "program", "file": _program(self).file, "line": None}]
+
     def stand_ins(self, host: str) -> list[str]:
         """The unified events that stand in for this one on a host."""
         if self.hosts and host not in self.hosts:
@@ -201,8 +204,8 @@ class Program:
     """One [[hook]] for one event, as a handler. Called directly it runs alone; a Manifest runs several concurrently."""
 
     __slots__ = (
-        "__name__", "agent_types", "background", "commands", "dialect", "event", "fail", "folder", "judge", "native_event", "once", "paths",
-        "run", "shell", "skills", "sources", "timeout", "tools", "transcript", "wake",
+        "__name__", "agent_types", "background", "commands", "dialect", "event", "fail", "file", "folder", "judge", "native_event", "once",
+        "paths", "run", "shell", "skills", "sources", "timeout", "tools", "transcript", "wake",
     )  # fmt: skip
 
     def __init__(
@@ -210,7 +213,7 @@ class Program:
         entry: Mapping[str, Any],
         event: str,
         native_event: str,
-        folder: str,
+        file: str,
         fail: str,
         tools: tuple[str, ...] = (),
         model: Mapping[str, str] | None = None,
@@ -226,7 +229,8 @@ class Program:
         self.native_event = native_event  # "" for the dialect's default
         self.timeout = float(entry.get("timeout", TIMEOUT))
         self.fail: str = entry.get("fail") or fail
-        self.folder = folder
+        self.file = file  # the manifest
+        self.folder = os.path.dirname(file)
         self.tools = tools
         self.wake = bool(entry.get("wake"))  # in the background, and then exit code 2 sends the agent back to work
         self.background = self.wake or bool(entry.get("background"))
@@ -359,13 +363,13 @@ class Manifest(Hooks):
         self.begun = time.monotonic()
         self.given = given
 
-    def add(self, entry: Mapping[str, Any], folder: str, fail: str, model: Mapping[str, str] | None = None) -> None:
+    def add(self, entry: Mapping[str, Any], file: str, fail: str, model: Mapping[str, str] | None = None) -> None:
         for name in entry["events"]:
             event, native, implied = _resolved(entry, name)
             tools = tuple(entry.get("tools", ())) or implied
             if implied and "tools" in entry:
                 raise UsageError(f"{name} is only about {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
-            program = Program(entry, event, native, folder, fail, tools, model)
+            program = Program(entry, event, native, file, fail, tools, model)
             self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ())), entry.get("mode") == "observe"))
 
     def wanting(self, event: Event) -> Iterator[Registration]:
@@ -425,6 +429,7 @@ class Manifest(Hooks):
         left = self.begun + total - margin - time.monotonic()
         for one, answer in zip(wanting, answers([_program(one) for one in wanting], event, left)):
             if answer is not None:
+                answer.by = one.said(answer)
                 without_effect = one.observed or (event._pause is not None and self.paused(one, event._pause))
                 merged = merge(merged, withheld(answer, one.name) if without_effect else answer)
             if merged.decision == "deny":

@@ -11,10 +11,11 @@ from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
 from onehook.policies.own_files import programs_of
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC, SELF
-from onehook.rules.keys import EXCEPTION, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
+from onehook.rules.keys import EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, rank
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
 from onehook.rules.permissions import LISTS, parse_permission, suggestion
+from onehook.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,6 +148,9 @@ def _check_top(file: File) -> None:
         raise file.wrong("model", 0, "", why)
     if found := problem_with(file.data.get("permissions", {}), PERMISSIONS):
         raise file.wrong("permissions", 0, *found)
+    log = file.data.get("log")
+    if isinstance(log, dict) and (found := problem_with(log, LOG)):
+        raise file.wrong("log", 0, *found)
     for table, keys in (("rule", RULE), ("exception", EXCEPTION)):
         for number, entry in file.tables(table):
             if found := problem_with(entry, keys, REQUIRED[table]):
@@ -435,6 +439,7 @@ class Compiler:
         header = {
             "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies,
             "options": {**self._options(files), **({"mode": "observe"} if self._only_observes() else {})},
+            "hash": _hashed(files),
             "allows": any(entry["says"]["level"] == "allow" for entry in entries), "judges": bool(self.chunks), "watch": self._watch(),
             "hooks": [
                 (file.path, number, {"mode": stack.mode, **hook})
@@ -468,6 +473,13 @@ class Compiler:
         about_bash = [rule for rule in chunk["rules"] if {"paths", "urls", "mcp", "content", "bytes"}.isdisjoint(rule)]
         about_bash += [entry for entry in chunk["permissions"] if entry["kind"] == "tool" and entry["tool"] in ("Bash", "*")]
         return {"commands": bool(about_bash), "keys": sorted({_key(glob) for glob in globs})}
+
+
+def _hashed(files: list[File]) -> str:
+    """Of the rules in force: the files, and the release of onehook, whose packs they choose from."""
+    from hashlib import sha256
+
+    return sha256(b"\0".join([VERSION.encode(), *(file.source for file in files)])).hexdigest()
 
 
 def _several(entry: dict[str, Any], key: str) -> list[str]:

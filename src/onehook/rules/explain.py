@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from onehook.core import TOOLS, Change, Event, Facts, Mcp
 from onehook.packs import PACKS, read_pack
@@ -16,7 +17,7 @@ from onehook.rules.match import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from onehook.rules.load import Layer
@@ -87,16 +88,22 @@ def _policy_row(name: str, says: dict[str, Any]) -> dict[str, Any]:
 
 def expired_exceptions(layers: Sequence[Layer]) -> list[dict[str, Any]]:
     """The exceptions in these files, and in what they extend, whose last day has passed."""
+    return [one for one in _exceptions(layers) if expired(one)]
+
+
+def ending_exceptions(layers: Sequence[Layer], days: int) -> list[dict[str, Any]]:
+    """Those that still hold and end within so many days."""
+    soon = time.strftime("%Y-%m-%d", time.localtime(time.time() + days * 86400))
+    return [one for one in _exceptions(layers) if one["until"] and not expired(one) and one["until"] <= soon]
+
+
+def _exceptions(layers: Sequence[Layer]) -> Iterator[dict[str, Any]]:
     from onehook.rules.compile import Stack
 
-    found: list[dict[str, Any]] = []
     for layer, path in layers:
         for file in Stack(layer, path).files if os.path.exists(path) else ():
             for number, entry in file.tables("exception"):
-                until = str(entry.get("until", ""))[:10]
-                if expired({"until": until}):
-                    found.append({**entry, "until": until, "file": file.path, "line": file.line("exception", number)})
-    return found
+                yield {**entry, "until": str(entry.get("until", ""))[:10], "file": file.path, "line": file.line("exception", number)}
 
 
 # --- samples ---------------------------------------------------------------------------------------------------------------------

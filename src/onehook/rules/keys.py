@@ -32,6 +32,13 @@ TOP: dict[str, tuple[Any, str]] = {
     "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do when the agent cannot honour an answer"),
     "stop_limit": ("number", "how often in a row a stop may be refused"),
     "pausable": ("boolean", "whether `onehook pause` holds for what this file says; by default not for the machine's own"),
+    "log": ("log", 'whether decisions are logged; "required": no line in the log is an error; a table sets more'),
+}
+LOG: dict[str, tuple[Any, str]] = {
+    "write": (Options.CHOICES["log"], "as log = ... without a table"),
+    "keep": ("number", "days; older files are deleted"),
+    "size": ("number", "MB for all files of the log; the oldest are deleted"),
+    "content": ("boolean", "whether to log whole payloads, with credentials masked"),
 }
 PERMISSIONS: dict[str, tuple[Any, str]] = {
     "deny": ("list", "what is stopped"),
@@ -104,12 +111,14 @@ def _type_problem(kind: Any, value: Any) -> str:
         "date": hasattr(value, "isoformat") or (isinstance(value, str) and _is_date(value)),
         "table": isinstance(value, dict),
         "fallback": isinstance(value, dict) or value in DECISIONS,
+        "log": isinstance(value, dict) or value in Options.CHOICES["log"],
         "tables": isinstance(value, list) and all(isinstance(item, dict) for item in value),
     }
     wanted = {
         "string": "a string", "strings": "a string or a list of strings", "list": "a list of strings", "number": "a number above 0",
         "boolean": "true or false", "date": "a date such as 2026-12-31", "table": "a table", "tables": "a list of tables",
         "fallback": f"one of {', '.join(DECISIONS)}, or a table",
+        "log": f"one of {', '.join(Options.CHOICES['log'])}, or a table",
     }  # fmt: skip
     return "" if good[kind] else f"must be {wanted[kind]}"
 
@@ -147,6 +156,7 @@ def json_schema() -> dict[str, Any]:
     schema = _object_schema(TOP)
     properties = schema["properties"]
     properties["permissions"] = _object_schema(PERMISSIONS)
+    properties["log"]["anyOf"][1] = _object_schema(LOG)
     properties["levels"] = {"type": "object", "additionalProperties": {"enum": list(LEVELS)}, "description": TOP["levels"][1]}
     properties["policies"] = {"type": "object", "additionalProperties": {"type": "object"}, "description": TOP["policies"][1]}
     properties["rule"]["items"] = _object_schema(RULE, REQUIRED["rule"])
@@ -165,6 +175,7 @@ def _object_schema(keys: Mapping[str, tuple[Any, str]], required: Collection[str
         "date": {"type": "string", "format": "date"},
         "table": {"type": "object"},
         "fallback": {"anyOf": [{"enum": list(DECISIONS)}, {"type": "object", "additionalProperties": {"enum": list(DECISIONS)}}]},
+        "log": {"anyOf": [{"enum": list(Options.CHOICES["log"])}, {"type": "object"}]},
         "tables": {"type": "array", "items": {"type": "object"}},
     }
     properties = {

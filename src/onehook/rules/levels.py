@@ -27,10 +27,10 @@ LAYERS = ("managed", "user", "project", "untrusted")  # from the strongest down;
 class Finding:
     """A rule that holds for an event. `level` is what it says, `effect` what comes of it."""
 
-    __slots__ = ("effect", "file", "layer", "level", "line", "mode", "part", "permission", "reason", "rule", "severity")
+    __slots__ = ("effect", "file", "layer", "level", "line", "mode", "pack", "part", "permission", "reason", "rule", "severity")
 
-    def __init__(self, rule: str, reason: str, severity: str, says: dict[str, Any], part: str) -> None:
-        self.rule, self.reason, self.severity, self.part = rule, reason, severity, part
+    def __init__(self, rule: str, reason: str, severity: str, says: dict[str, Any], part: str, pack: str = "") -> None:
+        self.rule, self.reason, self.severity, self.part, self.pack = rule, reason, severity, part, pack
         self.level: str = says["level"]
         self.mode: str = says["mode"]
         self.effect = self.level if self.mode == "enforce" or self.level == "allow" else "log"
@@ -55,6 +55,14 @@ class Finding:
         """As a record of an answer without effect (see core.Response)."""
         return {"by": f"rule {self.rule}", "decision": self.level, "reason": self.reason, "severity": self.severity, "part": self.part}
 
+    def said(self) -> dict[str, Any]:
+        """As a record of who answered (see core.Registration.said)."""
+        kind = "permission" if self.permission else "policy" if self.rule.startswith("policies.") else "rule"
+        record = {"kind": kind, "name": self.rule, "file": self.file, "line": self.line, "said": self.level, "reason": self.reason}
+        if kind == "rule":
+            record.update(pack=self.pack, severity=self.severity)
+        return record if self.effect == self.level else {**record, "observed": True}
+
     def __repr__(self) -> str:
         return f"<Finding {self.rule} {self.record} {self.part!r}>"
 
@@ -72,7 +80,7 @@ def decided(rule: dict[str, Any], part: str, exempt: Callable[[dict[str, Any]], 
     for says in rule["says"]:
         if says["level"] == "off" or any(not expired(exception) and exempt(exception) for exception in says["exceptions"]):
             continue
-        found = Finding(rule["id"], says["reason"] or rule["reason"], rule["severity"], says, part)
+        found = Finding(rule["id"], says["reason"] or rule["reason"], rule["severity"], says, part, rule["pack"])
         if best is None or (rank(found.effect), rank(found.level)) > (rank(best.effect), rank(best.level)):
             best = found
     return best
@@ -93,16 +101,17 @@ def answered(findings: Sequence[Finding]) -> Response | None:
     """The answer that the findings come to."""
     effective = [finding for finding in findings if finding.effect not in ("off", "log")]
     records = [finding.withheld() for finding in findings if finding.effect == "log"] or None
+    by = [finding.said() for finding in findings]
     if not effective:
-        return Response(withheld=records) if records else None
+        return Response(withheld=records, by=by) if records else None
     strongest = max(effective, key=lambda finding: rank(finding.effect))
     if strongest.effect == "allow":
-        return Response("allow", strongest.reason, withheld=records)
+        return Response("allow", strongest.reason, withheld=records, by=by)
     warnings = [f"onehook: {finding.told}" for finding in effective if finding.effect == "warn"]
     context = "\n".join(dict.fromkeys(warnings)) or None
     if strongest.effect == "warn":
-        return Response(additional_context=context, withheld=records)
-    return Response(strongest.effect, strongest.told, additional_context=context, withheld=records)
+        return Response(additional_context=context, withheld=records, by=by)
+    return Response(strongest.effect, strongest.told, additional_context=context, withheld=records, by=by)
 
 
 def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], note: Callable[[Finding], None]) -> Callable[[Event], Any]:
@@ -119,9 +128,9 @@ def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], no
         finding = Finding(name, response.reason or "", "high", {**says, "level": level, "mode": mode}, event.command or event.native_tool)
         note(finding)
         if finding.effect == response.decision:
-            return response
+            return response.copy(by=[finding.said()])
         return answered([finding])
 
     capped.__name__ = name
-    capped.__wrapped__ = handler  # type: ignore[attr-defined]  # so that lint finds the policy's own code
+    capped.__wrapped__ = handler  # type: ignore[attr-defined]  # so that lint and the log find the policy's own code
     return capped

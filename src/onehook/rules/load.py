@@ -98,10 +98,24 @@ def _observe(chunk: Any, pause: Pause) -> None:
             says["mode"] = "observe"
 
 
+class Ruled(Registration):
+    """A registration whose answers name the rules that they come from."""
+
+    __slots__ = ()
+
+    def said(self, what: Response | str) -> list[dict[str, Any]]:
+        return super().said(what) if isinstance(what, str) or not what.by else what.by
+
+
 class Rules(Hooks):
     """The policy of a rules file. `noted` holds the findings of the last event, those that had no effect too."""
 
     __slots__ = ("noted", "programs", "table")
+
+    @property
+    def sources(self) -> str:
+        """A hash of every file that the rules were compiled from."""
+        return str(self.table.header["hash"])
 
     def __init__(self, table: Table, given: Mapping[str, Any] | None = None) -> None:
         super().__init__(**table.header["options"])
@@ -112,7 +126,7 @@ class Rules(Hooks):
             if entry not in last:
                 self._take_policy(*entry)
         if table.header["judges"]:
-            self.registrations.append(Registration("PreToolUse", self.judged, (), ()))
+            self.registrations.append(Ruled("PreToolUse", self.judged, (), ()))
         for entry in last:
             self._take_policy(*entry)
         self.programs: Manifest | None = None
@@ -165,7 +179,7 @@ class Rules(Hooks):
             self.options["timeout"] = max(needs, self.options.get("timeout") or Options().timeout)
         for one in made.registrations:
             handler = leveled(one.handler, f"policies.{name}", says, self.noted.append)
-            self.registrations.append(Registration(one.event, handler, one.tools, one.hosts, says["mode"] == "observe"))
+            self.registrations.append(Ruled(one.event, handler, one.tools, one.hosts, says["mode"] == "observe"))
 
 
 class Wide(Rules):
@@ -192,6 +206,7 @@ class Wide(Rules):
         self.options.update(both.options)
         response = both.dispatch(event)
         self.noted += both.noted
+        self.table = both.table  # the rules that decided, for the log
         return response
 
 

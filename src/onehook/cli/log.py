@@ -1,0 +1,258 @@
+"""onehook log: what was decided, by whom and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onehook.cli.choices import Verb, hosts_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from onehook.log.reader import Entry
+
+OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "warn", "rewrite", "context", "log", "error")
+_COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "allow": "green"}
+
+
+def _colour(result: str) -> str | None:
+    return "magenta" if result.startswith("would ") else _COLOURS.get(result)
+
+
+class VerbGroup(Verb, click.Group):
+    """A verb with verbs of its own. What is not one of them is an error."""
+
+
+@click.command("log", cls=VerbGroup, invoke_without_command=True)
+@click.option("-n", "--lines", type=click.IntRange(min=0), default=20, show_default=True, help="How many decisions to show; 0 for all.")
+@click.option("-f", "--follow", is_flag=True, help="Go on showing decisions as they are made.")
+@hosts_option("Agents to show")
+@click.option("--rule", default="", help="A rule, a pack, a handler or a program; * and ? are wildcards.")
+@click.option("--decision", type=click.Choice(OUTCOMES), help="What came of the event.")
+@click.option("--project", default="", metavar="DIRECTORY", help="A project, or a folder of projects.")
+@click.option("--session", default="", metavar="ID", help="A session of an agent, by the start of its id.")
+@click.option("--since", default="", metavar="TIME", help="30m, 12h, 7d, 2w, or a date.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, lines: int, follow: bool, hosts: list[str], rule: str, decision: str | None, project: str, session: str, since: str,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Show what was decided: one entry for each event on which a rule, a handler or a program had a say. The newest is last.
+
+    \b
+    Examples:
+      onehook log                                   the last 20 decisions
+      onehook log -f --decision deny                denials, as they happen
+      onehook log --since 7d --rule 'git.*'         what the rules of the git pack did
+      onehook log --hosts codex --project . --json  for scripts
+      onehook log show 7d61cc                       all about one decision
+      onehook log verify                            whether the log was changed
+
+    The log is in the state folder (docs/log.md), and is kept for 90 days.
+    """
+    if ctx.invoked_subcommand:
+        return
+    from pathlib import Path
+
+    from onehook.cli.choices import pick
+    from onehook.hosts import HOSTS
+    from onehook.log.reader import ends, following, log_folder, moment, newest, selected
+
+    start = moment(since) if since else ""
+    folder = str(Path(project).absolute()).rstrip("/") if project else ""
+    wanted = selected(pick(hosts, HOSTS) if hosts else (), rule, decision or "", folder, session, start)
+    places = ends()
+    found = newest(lines, wanted, since=start)
+    if as_json and not follow:
+        print_json(found)
+        return
+    if not found and not follow:
+        click.echo(f"No decision is logged in {log_folder()}, or none that fits.")
+        return
+    printed = _Printer(as_json)
+    for entry in found:
+        printed.show(entry)
+    try:
+        for entry in filter(wanted, following(places)) if follow else ():
+            if not found or entry["n"] > found[-1]["n"]:  # written while the others were read
+                printed.show(entry)
+    except KeyboardInterrupt:
+        pass
+
+
+class _Printer:
+    """Two lines for each decision, and one for each new day."""
+
+    def __init__(self, as_json: bool) -> None:
+        from shutil import get_terminal_size
+
+        self.as_json, self.width, self.day = as_json, max(60, get_terminal_size().columns), ""
+
+    def show(self, entry: Entry) -> None:
+        if self.as_json:
+            import json
+
+            click.echo(json.dumps(entry))
+            return
+        from onehook.log.reader import outcome
+
+        day, clock = local_time(entry["time"])
+        if day != self.day:
+            click.secho(day, bold=True)
+            self.day = day
+        result = outcome(entry)
+        head = f"{clock}  {result:<10}  {entry['agent']:<8}  {entry['tool'] or entry['event']:<10}  "
+        click.echo(head.replace(result, click.style(result, fg=_colour(result), bold=result == "deny"), 1), nl=False)
+        click.echo(shortened(entry["subject"], self.width - len(head)))
+        click.secho(shortened(f"  {entry['id'][-6:]}  {told(entry)}", self.width), dim=True)
+
+
+def shortened(text: str, width: int) -> str:
+    plain = " ".join(text.split()) if not text.startswith("  ") else text.replace("\n", " ")
+    return plain if len(plain) <= width else f"{plain[: max(1, width - 1)]}…"
+
+
+def told(entry: Entry) -> str:
+    """Who decided, and why."""
+    from onehook.log.reader import deciding
+
+    one = deciding(entry)
+    reason = entry["error"] or entry["reason"] or (one or {}).get("reason") or ""
+    if one is None:
+        return reason or ", ".join(drop["text"] for drop in entry["dropped"])
+    name = str(one["name"])
+    return f"{name}: {reason.replace(f' (rule {name})', '')}" if reason else name
+
+
+def local_time(text: str) -> tuple[str, str]:
+    """The day and the time of day here."""
+    from datetime import datetime
+
+    here = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone()
+    return here.strftime("%Y-%m-%d"), here.strftime("%H:%M:%S")
+
+
+@command.command("show", cls=Verb)
+@click.argument("id")
+@json_option
+def show(id: str, as_json: bool) -> None:
+    """Show all that is known of the decision ID (the end of an id is enough): who said what, how the command was read, which rules
+    match, and what comes of the decision on each agent."""
+    from onehook.log.reader import find
+
+    entry = find(id)
+    story = {**entry, **_explained(entry)}
+    if as_json:
+        print_json(story)
+        return
+    from onehook.log.reader import outcome
+
+    day, clock = local_time(entry["time"])
+    result = outcome(entry)
+    version = f" {entry['agent_version']}" if entry["agent_version"] else ""
+    click.echo(f"{click.style(result, fg=_colour(result), bold=True)}: {entry['subject'] or entry['event']}")
+    for label, value in (
+        ("when", f"{day} {clock} ({entry['time']}), {entry['ms']:g} ms"),
+        ("agent", f"{entry['agent']}{version}, session {entry['session'] or 'not named'}"),
+        ("project", entry["project"]),
+        ("event", " ".join(filter(None, [entry["event"], entry["tool"]]))),
+        ("policy", f"{entry['policy']}, mode {entry['mode']}, {story['policy_now']}"),
+        ("pause", _paused(entry["pause"])),
+        ("approver", entry["approver"]),
+        ("error", entry["error"]),
+        ("reason", entry["reason"]),
+    ):
+        if value:
+            click.echo(f"  {label:<9} {value}")
+    for one in entry["by"]:
+        place = f"{one['file']}:{one['line']}" if one.get("line") else one.get("file", "")
+        effect = " (no effect)" if one.get("observed") else ""
+        click.echo(f"  {one['said']}{effect} by the {one['kind']} {click.style(one['name'], bold=True)}, {place}")
+        if one.get("reason") and one["reason"] not in entry["reason"]:
+            click.echo(f"    {one['reason']}")
+    for drop in entry["dropped"]:
+        click.echo(f"  {drop['text']}")
+    for part in story["parts"]:
+        click.echo(f"  read as: {part['command']}" + (f" (through {', '.join(part['via'])})" if part["via"] else ""))
+    for finding in story["findings"]:
+        click.echo(f"  matches now: {finding['rule']} ({finding['record']}), {finding['file']}:{finding['line']}")
+    for outcome_there, names in story["agents"].items():
+        click.echo(f"  on {', '.join(names)}: {outcome_there}")
+    if entry["tool"] and entry["policy"].endswith(".toml"):
+        click.echo(f"\nTo try it again: onehook explain {_sample(entry)!r} --rules {entry['policy']}")
+
+
+def _paused(pause: dict[str, Any] | None) -> str:
+    if pause is None:
+        return ""
+    reason = f": {pause['reason']}" if pause["reason"] else ""
+    return f"{', '.join(pause['rules']) or 'everything'} until {local_time(pause['until'])[1]}{reason}"
+
+
+def _explained(entry: Entry) -> dict[str, Any]:
+    """What the rules say of it today, and what comes of the decision on each agent."""
+    from onehook.cli.explain import held_on
+    from onehook.core import OnehookError
+
+    story: dict[str, Any] = {"policy_now": "which cannot be read now", "parts": [], "findings": [], "agents": {}}
+    if entry["event"] == "PreToolUse" and entry["tool"]:
+        story["agents"] = held_on(entry["tool"], entry["decision"])
+    try:
+        now, table = _policy_now(entry["policy"])
+    except (OnehookError, OSError):
+        return story
+    story["policy_now"] = "the same as now" if now == entry["policy_hash"] else "which was changed since"
+    if table is not None and entry["event"] == "PreToolUse" and entry["subject"]:
+        from onehook.rules.explain import explained, sample_event
+
+        told_now = explained(table, sample_event(_sample(entry), entry["project"]))
+        story.update(parts=told_now.parts, findings=[finding.to_dict() for finding in told_now.findings])
+    return story
+
+
+def _policy_now(path: str) -> tuple[str, Any]:
+    """The hash of a policy as it is, and its compiled rules if it has any."""
+    from onehook.logger import hash_of_file
+    from onehook.policy import holds_rules, is_manifest
+
+    with open(path, "rb") as file:
+        source = file.read()
+    if is_manifest(path) and holds_rules(source):
+        from onehook.rules.load import load_rules
+
+        table = load_rules(path).table
+        return table.header["hash"], table
+    return hash_of_file(path), None
+
+
+def _sample(entry: Entry) -> str:
+    """As `onehook explain` takes it."""
+    tool, subject = entry["tool"], entry["subject"]
+    if tool == "MCP":
+        return f"mcp__{subject.replace('.', '__', 1)}"
+    return str(subject) if tool == "Bash" else f"{tool}({subject.partition(', ')[0]})"
+
+
+@command.command("verify", cls=Verb)
+@json_option
+@click.pass_context
+def check(ctx: click.Context, as_json: bool) -> None:
+    """Check that no line of the log was removed, changed or moved since it was written. Exits with 1 if one was.
+
+    Each line holds the hash of the one before, and `head` that of the last. Somebody who can write to the log can also write all of it
+    anew, hashes included: to notice that, keep the last hash, or the log itself, where the agent's user cannot write.
+    """
+    from onehook.log.chain import verify
+
+    checked = verify()
+    if as_json:
+        print_json(checked.to_dict())
+    else:
+        for note in checked.notes:
+            click.echo(f"note: {note}")
+        for problem in checked.problems:
+            click.secho(problem, fg="red")
+        lines = f"{checked.lines} line{'s' if checked.lines != 1 else ''} in {checked.files} file{'s' if checked.files != 1 else ''}"
+        click.echo(f"{lines}: {'the chain is whole' if not checked.problems else 'the log was changed'}.")
+    ctx.exit(1 if checked.problems else 0)

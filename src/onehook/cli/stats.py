@@ -1,0 +1,97 @@
+"""onehook stats: how often each rule, agent, project, day or handler decided, and how long events took."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from onehook.cli.choices import RULES_FILE, Verb, json_option, machine_of, nearest, print_json, rules_option
+
+BY = ("rule", "agent", "project", "day", "handler")
+SOON = 14  # days
+
+
+@click.command("stats", cls=Verb)
+@click.option("--since", default="7d", show_default=True, metavar="TIME", help="30m, 12h, 7d, 2w, or a date.")
+@click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What to count for each.")
+@rules_option
+@json_option
+def command(since: str, by: str, rules_path: str | None, as_json: bool) -> None:
+    """Count the decision log: events, denials, what observe mode would have denied, errors, and how long events took.
+
+    \b
+    Examples:
+      onehook stats                       the last 7 days, rule by rule
+      onehook stats --since 30d --by day
+      onehook stats --by project --json
+
+    Times are from the start of the hook's own code to its answer; starting the interpreter comes in addition.
+    """
+    from onehook.log.reader import moment
+    from onehook.log.stats import stats
+
+    found = stats(by, moment(since))
+    found |= _rules(rules_path, {group["name"] for group in found["groups"]} if by == "rule" else None)
+    found["agents_without_policy"] = _without_policy()
+    if as_json:
+        print_json(found)
+        return
+    if not found["total"]["events"]:
+        click.echo(f"No event is logged since {found['since']}.")
+    else:
+        _table(found, by)
+    _remarks(found)
+
+
+def _rules(rules_path: str | None, fired: set[str] | None) -> dict[str, Any]:
+    """Of the rules file here: rules that are on and never fired, and exceptions that end soon."""
+    from onehook.cli.choices import rules_file
+
+    if rules_path is None and nearest([RULES_FILE]) is None:
+        return {"rules_file": None, "never_fired": [], "exceptions": []}
+    from onehook.rules.explain import ending_exceptions, rules_on
+    from onehook.rules.load import layers_beside
+
+    path = rules_file(rules_path)
+    layers = layers_beside(path)
+    silent = [rule["id"] for rule in rules_on(path, layers) if rule["id"] not in fired] if fired is not None else []
+    keys = ("rule", "until", "reason", "file", "line")
+    ending = [{key: one.get(key) for key in keys} for one in ending_exceptions([*layers, ("project", path)], SOON)]
+    return {"rules_file": path, "never_fired": silent, "exceptions": ending}
+
+
+def _without_policy() -> list[str]:
+    from onehook.setup.installed import absent_hosts, rows
+
+    machine = machine_of()
+    return absent_hosts(machine, rows(machine))
+
+
+def _table(found: dict[str, Any], by: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column(by, overflow="fold", ratio=1)
+    counts = ("events", "denied", "asked", "would_deny", "overridden", "errors")
+    headings = ("events", "denied", "asked", "would\ndeny", "over-\nridden", "errors", "p50\nms", "p95\nms", "p99\nms")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in [*found["groups"], found["total"]]:
+        times = [f"{group[name]:.3g}" if group[name] is not None else "" for name in ("p50", "p95", "p99")]
+        name = Text("all events" if group is found["total"] else group["name"] or "-", style="bold" if group is found["total"] else "")
+        table.add_row(name, *(str(group[count] or "") for count in counts), *times)
+    Console().print(table)
+
+
+def _remarks(found: dict[str, Any]) -> None:
+    silent = found["never_fired"]
+    if silent:
+        shown = ", ".join(silent[:5]) + (f" and {len(silent) - 5} more (--json lists them)" if len(silent) > 5 else "")
+        click.echo(f"\n{len(silent)} of the rules that are on never fired: {shown}")
+    for one in found["exceptions"]:
+        click.secho(f"The exception for {one['rule']} ends on {one['until']} ({one['file']}:{one['line']}): {one['reason']}", fg="yellow")
+    if found["agents_without_policy"]:
+        click.echo(f"Agents found without a policy: {', '.join(found['agents_without_policy'])}")

@@ -1,0 +1,169 @@
+"""Reads the decision log: the one way in for the verbs, and for whatever exports or draws it.
+
+for entry in entries(since=moment("7d")): ...        the lines, as docs/schema/log.json describes them, oldest first
+for quiet in quiet_events(since=moment("7d")): ...   the events on which nobody had a say
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from onehook.core import UsageError, wildcard
+from onehook.log.files import log_files, parsed
+from onehook.logger import stamp
+from onehook.system import state_folder
+
+Entry = dict[str, Any]
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_POLL = 0.3  # seconds
+
+
+class Quiet(NamedTuple):
+    """An event on which nobody had a say."""
+
+    time: str
+    agent: str
+    event: str
+    tool: str
+    ms: float
+    project: str
+
+
+def log_folder() -> str:
+    return f"{state_folder()}/log"
+
+
+def moment(text: str) -> str:
+    """A time as it is in the log: of "30m", "12h", "7d" or "2w" ago, or a date with or without a time, in local time."""
+    found = re.fullmatch(r"(\d+)([mhdw])", text.strip())
+    if found:
+        return stamp((datetime.now(timezone.utc) - timedelta(seconds=int(found[1]) * _UNITS[found[2]])).timestamp())
+    try:
+        return stamp(datetime.fromisoformat(text.strip()).timestamp())
+    except ValueError:
+        raise UsageError(f"{text!r} is not a time; use 30m, 12h, 7d, 2w, or a date such as 2026-11-16") from None
+
+
+def entries(folder: str = "", since: str = "", until: str = "") -> Iterator[Entry]:
+    """The lines of the log, oldest first. What is not a line is skipped; `onehook log verify` reports it."""
+    for path in log_files(folder or log_folder()):
+        if _day(path) < since[:10] or (until and _day(path) > until[:10]):
+            continue
+        with open(path, "rb") as file:
+            for line in file:
+                entry = parsed(line)
+                if entry is not None and entry["time"] >= since and (not until or entry["time"] < until):
+                    yield entry
+
+
+def newest(count: int, wanted: Callable[[Entry], bool], folder: str = "", since: str = "") -> list[Entry]:
+    """The last so many lines that are wanted (0: all), oldest first."""
+    found: list[Entry] = []
+    for path in reversed(log_files(folder or log_folder())):
+        if _day(path) < since[:10]:
+            break
+        for line in reversed(Path(path).read_bytes().splitlines()):
+            entry = parsed(line)
+            if entry is None or not wanted(entry):
+                continue
+            if entry["time"] < since or (count and len(found) == count):
+                return found[::-1]
+            found.append(entry)
+    return found[::-1]
+
+
+def ends(folder: str = "") -> dict[str, int]:
+    """The files of the log, and how long each is now."""
+    return {path: Path(path).stat().st_size for path in log_files(folder or log_folder())}
+
+
+def following(places: dict[str, int], folder: str = "") -> Iterator[Entry]:
+    """Lines as they are written, from where the log had these ends."""
+    while True:
+        for path in log_files(folder or log_folder()):
+            with open(path, "rb") as file:
+                file.seek(places.get(path, 0))
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break
+                    places[path] = places.get(path, 0) + len(line)
+                    entry = parsed(line)
+                    if entry is not None:
+                        yield entry
+        time.sleep(_POLL)
+
+
+def quiet_events(folder: str = "", since: str = "", until: str = "") -> Iterator[Quiet]:
+    first = _epoch(since) if since else 0.0
+    last = _epoch(until) if until else float("inf")
+    for path in log_files(folder or log_folder(), ".quiet"):
+        if _day(path) < since[:10] or (until and _day(path) > until[:10]):
+            continue
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    at, agent, event, tool, ms, project = line.rstrip("\n").split(" ", 5)
+                    if first <= float(at) < last:
+                        yield Quiet(stamp(float(at)), agent, event, "" if tool == "-" else tool, float(ms), project)
+                except ValueError:  # half a line, of a process that was killed
+                    continue
+
+
+def _epoch(text: str) -> float:
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def _day(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2][:10]
+
+
+def find(text: str, folder: str = "") -> Entry:
+    """The line with this id, or with an id that ends in it."""
+    found = [entry for entry in newest(0, lambda entry: entry["id"].endswith(text), folder) if text]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"no decision with the id {text!r}; `onehook log` lists them")
+    raise UsageError(f"{len(found)} decisions have an id that ends in {text!r}: {', '.join(entry['id'] for entry in found[-5:])}")
+
+
+def outcome(entry: Entry) -> str:
+    """What came of an event, in one word or two."""
+    if entry["error"]:
+        return "error"
+    if entry["decision"] != "none":
+        return str(entry["decision"])
+    if entry["would"]:
+        return f"would {entry['would']}"
+    said = {one["said"] for one in entry["by"]}
+    return next((what for what in ("warn", "rewrite", "context", "log") if what in said), "note" if entry["agent"] == "onehook" else "none")
+
+
+def deciding(entry: Entry) -> Entry | None:
+    """Of those who had a say, the first whose word counted; without one, the first whose word would have."""
+    wanted = (entry["decision"], entry["would"], "error")
+    return next((one for what in wanted for one in entry["by"] if one["said"] == what), entry["by"][0] if entry["by"] else None)
+
+
+def selected(
+    agents: Iterable[str] = (), rule: str = "", decision: str = "", project: str = "", session: str = "", since: str = ""
+) -> Callable[[Entry], bool]:
+    """A filter for lines. `rule`: a rule, a pack, a handler or a program, with wildcards; `decision`: an outcome, such as "would deny"."""
+    named, wanted = set(agents), decision.replace("-", " ")
+
+    def matches(entry: Entry) -> bool:
+        return (
+            (not named or entry["agent"] in named)
+            and (not wanted or outcome(entry) == wanted)
+            and (not project or entry["project"] == project or entry["project"].startswith(f"{project}/"))
+            and (not session or entry["session"].startswith(session))
+            and (not rule or any(wildcard(rule, one["name"]) or rule == one.get("pack") for one in entry["by"]))
+            and entry["time"] >= since
+        )
+
+    return matches

@@ -1,0 +1,106 @@
+"""What a writer of the log seldom needs: a line that was left half written, a head that is gone, and files that are too old."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from onehook.log.files import START, log_files, parsed
+from onehook.logger import append, new_id, sha256, stamp
+from onehook.sweep import sweep
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Options
+
+
+def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[int, int, str, bytes]:
+    """The size, the number and the hash of the last line of a file that is not as `head` says, and a mark for the next line.
+
+    What is there beyond `head` was written by a process that was killed. Whole lines of the chain count; what is none is left alone.
+    The mark says how many bytes those are, so that verify knows them from a line that somebody has changed.
+    """
+    with open(path, "rb") as log:
+        log.seek(size)
+        rest = log.read()
+    torn = 0
+    for line in rest.split(b"\n")[:-1] if rest.endswith(b"\n") else rest.split(b"\n"):
+        entry = parsed(line)
+        if entry is not None and entry.get("n") == number + 1 and entry.get("prev") == last:
+            number, last, torn = number + 1, sha256(line), 0
+        else:
+            torn = len(line)
+    if rest and not rest.endswith(b"\n"):
+        os.write(file, b"\n")
+    return os.fstat(file).st_size, number, last, b'"torn": %d, ' % torn if torn else b""
+
+
+def recovered(folder: str) -> tuple[str, int, int, str, bytes]:
+    """What a missing or damaged `head` held, by the last line of the last file."""
+    for path in reversed(log_files(folder)):
+        with open(path, "rb") as log:
+            data = log.read()
+        for line in reversed(data.splitlines()):
+            entry = parsed(line)
+            if entry is not None and isinstance(entry.get("n"), int):
+                size = len(data) if data.endswith(b"\n") else len(data) - len(data.rpartition(b"\n")[2])
+                return os.path.basename(path), size, entry["n"], sha256(line), b'"recovered": true, '
+    return "-", 0, 0, START, b""
+
+
+_PATIENCE = 5.0  # seconds to wait for other writers
+
+
+def wait_for(descriptor: int, error: Exception) -> None:
+    """Wait for the lock of the log, which another writer has, or which is of another kind here.
+
+    By polling: a blocking call could only be ended by a signal, which a thread cannot have.
+    """
+    from onehook.lock import try_acquire
+
+    if not isinstance(error, (BlockingIOError, PermissionError, AttributeError)):
+        raise error
+    deadline, pause = time.monotonic() + _PATIENCE, 0.0002
+    while not (_try_lockf(descriptor) if hasattr(os, "lockf") else try_acquire(descriptor)):
+        if time.monotonic() > deadline:
+            raise OSError(f"another process has had its lock for {_PATIENCE:g} s")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.01)
+
+
+def _try_lockf(descriptor: int) -> bool:
+    try:
+        os.lockf(descriptor, os.F_TLOCK, 0)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def note(event: str, subject: str, options: Options, **fields: Any) -> None:
+    """A line about the log itself, or about onehook."""
+    now = time.time()
+    blank = dict.fromkeys(("agent_version", "session", "project", "tool", "reason", "error", "policy", "policy_hash"), "")
+    entry = {
+        "time": stamp(now), "id": new_id(now), "agent": "onehook", **blank, "event": event, "subject": subject, "decision": "none",
+        "would": None, "by": [], "effects": [], "dropped": [], "ms": 0, "mode": options.mode, "pause": None, "approver": None, **fields,
+    }  # fmt: skip
+    append(entry, options)
+
+
+def sweep_log(folder: str, options: Options) -> None:
+    """Delete what is older than the log is kept, and the oldest files while all together are too large; the log says which."""
+    try:
+        before = log_files(folder)
+        sweep(folder, time.time() - options.log_keep * 24 * 3600, ("head",))
+        total = 0
+        for path in reversed(log_files(folder)):
+            total += os.path.getsize(path)
+            if total > options.log_size * (1 << 20):
+                os.unlink(path)
+        gone = [os.path.basename(path) for path in before if not os.path.exists(path)]
+        if gone:
+            note("LogSwept", ", ".join(gone), options)
+    except OSError:
+        pass  # the next new file is another chance

@@ -1,0 +1,221 @@
+"""Writes the decision log: one JSON line for each event on which somebody had a say, once the agent has its answer.
+
+A line holds its number (`n`) and the SHA-256 of the line before (`prev`), so that `onehook log verify` finds a line that was removed,
+changed or moved. The file `head` holds what the next writer needs: the current file, its size, and the number and hash of its last line.
+It is also the lock, so that writers at the same time make one chain, and it shows that the end of a log was cut off.
+
+The fields are described in docs/schema/log.json, with their names in OpenTelemetry and OCSF. What is seldom needed is in onehook/log: this
+module is loaded after the decision, and its size is most of what a line costs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from onehook.codec import dumps
+from onehook.hostkit.tools import absolute
+from onehook.system import os, project_of, state_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from onehook.core import Event, Options, Output
+    from onehook.runner import Request
+
+MAX_FILE = 64 << 20  # bytes; a day with more has several files
+MAX_TEXT = 500  # characters of what an event was about, and of each reason
+WINDOW = 4000  # characters that are looked at for credentials before a text is cut
+QUOTING = ("subject", "reason", "error")  # what may quote the event
+_EFFECTS = ("modified_input", "additional_context", "user_message", "message", "lint_command")
+
+
+def kept(request: Request, output: Output, options: Options, sources: str) -> str:
+    """Append the line of an event; returns what went wrong, or ""."""
+    try:
+        entry = entry_of(request, output, options, sources)
+        if options.log_content or any(map(is_long, texts_of(entry))):
+            from onehook.log.masks import append_masked
+
+            append_masked(entry, output.event, options)
+        else:
+            append(entry, options)
+    except Exception as error:
+        return f"this decision was not logged: {type(error).__name__}: {error}"
+    return ""
+
+
+def entry_of(request: Request, output: Output, options: Options, sources: str) -> dict[str, Any]:
+    """The line of an event; credentials are not masked yet."""
+    now, ms = time.time(), (time.monotonic() - request.begun) * 1000
+    event, answer, by, pause = output.event, output.answer, output.by, request.pause
+    would = [one["said"] for one in by if "observed" in one]
+    return {
+        "time": stamp(now),
+        "id": new_id(now),
+        "agent": event.host if event is not None else "".join(request.hosts[:1]),
+        "agent_version": event.host_version if event is not None else "",
+        "session": event.session_id if event is not None else "",
+        "project": project_of(event.cwd) if event is not None else "",
+        "event": event.event if event is not None else request.event_name,
+        "tool": event.tool if event is not None else "",
+        "subject": subject_of(event) if event is not None else "",
+        # An error that is not answered by a deny lets the action through.
+        "decision": (answer.decision or "none") if answer is not None else "deny" if output.exit_code == 2 else "none",
+        "would": next((what for what in ("deny", "ask", "warn", "rewrite", "context", "allow") if what in would), None),
+        "by": by,
+        "reason": (answer.reason or "") if answer is not None else "",
+        "effects": [name for name in _EFFECTS if getattr(answer, name, None) is not None],
+        "dropped": [drop.to_dict() for drop in output.dropped],
+        "error": output.error,
+        "ms": round(ms, 2),
+        "policy": absolute(request.policy or sys.argv[0], os.getcwd()),
+        "policy_hash": sources or hash_of_file(request.policy),
+        "mode": options.mode,
+        "pause": pause and {"until": stamp(pause.until), "rules": list(pause.rules), "reason": pause.reason},
+        "approver": None,
+    }
+
+
+def subject_of(event: Event) -> str:
+    """What an event is about, in one string. Never what was typed or written."""
+    if event.command or event.url:
+        return event.command or event.url
+    if event.paths:
+        return ", ".join(event.paths[:8])
+    if event.mcp is not None:
+        return f"{event.mcp.server}.{event.mcp.tool}"
+    words = [event.tool_input.get(name) for name in ("query", "pattern", "description")]
+    return str(next((word for word in words if isinstance(word, str)), event.source))
+
+
+def stamp(now: float) -> str:
+    """RFC 3339, in UTC, with milliseconds."""
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
+
+
+def new_id(now: float) -> str:
+    """Sorts by time; what is random in it is at the end."""
+    return f"{int(now * 1000):011x}{os.urandom(3).hex()}"
+
+
+# --- credentials -----------------------------------------------------------------------------------------------------------------
+
+
+def texts_of(entry: dict[str, Any]) -> list[str]:
+    """What has to be looked at for credentials. The reason of a rule is written in the rule: it quotes nothing."""
+    constant = [text for one in entry["by"] if one["kind"] == "rule" for text in (one["reason"], f"{one['reason']} (rule {one['name']})")]
+    quoting = [entry[name] for name in QUOTING] + [one.get("reason") for one in entry["by"]]
+    return [text for text in quoting if text and text not in constant]
+
+
+# What a text must hold for a rule of policies/secret_places.py to find something in it: one of these, or a long word.
+_NAMES = (
+    "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "dsn", "salt", "connection", "bearer", "basic ", "cookie", "sig=",
+    "hook", "login", "redis-cli", "smbclient", "ldap", "curl", "wget", "http", "xh", "mysql", "mariadb", "mongo", "zip", "sqlcmd", "7z",
+)  # fmt: skip
+
+
+def is_long(text: str) -> bool:
+    """Whether a text has to be cut, or may hold a credential."""
+    if len(text) > MAX_TEXT or "://" in text:
+        return True
+    lower = text.lower()
+    return any(name in lower for name in _NAMES) or any(len(part) > 19 for word in text.split() for part in word.split("/"))
+
+
+# --- the chain -------------------------------------------------------------------------------------------------------------------
+
+
+def append(entry: dict[str, Any], options: Options) -> None:
+    """Add a line to the log of today; OSError if that is not possible."""
+    folder = f"{state_folder()}/log"
+    body = dumps(entry).encode("ascii")
+    head = opened(f"{folder}/head", os.O_RDWR)
+    try:
+        try:
+            os.lockf(head, os.F_TLOCK, 0)  # released when it is closed; fcntl.flock would be a module more
+        except (OSError, AttributeError) as error:
+            from onehook.log.repair import wait_for
+
+            wait_for(head, error)
+        try:
+            name, digits, count, last = os.read(head, 200).decode("ascii").split()
+            size, number, mark = int(digits), int(count), b""
+        except ValueError:  # new, or damaged
+            from onehook.log.repair import recovered
+
+            name, size, number, last, mark = recovered(folder)
+        today = entry["time"][:10]
+        if today > name[:10] or size > MAX_FILE:  # a clock that was set back goes on in the newest file
+            from onehook.log.files import next_file
+
+            name, size = next_file(name, today), 0
+        file = opened(f"{folder}/{name}", os.O_WRONLY | os.O_APPEND)
+        try:
+            if os.fstat(file).st_size != size:
+                from onehook.log.repair import repaired
+
+                size, number, last, mark = repaired(file, f"{folder}/{name}", size, number, last)
+            line = b'{"n": %d, "prev": "%s", %s%s' % (number + 1, last.encode(), mark, body[1:])
+            if os.write(file, line + b"\n") != len(line) + 1:
+                os.ftruncate(file, size)
+                raise OSError("the disk is full")
+        finally:
+            os.close(file)
+        os.lseek(head, 0, 0)
+        os.write(head, b"%-24s %12d %12d %s\n" % (name.encode(), size + len(line) + 1, number + 1, sha256(line).encode()))
+    finally:
+        os.close(head)
+    if not size:  # a new file: time to look for old ones
+        from onehook.log.repair import sweep_log
+
+        sweep_log(folder, options)
+
+
+def opened(path: str, flags: int) -> int:
+    """A file of the log. A link is not followed, and a FIFO is neither waited for nor written to."""
+    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags | os.O_CREAT | safe, 0o600)
+    except FileNotFoundError:
+        from os import makedirs
+
+        makedirs(path.rpartition("/")[0], mode=0o700, exist_ok=True)
+        descriptor = os.open(path, flags | os.O_CREAT | safe, 0o600)
+    if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:
+        os.close(descriptor)
+        raise OSError(f"{path} is not a regular file")
+    return descriptor
+
+
+def sha256(data: bytes) -> str:
+    """hashlib costs 2 ms, and to look for the module that does the work takes longer than to load it."""
+    name = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+    module: Any = sys.modules.get(name)
+    try:
+        if module is None and name not in sys.builtin_module_names:
+            import _imp
+            import _json  # loaded already, by the codec
+
+            spec: Any = type(sys.__spec__)(name, None, origin=_json.__file__.replace("_json", name))
+            module = sys.modules[name] = _imp.create_dynamic(spec)
+            _imp.exec_dynamic(module)
+        module = module or __import__(name)
+    except Exception:
+        module = __import__("hashlib")
+    return str(module.sha256(data).hexdigest())
+
+
+def hash_of_file(path: str) -> str:
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return sha256(os.read(file, 1 << 22))
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
