@@ -809,9 +809,8 @@ class Hooks:
     ) -> None:
         unknown = [name for name in by_host if not name.endswith(BY_HOST)]
         if unknown:
-            raise UsageError(
-                f"unknown option {unknown[0]!r}; the options are mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable, log"
-            )
+            known = "mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable, log"
+            raise UsageError(f"unknown option {unknown[0]!r}; the options are {known}")
         self.options = Options.checked(
             {
                 "mode": mode,

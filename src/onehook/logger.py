@@ -15,7 +15,7 @@ import time
 
 from onehook.codec import dumps
 from onehook.hostkit.tools import absolute
-from onehook.system import os, project_of, state_folder
+from onehook.system import LOG_QUOTING, LOG_TEXT, os, project_of, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from onehook.runner import Request
 
 MAX_FILE = 64 << 20  # bytes; a day with more has several files
-MAX_TEXT = 500  # characters of what an event was about, and of each reason
-WINDOW = 4000  # characters that are looked at for credentials before a text is cut
-QUOTING = ("subject", "reason", "error")  # what may quote the event
 _EFFECTS = ("modified_input", "additional_context", "user_message", "message", "lint_command")
 
 
@@ -35,10 +32,11 @@ def kept(request: Request, output: Output, options: Options, sources: str) -> st
     """Append the line of an event; returns what went wrong, or ""."""
     try:
         entry = entry_of(request, output, options, sources)
-        if options.log_content or any(map(is_long, texts_of(entry))):
+        texts = texts_of(entry)
+        if options.log_content or any(map(is_long, texts)):
             from onehook.log.masks import append_masked
 
-            append_masked(entry, output.event, options)
+            append_masked(entry, texts, output.event, options, append)
         else:
             append(entry, options)
     except Exception as error:
@@ -106,7 +104,7 @@ def new_id(now: float) -> str:
 def texts_of(entry: dict[str, Any]) -> list[str]:
     """What has to be looked at for credentials. The reason of a rule is written in the rule: it quotes nothing."""
     constant = [text for one in entry["by"] if one["kind"] == "rule" for text in (one["reason"], f"{one['reason']} (rule {one['name']})")]
-    quoting = [entry[name] for name in QUOTING] + [one.get("reason") for one in entry["by"]]
+    quoting = [entry[name] for name in LOG_QUOTING] + [one.get("reason") for one in entry["by"]]
     return [text for text in quoting if text and text not in constant]
 
 
@@ -119,7 +117,7 @@ _NAMES = (
 
 def is_long(text: str) -> bool:
     """Whether a text has to be cut, or may hold a credential."""
-    if len(text) > MAX_TEXT or "://" in text:
+    if len(text) > LOG_TEXT or "://" in text:
         return True
     lower = text.lower()
     return any(name in lower for name in _NAMES) or any(len(part) > 19 for word in text.split() for part in word.split("/"))
@@ -169,9 +167,11 @@ def append(entry: dict[str, Any], options: Options) -> None:
     finally:
         os.close(head)
     if not size:  # a new file: time to look for old ones
-        from onehook.log.repair import sweep_log
+        from onehook.log.repair import swept
 
-        sweep_log(folder, options)
+        gone = swept(folder, entry, options)
+        if gone:
+            append(gone, options)
 
 
 def opened(path: str, flags: int) -> int:

@@ -72,6 +72,11 @@ def is_file(path: str) -> bool:
         return False
 
 
+# Of the decision log, for its writer and for what masks credentials in it:
+LOG_TEXT = 500  # characters of what an event was about, and of each reason
+LOG_QUOTING = ("subject", "reason", "error")  # the fields that may quote the event
+
+
 def log_file(day: str) -> str:
     """The file of the decision log for a day, such as 2026-11-16."""
     return f"{day}.jsonl"

@@ -15,6 +15,7 @@ HELP = """Answer the event on stdin with POLICY, as the installed hook does.
 --cursor-ask-fallback D      the same, for Cursor only
 --on-unsupported warn|deny   what to do if the agent does not support a field of the answer
 --stop-limit N               how many times in a row a Stop handler may keep the agent working
+--log on|off|required        whether the decision is logged
 --isolation process|thread   where the policy runs
 
 \b

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import sys
 
-from onehook.logger import MAX_TEXT, QUOTING, WINDOW, append, texts_of
-from onehook.system import NOWHERE, os
+from onehook.system import LOG_QUOTING, LOG_TEXT, NOWHERE, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Sequence
     from typing import Any
 
     from onehook.core import Event, Options
 
 
-def append_masked(entry: dict[str, Any], event: Event | None, options: Options) -> None:
-    """Append a line without credentials. To load the rules that find them takes longer than all the rest, so it is left to a process of
-    its own where the log is not required."""
-    texts = [cut(text) for text in texts_of(entry)]
-    if options.log != "required" and (options.log_content or any(map(may_hold_credential, texts))) and _forked():
+_WINDOW = 4000  # characters that are looked at for credentials before a text is cut
+
+
+def append_masked(
+    entry: dict[str, Any],
+    texts: Sequence[str],
+    event: Event | None,
+    options: Options,
+    append: Callable[[dict[str, Any], Options], None],
+) -> None:
+    """Append a line without credentials. `texts`: what of it may hold some.
+
+    To load the rules that find them takes longer than all the rest, so it is left to a process of its own where the log is not required.
+    """
+    doubtful = options.log_content or any(may_hold_credential(cut(text)) for text in texts)
+    if options.log != "required" and doubtful and _forked():
         return
     try:
-        append(masked_entry(entry, event if options.log_content else None), options)
+        append(masked_entry(entry, texts, event if options.log_content else None), options)
     finally:
         if os.getpid() != _PID:
             os._exit(0)
@@ -43,10 +54,9 @@ def _forked() -> bool:
     return False
 
 
-def masked_entry(entry: dict[str, Any], content: Event | None = None) -> dict[str, Any]:
+def masked_entry(entry: dict[str, Any], quoting: Container[str], content: Event | None = None) -> dict[str, Any]:
     """An entry without credentials. `content`: an event to add whole."""
-    quoting = texts_of(entry)
-    for holder, name in [*((entry, name) for name in QUOTING), *((one, "reason") for one in entry["by"] if one.get("reason"))]:
+    for holder, name in [*((entry, name) for name in LOG_QUOTING), *((one, "reason") for one in entry["by"] if one.get("reason"))]:
         holder[name] = masked(holder[name]) if holder[name] in quoting else _short(holder[name])
     if content is not None:
         from onehook.recorder import masked as masked_value
@@ -67,11 +77,11 @@ def masked(text: str) -> str:
 
 def cut(text: str) -> str:
     """The part of a text that is looked at. The end of a key that is cut off would not be known for one."""
-    return text[:WINDOW].partition("-----BEGIN ")[0]
+    return text[:_WINDOW].partition("-----BEGIN ")[0]
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+    return text if len(text) <= LOG_TEXT else f"{text[: LOG_TEXT - 1]}…"
 
 
 # What a text must hold for a rule of policies/secret_places.py to find something by its place ...

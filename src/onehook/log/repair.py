@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from hashlib import sha256
 
 from onehook.log.files import START, log_files, parsed
-from onehook.logger import append, new_id, sha256, stamp
 from onehook.sweep import sweep
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[i
     for line in rest.split(b"\n")[:-1] if rest.endswith(b"\n") else rest.split(b"\n"):
         entry = parsed(line)
         if entry is not None and entry.get("n") == number + 1 and entry.get("prev") == last:
-            number, last, torn = number + 1, sha256(line), 0
+            number, last, torn = number + 1, sha256(line).hexdigest(), 0
         else:
             torn = len(line)
     if rest and not rest.endswith(b"\n"):
@@ -46,7 +46,7 @@ def recovered(folder: str) -> tuple[str, int, int, str, bytes]:
             entry = parsed(line)
             if entry is not None and isinstance(entry.get("n"), int):
                 size = len(data) if data.endswith(b"\n") else len(data) - len(data.rpartition(b"\n")[2])
-                return os.path.basename(path), size, entry["n"], sha256(line), b'"recovered": true, '
+                return os.path.basename(path), size, entry["n"], sha256(line).hexdigest(), b'"recovered": true, '
     return "-", 0, 0, START, b""
 
 
@@ -78,29 +78,27 @@ def _try_lockf(descriptor: int) -> bool:
     return True
 
 
-def note(event: str, subject: str, options: Options, **fields: Any) -> None:
-    """A line about the log itself, or about onehook."""
-    now = time.time()
-    blank = dict.fromkeys(("agent_version", "session", "project", "tool", "reason", "error", "policy", "policy_hash"), "")
-    entry = {
-        "time": stamp(now), "id": new_id(now), "agent": "onehook", **blank, "event": event, "subject": subject, "decision": "none",
-        "would": None, "by": [], "effects": [], "dropped": [], "ms": 0, "mode": options.mode, "pause": None, "approver": None, **fields,
-    }  # fmt: skip
-    append(entry, options)
+def swept(folder: str, entry: dict[str, Any], options: Options) -> dict[str, Any] | None:
+    """Delete what is older than the log is kept, and the oldest files while all together are too large. Returns a line that says so.
 
-
-def sweep_log(folder: str, options: Options) -> None:
-    """Delete what is older than the log is kept, and the oldest files while all together are too large; the log says which."""
+    `entry` is the line that was written last.
+    """
+    before = log_files(folder)
     try:
-        before = log_files(folder)
         sweep(folder, time.time() - options.log_keep * 24 * 3600, ("head",))
         total = 0
         for path in reversed(log_files(folder)):
             total += os.path.getsize(path)
             if total > options.log_size * (1 << 20):
                 os.unlink(path)
-        gone = [os.path.basename(path) for path in before if not os.path.exists(path)]
-        if gone:
-            note("LogSwept", ", ".join(gone), options)
     except OSError:
         pass  # the next new file is another chance
+    gone = [os.path.basename(path) for path in before if not os.path.exists(path)]
+    blank = dict.fromkeys(("agent_version", "session", "project", "tool", "reason", "error", "policy", "policy_hash"), "")
+    if not gone:
+        return None
+    return {
+        "time": entry["time"], "id": f"{entry['id'][:11]}{os.urandom(3).hex()}", "agent": "onehook", **blank, "event": "LogSwept",
+        "subject": ", ".join(gone), "decision": "none", "would": None, "by": [], "effects": [], "dropped": [], "ms": 0,
+        "mode": entry["mode"], "pause": None, "approver": None,
+    }  # fmt: skip

@@ -118,7 +118,7 @@ def _type_problem(kind: Any, value: Any) -> str:
         "string": "a string", "strings": "a string or a list of strings", "list": "a list of strings", "number": "a number above 0",
         "boolean": "true or false", "date": "a date such as 2026-12-31", "table": "a table", "tables": "a list of tables",
         "fallback": f"one of {', '.join(DECISIONS)}, or a table",
-        "log": f"one of {', '.join(Options.CHOICES['log'])}, or a table",
+        "log": f"one of {', '.join(map(str, Options.CHOICES['log']))}, or a table",
     }  # fmt: skip
     return "" if good[kind] else f"must be {wanted[kind]}"
 
