@@ -125,6 +125,23 @@ def test_a_plugins_skills_have_its_name_and_its_agents_no_hooks(repo, tmp_path):
     assert "does not run the hooks of an agent that comes with a plugin" in result.output
 
 
+def test_the_hooks_of_a_skill_of_qwen_are_imported_and_those_of_its_agents_are_reported(repo):
+    page(repo / ".qwen" / "skills" / "guard" / "SKILL.md", matcher="run_shell_command")
+    page(repo / ".qwen" / "agents" / "reviewer.md", "reviewer")
+    result = CliRunner().invoke(import_command, ["--from", "qwen", "--project", str(repo)])
+    (hook,) = tomllib.loads((repo / "onehook.toml").read_text())["hook"]
+    assert (hook["skills"], hook["tools"], hook["speaks"]) == (["guard"], ["Bash"], "qwen")
+    assert "whatever the session does while the agent works" in result.output
+
+
+def test_the_hooks_of_an_agent_of_copilot_are_reported(repo):
+    path = repo / ".github" / "agents" / "reviewer.agent.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: reviewer\nhooks:\n  preToolUse:\n    - type: command\n      bash: ./check.sh\n---\n")
+    result = CliRunner().invoke(import_command, ["--from", "copilot", "--project", str(repo)])
+    assert "NOT imported  copilot preToolUse: ./check.sh: how Copilot runs" in result.output
+
+
 def test_the_matcher_of_a_subagents_end_is_carried_over(repo):
     entry = {"matcher": "reviewer|explore", "hooks": [{"type": "command", "command": "./check.sh", "once": True}]}
     (repo / ".claude").mkdir()

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onehook.codec import read_jsonc
 from onehook.core import wildcard
@@ -15,6 +15,9 @@ from onehook.hostkit.config import Machine, Place, table_at
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.copilot.config import home
 from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
+
+if TYPE_CHECKING:
+    from onehook.textedit.front_matter import Page
 
 TITLE = "Copilot"
 STOP_LIMIT = 8
@@ -61,12 +64,24 @@ def _in_marketplace(settings: dict[str, Any], name: str) -> Path | None:
     return None
 
 
+def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
+    for hook in handlers({"hooks": page.get("hooks")}, place):
+        hook.refused = hook.refused or "how Copilot runs the hooks of an agent of one's own is not known"
+        yield hook
+
+
+def _pages_below(machine: Machine, scope: str) -> Path | None:
+    return {"user": home(machine), "project": machine.project / ".github"}.get(scope)
+
+
 PLUGINS = kit.Plugins(
     ("com.github.copilot/plugin.json", ".github/plugin/plugin.json", "plugin.json"),
     ("PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"),
     ("hooks.json", "hooks/hooks.json", "com.github.copilot/hooks.json", "com.github.copilot/hooks/hooks.json"),
     ("CLAUDE_PLUGIN_DATA",),
     installed=_installed,
+    pages=(kit.Pages("agents/*.md", "agent_types", _of_agent),),
+    pages_below=_pages_below,
 )
 
 

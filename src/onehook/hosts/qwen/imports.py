@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.qwen.judge import JUDGED
 from onehook.hosts.qwen.wire import EVENTS, SOURCES, TOOLS
+
+if TYPE_CHECKING:
+    from onehook.textedit.front_matter import Page
 
 TITLE = "Qwen Code"
 STOP_LIMIT = 8
@@ -46,7 +49,29 @@ def _installed(machine: Machine, scope: str) -> list[Path]:
     return kit.extensions(folder, _MARK, ".qwen-extension-install.json", machine.project) if scope == "user" else []
 
 
-PLUGINS = kit.Plugins((_MARK,), (), replaced=("extensionPath",), installed=_installed)
+def _of_skill(page: Page, place: Place) -> Iterator[Borrowed]:
+    """They run from when the skill is started to the end of the session (seen with 0.24.4)."""
+    return handlers({"hooks": page.get("hooks")}, place)
+
+
+def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
+    for hook in _of_skill(page, place):
+        hook.refused = hook.refused or "Qwen Code runs it for whatever the session does while the agent works, which no other agent tells"
+        yield hook
+
+
+def _pages_below(machine: Machine, scope: str) -> Path | None:
+    return {"user": machine.folder("QWEN_HOME", ".qwen"), "project": machine.project / ".qwen"}.get(scope)
+
+
+PLUGINS = kit.Plugins(
+    (_MARK,),
+    (),
+    replaced=("extensionPath",),
+    installed=_installed,
+    pages=(kit.Pages("agents/*.md", "agent_types", _of_agent), kit.Pages("skills/*/SKILL.md", "skills", _of_skill)),
+    pages_below=_pages_below,
+)
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
