@@ -26,8 +26,15 @@ def pack_files() -> list[str]:
     return [ARCHIVE] if ARCHIVE else [pack_path(name) for name in PACKS]
 
 
+_parsed: dict[bytes, dict[str, Any]] = {}  # a process that compiles several files would parse each pack for each of them
+
+
 def read_pack(name: str) -> dict[str, Any]:
-    return read_toml(pack_path(name), content_of(pack_path(name)))
+    """The data of a pack, which nobody changes."""
+    source = content_of(pack_path(name))
+    if source not in _parsed:
+        _parsed[source] = read_toml(pack_path(name), source)
+    return _parsed[source]
 
 
 def read_toml(path: str, source: bytes) -> dict[str, Any]:
