@@ -37,12 +37,12 @@ class Verdict:
 
 
 class Prover:
-    """Proves cells; controls are run once per agent and script and shared."""
+    """Proves cells. Controls, and sessions that several rows look at, are run once per agent and script and shared."""
 
     def __init__(self, folder: Path, keep: bool = False) -> None:
         self.folder = folder
         self.keep = keep  # keep the output of every run, not only of a MISS
-        self._controls: dict[tuple[Agent, str], Evidence] = {}
+        self._shared: dict[tuple[Agent, str], Evidence] = {}
         self._locks: dict[tuple[Agent, str], Lock] = {}
         self._lock = Lock()
 
@@ -73,7 +73,11 @@ class Prover:
         if expected == NO_EVENT:
             return ABSENT, why
         script_of(agent, scenario)
-        evidence = play(agent, scenario, where / "policy", with_policy=True)
+        evidence = (
+            self._run_once(agent, scenario, with_policy=True)
+            if scenario.shared
+            else play(agent, scenario, where / "policy", with_policy=True)
+        )
         if evidence.outcome.timed_out:
             when = "" if evidence.turns else " before its first request to the model"
             return MISS, f"the agent hung twice{when}; its output is in {where}"
@@ -96,17 +100,18 @@ class Prover:
         if "trust" in scenario.needs:
             return scenario.seen(play(agent, replace(scenario, trusted=False), where / "control", with_policy=True))
         intact = scenario.interpreter is not None and scenario.response is None  # the policy itself denies nothing
-        return scenario.seen(self._control(agent, replace(scenario, interpreter=None), with_policy=intact))
+        return scenario.seen(self._run_once(agent, replace(scenario, interpreter=None), with_policy=intact))
 
-    def _control(self, agent: Agent, scenario: Scenario, with_policy: bool) -> Evidence:
+    def _run_once(self, agent: Agent, scenario: Scenario, with_policy: bool) -> Evidence:
         strict = "strict" in scenario.needs
         key = (agent, f"{scenario.script.__name__}{sorted(scenario.files)}{scenario.mcp}{strict}{with_policy and scenario.policy}")
         with self._lock:
             lock = self._locks.setdefault(key, Lock())
         with lock:
-            if key not in self._controls:
-                self._controls[key] = play(agent, scenario, self._fresh(agent, f"control-{scenario.id}"), with_policy=with_policy)
-            return self._controls[key]
+            if key not in self._shared:
+                where = self._fresh(agent, f"{'shared' if with_policy else 'control'}-{scenario.id}")
+                self._shared[key] = play(agent, scenario, where, with_policy=with_policy)
+            return self._shared[key]
 
 
 def _hint(evidence: Evidence) -> str:
