@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from onehook.cli.install import command as install
 from onehook.codec import compact
 from onehook.core import Event
 from onehook.hostkit.reverse import sample
@@ -141,6 +143,19 @@ def test_what_starts_a_skill_is_installed_where_the_agent_tells_it():
     assert list(events_of(hooks, "gemini")) == ["PreToolUse", "SessionStart", "PostToolUse"]
     assert list(events_of(hooks, "codex")) == ["PreToolUse"]
     assert set(tools_of(hooks)["PostToolUse"].split("|")) >= {"Skill", "skill", "activate_skill"}
+
+
+def test_install_says_on_which_agents_a_program_never_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name, key in (("a", "skills"), ("b", "agent_types")):
+        (tmp_path / f"{name}.toml").write_text(f'[[hook]]\nevents = ["PreToolUse"]\nrun = ["{name}"]\nspeaks = "onehook"\n{key} = ["x"]\n')
+    said = {
+        name: CliRunner().invoke(install, [f"{name}.toml", "--hosts", "claude,codex,gemini", "--dry-run", "--project", "."]).output
+        for name in ("a", "b")
+    }
+    assert "'a' never runs on Codex CLI: no event tells there that a skill starts" in said["a"]
+    assert "'b' never runs on Gemini CLI: PreToolUse does not tell the kind of agent there" in said["b"]
+    assert "Claude Code: " not in said["a"] + said["b"] and said["a"].count("never runs") == said["b"].count("never runs") == 1
 
 
 @pytest.mark.parametrize("key", ["agent_types", "skills"])

@@ -21,7 +21,7 @@ from onehook.cli.choices import (
 )
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Hooks, OnehookError, Options
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Wish
-from onehook.manifest.needs import events_of, tools_of
+from onehook.manifest.needs import events_of, never_run, tools_of
 from onehook.rules.load import Rules
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Program, names_policy
 from onehook.setup.files import FileEdit
@@ -96,6 +96,9 @@ def command(
     hooks = loaded(path, program)
     if portable and isinstance(hooks, Rules):
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
+    for host in chosen:
+        for name, why in never_run(hooks, host).items():
+            click.echo(f"note: {name!r} never runs on {config_of(host).TITLE}: {why}", err=True)
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()

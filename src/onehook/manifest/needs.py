@@ -7,7 +7,7 @@ import os
 from onehook.core import Hooks, Registration
 from onehook.hostkit.config import DEFAULT_EVENTS, TOOL_EVENTS
 from onehook.hostkit.reverse import sample
-from onehook.hosts import HOSTS, wire_of
+from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest.dialects import dialect_of, project_of
 from onehook.manifest.load import Manifest, Program, Wanted, own_event, sets_variables
 from onehook.manifest.mentions import mentions
@@ -60,6 +60,23 @@ def _for_skills(hooks: Hooks, host: str) -> dict[str, str]:
     starts = [rows[name].event if name in rows else "PostToolUse" for name in wire_of(host).SKILLS] if chosen else []
     again = ["SessionStart"] if starts or any(program.once for program in _programs(hooks, host)) else []
     return {event: event for event in [*again, *starts]}
+
+
+def never_run(hooks: Hooks, host: str) -> dict[str, str]:
+    """The programs that this agent never starts, each with the reason: nothing tells there whether what they are for is active."""
+    found: dict[str, str] = {}
+    for program in _programs(hooks, host):
+        if program.skills and not wire_of(host).SKILLS:
+            found[program.__name__] = "no event tells there that a skill starts"
+        elif program.agent_types and not tells_type(host, program.event):
+            found[program.__name__] = f"{program.event} does not tell the kind of agent there"
+    return found
+
+
+def tells_type(host: str, event: str) -> bool:
+    """Whether an event tells of which kind the agent is, or would if the host had the event."""
+    config = load(host, "config")
+    return event in config.TRAITS.agent_types or event not in config.EVENTS
 
 
 def _programs(hooks: Hooks, host: str) -> list[Program]:

@@ -13,6 +13,7 @@ from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, shortened
 from onehook.hostkit.permissions import Listed
 from onehook.hosts import GUESTS, HOSTS, guest, having, load, wire_of
+from onehook.manifest.needs import tells_type
 from onehook.places import state_folder
 from onehook.setup import plugins
 from onehook.setup.command import is_ours
@@ -226,18 +227,12 @@ def _unknowable(carried: list[Taken]) -> list[str]:
     """Notes about agents that do not tell what a hook is for: when a skill starts, or which kind of agent does something."""
     notes: list[str] = []
     for event, kind in dict.fromkeys((taken.event, name) for taken in carried for name in taken.hook.agent_types):
-        silent = [config_of(host).TITLE for host in configurable() if not _tells_type(host, event)]
+        silent = [config_of(host).TITLE for host in configurable() if not tells_type(host, event)]
         notes.append(f"{event} for {kind!r} does not fire on {', '.join(silent)}: {event} does not tell the kind of agent there")
     for skill in dict.fromkeys(name for taken in carried for name in taken.hook.skills):
         silent = [config_of(host).TITLE for host in configurable() if not wire_of(host).SKILLS]
         notes.append(f"the hooks of {skill!r} do not fire on {', '.join(silent)}: no event tells there that a skill starts")
     return notes
-
-
-def _tells_type(host: str, event: str) -> bool:
-    """Whether an event tells it, or would if the agent had the event: that it has not is noted elsewhere."""
-    config = config_of(host)
-    return event in config.TRAITS.agent_types or event not in config.EVENTS
 
 
 def _stand_in(host: str, event: str, source: str) -> str:
