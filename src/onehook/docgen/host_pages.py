@@ -92,7 +92,7 @@ def _events(host: str) -> str:
     lines = ["| event | unified event | implied tool | can be denied |", "|---|---|---|---|"]
     for native, row in wire_of(host).EVENTS.items():
         lines.append(f"| {native} | {row.event} | {row.tool} | {'yes' if row.gates else ''} |")
-    return "\n".join([*lines, *_stand_ins(host)])
+    return "\n".join([*lines, *_stand_ins(host), *_activity(host)])
 
 
 def _stand_ins(host: str) -> list[str]:
@@ -109,6 +109,22 @@ def _stand_ins(host: str) -> list[str]:
     for native, row in rows.items():
         lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{f' of {row.tool}' if row.tool else ''} |")
     return lines
+
+
+def _activity(host: str) -> list[str]:
+    """What the programs of a manifest can know of skills and of kinds of agents."""
+    config, wire = optional(host, "config"), wire_of(host)
+    if config is None:
+        return []
+    starts = [f"the {'event' if name in wire.EVENTS else 'tool'} `{name}`" for name in wire.SKILLS]
+    types = config.TRAITS.agent_types
+    told = "every event" if set(config.EVENTS) <= set(types) else ", ".join(types)
+    skills = (
+        f"a skill is active after {' or '.join(starts)}" if starts else "the agent does not tell when a skill starts, so they do not run"
+    )
+    kinds = f"the kind of agent is told by {told}" if types else "the agent does not tell the kind of agent, so they do not run"
+    about = "[programs of a skill or a kind of agent](../bring-your-own.md#programs-of-a-skill-or-a-kind-of-agent)"
+    return ["", f"For {about}:", "", f"- `skills`: {skills}.", f"- `agent_types`: {kinds}."]
 
 
 def _effects(host: str) -> str:
