@@ -49,16 +49,20 @@ def moment(text: str) -> str:
         raise UsageError(f"{text!r} is not a time; use 30m, 12h, 7d, 2w, or a date such as 2026-11-16") from None
 
 
+def lines(folder: str = "", since: str = "", until: str = "") -> Iterator[bytes]:
+    """The lines of the files that may hold some of this time, as they are."""
+    for path in log_files(folder or log_folder()):
+        if since[:10] <= _day(path) and (not until or _day(path) <= until[:10]):
+            with open(path, "rb") as file:
+                yield from file
+
+
 def entries(folder: str = "", since: str = "", until: str = "") -> Iterator[Entry]:
     """The lines of the log, oldest first. What is not a line is skipped; `onehook log verify` reports it."""
-    for path in log_files(folder or log_folder()):
-        if _day(path) < since[:10] or (until and _day(path) > until[:10]):
-            continue
-        with open(path, "rb") as file:
-            for line in file:
-                entry = parsed(line)
-                if entry is not None and entry["time"] >= since and (not until or entry["time"] < until):
-                    yield entry
+    for line in lines(folder, since, until):
+        entry = parsed(line)
+        if entry is not None and entry["time"] >= since and (not until or entry["time"] < until):
+            yield entry
 
 
 def newest(count: int, wanted: Callable[[Entry], bool], folder: str = "", since: str = "") -> list[Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from onehook.prove.process import Outcome
 
@@ -46,6 +47,14 @@ class Evidence:
             return (self.home / NOTES).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
+
+    def logged(self) -> list[dict[str, Any]]:
+        """The lines of the decision log, which must be a whole chain."""
+        from onehook.log.chain import verify
+        from onehook.log.reader import entries
+
+        folders = [str(path.parent) for path in self.home.rglob("onehook/log/head")]
+        return [entry for folder in folders if not verify(folder).problems for entry in entries(folder)]
 
     def model_was_told(self, words: str) -> bool:
         return any(words in text for text in self.told)
