@@ -145,6 +145,13 @@ fi
     claude("context at the start, as text", "SessionStart", "echo 'the branch is frozen'", START),
     claude("context at the start, as JSON", "SessionStart", f"echo '{nested('SessionStart', additionalContext='read CONTRIBUTING')}'", START),
     claude("only at a new session", "SessionStart", "echo 'hello'", START, matcher="startup"),
+    claude("a changed file is added to the index", "PostToolUse", """f=$(jq -r .tool_input.file_path); cd "$CLAUDE_PROJECT_DIR" && git add "$f" && git diff --cached --name-only --no-renames > out/staged || git ls-files > out/staged""", AFTER_EDIT, matcher="Write|Edit|MultiEdit"),
+    claude("a log as CSV", "PostToolUse", """jq -r '[(.tool_input.file_path | split("/") | last), .session_id] | @csv' >> "$CLAUDE_PROJECT_DIR"/out/changes.csv""", AFTER_WRITE, AFTER_EDIT, matcher="Edit|MultiEdit|Write"),
+    pre("a warning once in a session", SCRIPT, WRITE, LS, matcher="Edit|Write|MultiEdit", script=PY + "mark = os.path.join(os.path.expanduser('~'), '.warned-' + d['session_id'])\n"
+        "if 'token' in t.get('content', t.get('new_string', '')) and not os.path.exists(mark):\n    open(mark, 'w').close()\n    print('a token in the text', file=sys.stderr)\n    sys.exit(2)\n"),
+    pre("several checks in one script, the strictest wins", SCRIPT, PUSH, RM, LS, matcher="Bash", script=PY + "said = [(level, why) for word, level, why in (('push', 'ask', 'a push'), ('--force', 'deny', 'by force'), ('rm -rf', 'ask', 'a removal')) if word in t['command']]\n"
+        "if said:\n    level = 'deny' if any(one == 'deny' for one, _ in said) else 'ask'\n    text = '; '.join(why for one, why in said if one == level)\n"
+        "    print(json.dumps({'hookSpecificOutput': {'hookEventName': 'PreToolUse', 'permissionDecision': level, 'permissionDecisionReason': text}}))\n"),
     claude("git at the start", "SessionStart", """git -C "$CLAUDE_PROJECT_DIR" symbolic-ref --short HEAD""", START),
     claude("a file of notes at the start", "SessionStart", """cat "$CLAUDE_PROJECT_DIR/NOTES.md" """, START),
     claude("context with a prompt", "UserPromptSubmit", "echo 'answer briefly'", PLAIN_PROMPT),
