@@ -9,6 +9,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# More than there are cores: tests wait for processes and deadlines for a quarter of their time.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
 .PHONY: test check demo prove bench lint types tests lock clean
@@ -30,7 +32,7 @@ types: $(READY)
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 tests: $(READY)
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --ignore=tests/live
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --ignore=tests/live
 
 test: lint types tests
 
@@ -39,7 +41,7 @@ FAST := tests/hosts/test_cases.py tests/hosts/test_wires.py tests/hosts/test_cap
 	tests/test_cycles.py tests/test_wording.py tests/packs tests/docgen tests/cli/test_conventions.py
 
 check: lint types
-	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" $(FAST)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q -m "not slow" $(FAST)
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py

@@ -44,7 +44,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.chdir(folder)
     return folder
 

@@ -82,7 +82,6 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "etc" / "policy.py").write_text(POLICY)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.chdir(project)
     here = Machine(tmp_path / "home", project, dict(os.environ), "linux", tmp_path / "system")
     monkeypatch.setattr(Machine, "here", classmethod(lambda cls, project=None: here))
