@@ -73,7 +73,7 @@ class Guarded:
     def holds(self, path: str, here: str = "", loosely: bool = False) -> str:
         """What a path is a part of; "" for what may be changed. loosely: without the interpreter."""
         whole = self.absolute(path, here)
-        for form in dict.fromkeys([whole, os.path.realpath(whole)]):
+        for form in dict.fromkeys([whole, _real(whole)]):
             key = plain(form)
             what = self._listed(key, loosely) or self._in_a_project(form, key)
             if what and not any(wildcard(pattern, key) for pattern in self.own.allow):
@@ -136,7 +136,7 @@ class Guarded:
     def below(self, path: str, here: str = "") -> str:
         """Something guarded that is in a folder, or ""."""
         whole = self.absolute(path, here)
-        for form in dict.fromkeys([whole, os.path.realpath(whole)]):
+        for form in dict.fromkeys([whole, _real(whole)]):
             inside = plain(form).rstrip("/") + "/"
             for other in self.existing():
                 if plain(other).startswith(inside) and not any(wildcard(pattern, plain(other)) for pattern in self.own.allow):
@@ -152,3 +152,10 @@ def _up_to_repository(folder: str, home: str) -> Sequence[str]:
             break
         folder = os.path.dirname(folder)
     return found
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # it has a part that only the shell knows (bash_expand.py)
+        return path
