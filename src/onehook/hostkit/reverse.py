@@ -358,10 +358,12 @@ def output_text(response: object) -> str:
 def result_text(response: object) -> str:
     """A tool's result as the one text that some hosts make of it."""
     text = output_text(response)
-    if text or response is None or isinstance(response, str):
-        return text
+    return text if text or response is None or isinstance(response, str) else json_text(response)
+
+
+def json_text(value: object) -> str:
     try:
-        return compact(response)
+        return compact(value)
     except (TypeError, ValueError):
         raise HandlerError("the tool's result cannot be written as JSON") from None
 

@@ -45,7 +45,7 @@ def write_variant(folder: Path, words: tuple[str, ...], wish: Wish, events: tupl
     where, machine = place(folder)
     lines = {event: Commands("", "", "", words) for event in events}
     where.path.parent.mkdir(parents=True)
-    where.path.write_bytes(config.own_content(where, lines, wish, machine))
+    where.path.write_bytes(config.Plugin("opencode").content(where, lines, wish, machine))
     (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
 
 
@@ -106,7 +106,7 @@ def test_what_lies_in_the_project_is_named_from_there(tmp_path: Path) -> None:
         "--fail",
         "closed",
     )
-    written = config.own_content(where, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode()
+    written = config.Plugin("opencode").content(where, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode()
     assert config.options_in(written)["command"] == [*words[:4], "{project}/policy.py", "--host", "opencode", "--fail", "closed"]
     entry = next(iter(config.found(written)))
     assert entry.event == "session.idle"
@@ -120,9 +120,9 @@ def test_a_users_plugin_names_everything_absolutely(tmp_path: Path) -> None:
     user = next(place for place in config.places(machine) if place.scope == "user")
     assert user.path == tmp_path / "x" / "opencode" / "plugins" / "onehook.js"
     words = ("python3", f"{tmp_path}/p/policy.py")
-    assert config.options_in(config.own_content(user, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode())["command"] == list(
-        words
-    )
+    assert config.options_in(config.Plugin("opencode").content(user, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode())[
+        "command"
+    ] == list(words)
 
 
 def test_kilo_gets_the_same_plugin_under_its_own_name(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_kilo_gets_the_same_plugin_under_its_own_name(tmp_path: Path) -> None:
     where = next(place for place in kilo.places(machine) if place.scope == "project")
     assert where.path == tmp_path / "p" / ".kilo" / "plugins" / "onehook.js"
     lines = {"SessionEnd": Commands("", "", "", ("python3", "policy.py"))}
-    written = kilo.own_content(where, lines, Wish(), machine).decode()
+    written = config.Plugin("kilo").content(where, lines, Wish(), machine).decode()
     assert config.options_in(written)["host"] == "kilo"
     assert config.options_in(written)["events"] == ["dispose", "session.deleted"]
 
@@ -144,7 +144,11 @@ def test_a_file_of_somebody_else_is_not_ours() -> None:
 @pytest.mark.parametrize("variable", ["OPENCODE_PURE", "OPENCODE_DISABLE_PROJECT_CONFIG"])
 def test_doctor_says_what_switches_plugins_off(variable: str, tmp_path: Path) -> None:
     where, machine = place(tmp_path)
-    written = config.own_content(where, {"Stop": Commands("", "", "", ("python3", "/lib/onehook/launch.py"))}, Wish(), machine).decode()
+    written = (
+        config.Plugin("opencode")
+        .content(where, {"Stop": Commands("", "", "", ("python3", "/lib/onehook/launch.py"))}, Wish(), machine)
+        .decode()
+    )
     ours = list(config.found(written))
     assert config.diagnose(machine, where, written, ours) == []
     off = Machine(machine.home, machine.project, {variable: "1"}, "linux")
@@ -153,7 +157,11 @@ def test_doctor_says_what_switches_plugins_off(variable: str, tmp_path: Path) ->
 
 def test_the_options_are_plain_json(tmp_path: Path) -> None:
     where, machine = place(tmp_path)
-    written = config.own_content(where, {"PreToolUse": Commands("", "", "", ("a",))}, Wish(matchers={"": "Write|MCP"}), machine).decode()
+    written = (
+        config.Plugin("opencode")
+        .content(where, {"PreToolUse": Commands("", "", "", ("a",))}, Wish(matchers={"": "Write|MCP"}), machine)
+        .decode()
+    )
     options = config.options_in(written)
     assert options["tools"] == {"tool.execute.before": ["write", "apply_patch", "MCP"]}
     assert json.loads(json.dumps(options)) == options

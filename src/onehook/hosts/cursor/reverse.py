@@ -114,7 +114,7 @@ def _named(event: Event, name: str) -> dict[str, Any]:
     native, given = _call(event)
     body: dict[str, Any] = {"tool_name": native, "tool_input": given}
     if name == "postToolUse":
-        body["tool_output"] = _json_text(_tool_output(event, native, given))
+        body["tool_output"] = reverse.json_text(_tool_output(event, native, given))
     if name == "postToolUseFailure":
         body["error_message"] = event.error
     body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "call-onehook")
@@ -144,13 +144,6 @@ def _tool_output(event: Event, native: str, given: dict[str, Any]) -> Any:
     return {} if event.tool_response is None else event.tool_response
 
 
-def _json_text(value: object) -> str:
-    try:
-        return compact(value)
-    except (TypeError, ValueError):
-        raise HandlerError("the tool's result cannot be written as JSON") from None
-
-
 def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
     """The fields of the events that are about one kind of tool."""
     fits = {
@@ -165,9 +158,9 @@ def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
         body: dict[str, Any] = {"command": event.command, "cwd": event.cwd}
         return {**body, "output": reverse.output_text(event.tool_response)} if name == "afterShellExecution" else body
     if tool == "MCP" and event.mcp is not None:
-        called = {"tool_name": event.mcp.tool, "tool_input": _json_text(event.tool_input), "mcp_server_name": event.mcp.server}
+        called = {"tool_name": event.mcp.tool, "tool_input": reverse.json_text(event.tool_input), "mcp_server_name": event.mcp.server}
         if name == "afterMCPExecution":
-            return {**called, "result_json": _json_text({} if event.tool_response is None else event.tool_response)}
+            return {**called, "result_json": reverse.json_text({} if event.tool_response is None else event.tool_response)}
         return {**called, "command": event.mcp.server}
     if tool == "Read":
         content = event.tool_input.get("content")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +42,6 @@ _PROJECT = "{project}"
 _ALSO = {"dispose": ("session.deleted",)}
 
 
-def places(machine: Machine) -> list[Place]:
-    user = machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
-    return [
-        Place("project", machine.project / ".opencode" / "plugins" / FILE, "own", machine.project, committed=True),
-        Place("user", user / "plugins" / FILE, "own", user),
-    ]
-
-
-def own_content(place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
-    return filled("opencode", EVENTS, place, lines, wish, machine)
-
-
-# The plugin denies if it cannot start the command.
 def switches(names: Sequence[str], folders: Sequence[str], prefix: str) -> Switches:
     """names: of the agent's config files, without an ending; folders: in projects and in the home folder."""
     files = [f"{name}.{ending}" for name in names for ending in ("json", "jsonc")]
@@ -70,34 +58,55 @@ def switches(names: Sequence[str], folders: Sequence[str], prefix: str) -> Switc
     return Switches(paths, ("plugin", "plug", "--pure"), tuple(f"{prefix}_{name}" for name in variables))
 
 
+@dataclass(frozen=True)
+class Plugin:
+    """Our plugin in OpenCode, or in an agent that is built on it: where it goes, and what switches it off."""
+
+    host: str
+
+    def places(self, machine: Machine) -> list[Place]:
+        user = machine.folder("XDG_CONFIG_HOME", ".config") / self.host
+        return [
+            Place("project", machine.project / f".{self.host}" / "plugins" / FILE, "own", machine.project, committed=True),
+            Place("user", user / "plugins" / FILE, "own", user),
+        ]
+
+    def content(self, place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
+        """The plugin with its options: one line of it is JSON, and that line is replaced."""
+        native = [name for event in lines for name in (EVENTS[event], *_ALSO.get(EVENTS[event], ()))]
+        matchers = {EVENTS[event]: _tools(wish.matcher(event)) for event in lines if event in TOOL_EVENTS and wish.matcher(event)}
+        options = {
+            "host": self.host,
+            "command": _command(next(iter(lines.values())).words if lines else (), place, machine),
+            "events": native,
+            "tools": matchers,
+            "known": [*wire.TOOLS, *wire.OTHERS],
+            "timeout": wish.host_timeout,
+            "fail": "closed" if wish.fail_closed else "open",
+            "stopLimit": wish.stop_limit,
+        }
+        text = TEMPLATE.read_text(encoding="utf-8").splitlines()
+        text = [_OPTIONS + json.dumps(options) if line.startswith(_OPTIONS) else line for line in text]
+        return ("\n".join(text) + "\n").encode()
+
+    def diagnose(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
+        prefix = self.host.upper()
+        off = [f"{prefix}_PURE"] + ([f"{prefix}_DISABLE_PROJECT_CONFIG"] if place.scope == "project" else [])
+        on = [variable for variable in off if ours and machine.variables.get(variable, "") not in ("", "0", "false")]
+        return [Diagnosis("fail", f"{variable} switches plugins and their hooks off", f"unset {variable}") for variable in on]
+
+
+_PLUGIN = Plugin(wire.ID)
+places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
 TRAITS = Traits(
     programs=(".opencode/bin/opencode",),
     shell_variables=("OPENCODE", "OPENCODE_PID"),
-    own_content=own_content,
-    guard="",
+    own_content=_PLUGIN.content,
+    guard="",  # the plugin denies if it cannot start the command
     listed=LISTED,
     also_listed=("MCP",),
     switches=switches(("opencode",), (".opencode",), "OPENCODE"),
 )
-
-
-def filled(host: str, events: Mapping[str, str], place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
-    """The plugin with its options: one line of it is JSON, and that line is replaced."""
-    native = [name for event in lines for name in (events[event], *_ALSO.get(events[event], ()))]
-    matchers = {events[event]: _tools(wish.matcher(event)) for event in lines if event in TOOL_EVENTS and wish.matcher(event)}
-    options = {
-        "host": host,
-        "command": _command(next(iter(lines.values())).words if lines else (), place, machine),
-        "events": native,
-        "tools": matchers,
-        "known": [*wire.TOOLS, *wire.OTHERS],
-        "timeout": wish.host_timeout,
-        "fail": "closed" if wish.fail_closed else "open",
-        "stopLimit": wish.stop_limit,
-    }
-    text = TEMPLATE.read_text(encoding="utf-8").splitlines()
-    text = [_OPTIONS + json.dumps(options) if line.startswith(_OPTIONS) else line for line in text]
-    return ("\n".join(text) + "\n").encode()
 
 
 def _command(words: tuple[str, ...], place: Place, machine: Machine) -> list[str]:
@@ -141,16 +150,3 @@ def found(data: Any) -> Iterator[Found]:
 
 def problems(data: Any) -> list[str]:
     return [] if options_in(data) else ["this is not the plugin that onehook writes; OpenCode loads it anyway"]
-
-
-def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
-    return plugin_checks(machine, place, ours, "OPENCODE")
-
-
-def plugin_checks(machine: Machine, place: Place, ours: list[Found], prefix: str) -> list[Diagnosis]:
-    diagnoses: list[Diagnosis] = []
-    off = [f"{prefix}_PURE"] + ([f"{prefix}_DISABLE_PROJECT_CONFIG"] if place.scope == "project" else [])
-    for variable in off:
-        if ours and machine.variables.get(variable, "") not in ("", "0", "false"):
-            diagnoses.append(Diagnosis("fail", f"{variable} switches plugins and their hooks off", f"unset {variable}"))
-    return diagnoses

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, add_entry, call, mcp_call, merge_json, says
 
@@ -19,40 +19,43 @@ subagent = call("task", "prompt", description="a small task", subagent_type="gen
 subagent_end = says
 
 
-def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    merge_json(_config(sandbox), provider(sandbox))
-    env = {
-        "OPENCODE_DISABLE_AUTOUPDATE": "1",
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        # With a plugin there, 1.18.33 waits for an npm install that the plugin does not need: 11 s less.
-        "npm_config_offline": "true",
-    }
-    return Launch([str(sandbox.binary), "run", sandbox.prompt], env, sandbox.project, sandbox.home)
+@dataclass(frozen=True)
+class Program:
+    """OpenCode, or an agent that is built on it."""
+
+    name: str
+
+    def config(self, sandbox: Sandbox) -> Path:
+        return sandbox.home / ".config" / self.name / f"{self.name}.json"
+
+    def prepare(self, sandbox: Sandbox, mode: str = "") -> Launch:
+        """With the scripted model as the only one."""
+        scripted = {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "scripted",
+            "options": {"baseURL": sandbox.model_url + "/v1", "apiKey": "scripted"},
+            # Without a limit the context is never full, and nothing is ever compacted.
+            "models": {"scripted": {"name": "scripted", "tool_call": True, "limit": {"context": FULL, "output": 32_000}}},
+        }
+        merge_json(self.config(sandbox), {"provider": {"scripted": scripted}, "model": "scripted/scripted"})
+        env = {
+            f"{self.name.upper()}_DISABLE_AUTOUPDATE": "1",
+            f"{self.name.upper()}_DISABLE_MODELS_FETCH": "1",
+            # With a plugin there, 1.18.33 waits for an npm install that the plugin does not need: 11 s less.
+            "npm_config_offline": "true",
+        }
+        return Launch([str(sandbox.binary), "run", sandbox.prompt], env, sandbox.project, sandbox.home)
+
+    def mcp_server(self, sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
+        add_entry(self.config(sandbox), "mcp", name, {"type": "local", "command": list(argv), "enabled": True})
 
 
-def provider(sandbox: Sandbox) -> dict[str, Any]:
-    """The scripted model as the only one."""
-    scripted = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "scripted",
-        "options": {"baseURL": sandbox.model_url + "/v1", "apiKey": "scripted"},
-        # Without a limit the context is never full, and nothing is ever compacted.
-        "models": {"scripted": {"name": "scripted", "tool_call": True, "limit": {"context": FULL, "output": 32_000}}},
-    }
-    return {"provider": {"scripted": scripted}, "model": "scripted/scripted"}
-
-
-def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
-    server = {"type": "local", "command": list(argv), "enabled": True}
-    add_entry(_config(sandbox), "mcp", name, server)
+_PROGRAM = Program("opencode")
+prepare, mcp_server = _PROGRAM.prepare, _PROGRAM.mcp_server
 
 
 def compaction(mode: str = "") -> list[Step]:
     return [{**shell("true"), "usage": FULL}]
-
-
-def _config(sandbox: Sandbox) -> Path:
-    return sandbox.home / ".config" / "opencode" / "opencode.json"
 
 
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
