@@ -10,7 +10,7 @@ import sys
 import pytest
 from harness import PACKAGE
 
-from onehook.core import Change, Event, Facts, Mcp
+from onehook.core import Change, Event, Facts, Mcp, PowerShell
 from onehook.policies import self_protect
 
 if sys.version_info >= (3, 11):
@@ -138,3 +138,50 @@ def test_ordinary_work_is_not_stopped(line, decide, world):
     else:
         answer = decide("Bash", Facts(command=filled(line, world[1]).replace("\\n", "\n")), {"command": line})
     assert answer.decision is None, answer.reason
+
+
+def test_a_command_of_an_mcp_server_is_stopped(decide):
+    facts = Facts(mcp=Mcp("desktop", "execute_command"))
+    assert decide("MCP", facts, {"command": "rm -f .hooks/policy.py"}, "mcp__desktop__execute_command").decision == "deny"
+    assert decide("MCP", facts, {"command": "cat .hooks/policy.py"}, "mcp__desktop__execute_command").decision is None
+
+
+@pytest.mark.parametrize(
+    "command", ["Remove-Item -Recurse .hooks", "Set-Content .hooks/policy.py x", "'x' > .hooks\\policy.py", "cd .hooks; del policy.py"]
+)
+def test_powershell_is_stopped(command, decide):
+    assert decide("Bash", Facts(command=PowerShell(command))).decision == "deny"
+
+
+def test_powershell_that_reads_is_not(decide):
+    assert decide("Bash", Facts(command=PowerShell("Get-Content .hooks/policy.py"))).decision is None
+
+
+def test_what_is_allowed_is_let_pass(world):
+    project = world[1]
+    hooks = self_protect(policy=[str(project / ".hooks" / "policy.py")], allow=["*/.hooks/notes.md"])
+    event = Event("PreToolUse", "claude")
+    event.cwd = str(project)
+    for name, decision in ((".hooks/notes.md", None), (".hooks/policy.py", "deny")):
+        facts = Facts(changes=[Change(str(project / name), "write", new="")])
+        event.take_tool(("Write",), "Write", {}, lambda _, facts=facts: facts)
+        assert hooks.dispatch(event).decision == decision
+
+
+def test_a_change_of_config_that_removes_the_hooks_is_vetoed(world, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    project = tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    policy, settings = project / "guard.py", project / ".claude" / "settings.json"
+    policy.write_text("", encoding="utf-8")
+    hooks = self_protect(policy=[str(policy)])
+
+    def decided(text):
+        settings.write_text(text, encoding="utf-8")
+        event = Event("ConfigChange", "claude", {"source": "project_settings", "file_path": str(settings)})
+        event.cwd = str(project)
+        return hooks.dispatch(event).decision
+
+    assert decided('{"hooks": {"PreToolUse": ["python onehook/launch.py guard.py"]}, "model": "x"}') is None
+    assert decided('{"hooks": {"PreToolUse": ["python onehook/launch.py guard.py"]}, "disableAllHooks" : true}') == "deny"
+    assert decided('{"hooks": {}}') == "deny"

@@ -21,6 +21,7 @@ from onehook.policies.self_words import (
     KEYS,
     KILLERS,
     LATER,
+    MAKING,
     MANAGERS,
     PROFILES,
     READERS,
@@ -48,14 +49,17 @@ MAX_PATCH = 1 << 22
 
 def objection(event: Event, own: Own) -> str:
     """Why a command is denied, or ""."""
-    text = event.command
+    return objection_to(event.command, event.cwd, own)
+
+
+def objection_to(text: str, cwd: str, own: Own) -> str:
     commands = quickly_read(text)
     if commands is None:
         commands = _read_whole(text)
-        words = "\0".join([event.cwd, *(word for command in commands for word in (*command.argv, *(r.target for r in command.redirects)))])
+        words = "\0".join([cwd, *(word for command in commands for word in (*command.argv, *(r.target for r in command.redirects)))])
         if not names_any(words, own.names) and not any(map(is_involved, commands)):
             return ""
-    return Line(text, commands, own, event.cwd).objection()
+    return Line(text, commands, own, cwd).objection()
 
 
 def _read_whole(text: str) -> list[Command]:
@@ -76,20 +80,38 @@ class Line:
         self.text, self.commands, self.own, self.depth = text, commands, own, depth
         self.guarded = Guarded(own, cwd)
         self.here = self.guarded.cwd
+        self._at = 0  # where in the text we are
+        self._groups: list[tuple[int, str]] = []  # the ends of the subshells that a `cd` is in, and the folder that each started in
+        self._unsure = False  # a `cd` led to a place that cannot be known
 
     def objection(self) -> str:
         for command in self.commands:
+            self._at = max(self._at, self.text.find(command.source, self._at))
+            while self._groups and self._at > self._groups[-1][0]:
+                self.here = self._groups.pop()[1]
             if why := self._of_line(command) or self._redirected(command) or self._of(command):
                 return why
             if command.name in ("cd", "pushd", "set-location", "sl", "chdir"):
-                self._enter(_operands(command.argv[1:]))
+                self._enter(command)
         return ""
 
-    def _enter(self, words: Sequence[Word]) -> None:
-        """Where a `cd` leads; an unknown place leaves the folder as it was."""
-        if len(words) == 1 and words[0].known and words[0] != "-":
-            folder = os.path.expanduser(words[0]) if words[0].tilde else str(words[0])
-            self.here = os.path.normpath(os.path.join(self.here, folder))
+    def _enter(self, command: Command) -> None:
+        """Where a `cd` leads, and until where in the text that counts."""
+        words = _operands(command.argv[1:])
+        after = self.text[self._at + len(command.source) :].lstrip()
+        if after[:1] == "|" or (after[:1] == "&" != after[1:2]):
+            return  # `cd x || ...`, `cd x | ...`, `cd x & ...`
+        if len(words) != 1 or not words[0].known or words[0] == "-":
+            self._unsure = bool(words)
+            return
+        folder = os.path.expanduser(words[0]) if words[0].tilde else str(words[0])
+        target = os.path.normpath(os.path.join(self.here, folder))
+        if not os.path.isdir(target) and not any(other.name in MAKING for other in self.commands):
+            return  # it fails, and what follows stays here
+        begin, end = _group(self.text, self._at)
+        if begin >= 0 and not any(known == end for known, _ in self._groups):
+            self._groups.append((end, self.here))
+        self.here = target
 
     # --- what is about the whole line ---
 
@@ -112,6 +134,8 @@ class Line:
         if not sets and command.name not in WORDS:
             return ""
         found = switch_in(self.text, [*VARIABLES, *(NAMED if command.name in WORDS else ())])
+        if not found and command.name in WORDS and any(word.startswith("HOME=") for word in self.text.split()):
+            found = "HOME"
         return f"{found} changes how policies run" if found else ""
 
     # --- files ---
@@ -134,7 +158,12 @@ class Line:
         return [str(name) for name in _names(word, self.here)]
 
     def _changes(self, path: str) -> str:
-        return self.guarded.objection(path, self.here)
+        why = self.guarded.objection(path, self.here)
+        if not why and self._unsure and not os.path.isabs(path):
+            tail = "/" + plain(os.path.normpath(path))
+            named = next((other for other in self.guarded.existing() if plain(other).endswith(tail)), "")
+            why = f"{path} may be {named}, which tool calls may not change" if named and self.mentioned(self.text) else ""
+        return why
 
     def _of(self, command: Command) -> str:
         name, argv = _program(command)
@@ -146,6 +175,8 @@ class Line:
             return self._packages(name, argv)
         if name in CHANGING or name.lower() in CHANGING:
             return self._all_changed(name, argv)
+        if name in EDITORS and (why := self._edited(name, argv)):
+            return why
         return self._ran(command) or self._unknown(name, argv)
 
     def _packages(self, name: str, argv: Sequence[Word]) -> str:
@@ -170,7 +201,7 @@ class Line:
                     return why
                 if deep and (inside := self.guarded.below(path, self.here)):
                     return f"{name} would also change {inside}, which tool calls may not change"
-        if name in EDITORS or name == "patch":
+        if name in EDITORS:
             return self._edited(name, argv)
         unknown = any(not word.known for word in words)
         return self._unseen(name) if unknown else ""
@@ -184,8 +215,8 @@ class Line:
         return ""
 
     def _edited(self, name: str, argv: Sequence[Word]) -> str:
-        named = next((found for word in argv if (found := self.mentioned(word)) and any(mark in word for mark in ("w", ">", "!", "r"))), "")
-        return f"{name} would change {named}, which tool calls may not change" if named and name != "patch" else ""
+        named = next((found for word in argv if (found := self.mentioned(word))), "")
+        return f"{name} would change {named}, which tool calls may not change" if named else ""
 
     def _unknown(self, name: str, argv: Sequence[Word]) -> str:
         """A program that may do anything to the files that it is given; a known one only to what -o names."""
@@ -373,7 +404,7 @@ class Line:
 
     def _onehook(self, name: str, argv: Sequence[Word], command: Command | None = None) -> str:
         verb = next((str(word) for word in argv if word[:1] != "-"), "")
-        harmless = verb in HARMLESS_VERBS and "--install" not in argv
+        harmless = verb in HARMLESS_VERBS and not {"--install", "--fix", "--apply"}.intersection(argv)
         if not verb or harmless or {"--help", "-h", "--dry-run"}.intersection(argv):
             return ""
         return f"`onehook {verb}` is for people, not for agents"
@@ -450,6 +481,21 @@ def _value(argv: Sequence[Word], *options: str) -> Word | None:
             if option[:2] == "--" and word.startswith(option + "="):
                 return type(word)(word[len(option) + 1 :])
     return None
+
+
+def _group(text: str, at: int) -> tuple[int, int]:
+    """Where the parentheses around a place begin and end; -1 if there are none."""
+    depth, begin = 0, at
+    while begin >= 0:
+        begin -= 1
+        depth += {")": 1, "(": -1}.get(text[begin : begin + 1], 0) if begin >= 0 else 0
+        if depth < 0:
+            break
+    depth, end = 0, at
+    while end < len(text) and depth >= 0:
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    return begin, end - 1
 
 
 def _has(argv: Sequence[Word], letter: str, option: str) -> bool:

@@ -36,6 +36,8 @@ def objection(line: Line, argv: Sequence[Word], command: Command) -> str:
         return ""
     if verb == "stash" and words[:1] and words[0] in ("list", "show", "pop", "apply", "drop", "branch", "create", "clear"):
         return ""
+    if verb == "config" and (later := next((word for word in words if word[:1] == "!" and line.mentioned(word)), "")):
+        return f"git config would run `{later[1:]}` later"
     named = [word for word in words if word[:1] != "-"]
     for word in named if verb in _CHANGES else ():
         for path in line.names(word):

@@ -21,7 +21,9 @@ READING = (
     "query", "count", "check", "look", "open_file", "browse", "lint", "diagnos", "hover", "ask", "think", "todo", "task", "web",
     "directory",
 )  # fmt: skip
+RUNNING = ("shell", "bash", "exec", "command", "run", "terminal", "script", "process", "eval")  # in the names of those that run commands
 MAX_ITEMS = 500
+MAX_PATH = 4096
 
 
 def self_protect(*, allow: Iterable[str] = (), policy: Iterable[str] = ()) -> Hooks:
@@ -87,13 +89,18 @@ class Own:
         written = [path for change in event.changes for path in (change.path, change.to) if path]
         if not written and event.tool not in ("MCP", event.native_tool):
             return ""
-        written += _given_paths(event) if not written else []
-        if not written:
+        texts = [] if written else _given(event)
+        written += [text for text in texts if len(text) < MAX_PATH and "\n" not in text]
+        if not written and not texts:
             return ""
         from onehook.policies.own_paths import Guarded
 
         guarded = Guarded(self, event.cwd)
         found = next((why for path in written if (why := guarded.objection(path))), "")
+        if not found and any(word in event.native_tool.lower() for word in RUNNING):
+            from onehook.policies.self_commands import objection_to
+
+            found = next((why for text in texts if (why := objection_to(text, event.cwd, self))), "")
         return found or next((why for change in event.changes if (why := _of_profile(change.path, change.new or ""))), "")
 
     def switched_off(self, event: Event) -> str:
@@ -130,12 +137,10 @@ def _of_profile(path: str, text: str) -> str:
     return profile_objection(path, text)
 
 
-def _given_paths(event: Event) -> list[str]:
-    """Everything that looks like a path in the input of a tool that may change files."""
+def _given(event: Event) -> list[str]:
+    """Every string in the input of a tool that may change files."""
     name = (event.mcp.tool if event.mcp else event.native_tool).lower()
-    if name.startswith(READING):
-        return []
-    return [text for text in _strings(event.tool_input, [0]) if len(text) < 4096 and "\n" not in text]
+    return [] if name.startswith(READING) else list(_strings(event.tool_input, [0]))
 
 
 def _strings(value: Any, seen: list[int]) -> Iterator[str]:

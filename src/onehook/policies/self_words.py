@@ -57,7 +57,10 @@ DEEP = frozenset(
         "move-item",
     ]
 )
-EDITORS = frozenset(["ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "sed", "gsed", "awk", "gawk", "mawk"])
+MAKING = frozenset(["mkdir", "git", "gh", "tar", "unzip", "cp", "npx", "npm", "cargo"])  # a folder that is entered later may be their work
+EDITORS = frozenset([
+    "sqlite3", "tclsh", "expect", "gdb", "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "sed", "gsed", "awk", "gawk", "mawk",
+])  # fmt: skip
 UNPACKING = {"tar": "-C", "gtar": "-C", "bsdtar": "-C", "unzip": "-d", "cpio": "-D", "7z": "-o", "7za": "-o", "7zr": "-o"}
 SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "source", "."])
 INTERPRETERS = frozenset(
