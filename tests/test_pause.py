@@ -266,3 +266,18 @@ def test_what_was_done_is_recorded():
     assert [line["act"] for line in lines] == ["pause", "resume", "refused"]
     assert lines[0]["rule"] == "git" and lines[0]["reason"] == "why" and lines[1]["ended"][0]["rule"] == "git"
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_what_keeps_the_agent_from_switching_it_off_is_not_paused_with_the_rest(tmp_path):
+    """Else the agent could use ten minutes to make them eight hours."""
+    rules, python = tmp_path / "onehook.toml", tmp_path / "policy.py"
+    rules.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n', encoding="utf-8")
+    python.write_text("from onehook import Hooks\nfrom onehook.policies import self_protect\nhooks = Hooks()\nhooks.use(self_protect())\n")
+    pause.add("", 60, "")
+    longer = f"cp /tmp/x {os.environ['ONEHOOK_STATE_DIR']}/pause.json"
+    for policy in (rules, python):
+        assert not passes(asked(policy, longer)) and passes(asked(policy, "rm x"))
+    pause.add("policies.self_protect", 60, "")
+    pause.remove()
+    pause.add("policies.self_protect", 60, "")
+    assert passes(asked(rules, longer)) and not passes(asked(rules, "rm x"))

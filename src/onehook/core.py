@@ -675,8 +675,13 @@ class Pause:
         self.managed = managed
 
     def holds(self, name: str) -> bool:
-        """Whether what a rule or handler of this name decides has no effect."""
-        return not self.rules or any(covers_rule(rule, name) for rule in self.rules)
+        """Whether what a rule or handler of this name decides has no effect.
+
+        What keeps the agent from switching its policy off is paused only by its name: else a pause could be made longer in the pause.
+        """
+        if not self.rules:
+            return name not in ("policies.self_protect", "self_protected", "config_unchanged")
+        return any(covers_rule(rule, name) for rule in self.rules)
 
 
 class PinError(UsageError):

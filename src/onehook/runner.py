@@ -84,7 +84,8 @@ class Request:
         return settled({"options": self.known}, self.given)
 
     def options_after(self, message: Message) -> Options:
-        return self._paused(settled(message, self.given, [self.policy] if self.policy else ()))
+        options = settled(message, self.given, [self.policy] if self.policy else ())
+        return options if "response" in message else self._paused(options)  # of an answer, what is paused has been taken out
 
     def options_without_policy(self) -> Options:
         """Where the policy cannot be asked. Any argument may be its path: they may be what is wrong."""

@@ -409,7 +409,7 @@ def test_a_variable_that_switches_hooks_off_fails(place: Place, variable: str) -
 
 
 def test_the_trust_of_claude_is_a_note(place: Place) -> None:
-    assert "trust" not in told(place, "note", "claude")
+    assert "does not trust" not in told(place, "note", "claude")
     (place.home / ".claude.json").unlink()
     assert "Claude Code does not trust this folder" in told(place, "note", "claude")
 

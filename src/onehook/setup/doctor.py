@@ -16,6 +16,7 @@ from onehook.policy import holds_rules, is_manifest, source_says_closed
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read, resembles_ours
 from onehook.setup.coverage import never_denies, unreached
 from onehook.setup.elsewhere import committed, missing_imports
+from onehook.setup.exposed import exposed
 from onehook.setup.installed import ConfigFile, config_files, install_again, policy_of, readable, shown, standing
 from onehook.setup.interpreters import packages_in
 from onehook.setup.journal import Journal
@@ -75,6 +76,7 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
         here = agent_here(host, machine)
         ours = [file.place.path for file in files if file.ours]
         yield from (Report(title, "", diagnosis) for diagnosis in (version_findings(here, ours) if here else ()))
+        yield from (Report(title, "", diagnosis) for diagnosis in exposed(files, machine))
         unguarded = config_of(host).TRAITS.unguarded
         yield from (Report(title, "", Diagnosis("note", f"{tool} cannot be checked: {why}")) for tool, why in unguarded.items())
     if fire:

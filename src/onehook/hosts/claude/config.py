@@ -20,6 +20,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 TRAITS = Traits(
     captured=("2.1.325",),
     programs=(".claude/local/claude",),
+    reloads=True,  # after it has asked the ConfigChange hooks
     shell_variables=("CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"),
     guard=kit.GUARD_IN_ANY_SHELL,
     same_command_runs_once=True,
