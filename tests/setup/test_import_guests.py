@@ -13,6 +13,7 @@ from onehook.core import HandlerError
 from onehook.hostkit.config import Machine
 from onehook.hostkit.reverse import sample
 from onehook.hosts import guest, load
+from onehook.manifest.load import load_manifest
 from onehook.setup.runtime import closure
 
 CAPTURED = [json.loads(line) for line in (Path(__file__).parents[1] / "guests/captures/cline-3.0.65.jsonl").read_text().splitlines()]
@@ -174,3 +175,9 @@ def test_an_answer_is_read_as_the_agent_reads_it(name, event, native, stdout, co
 def test_an_error_is_a_failed_hook(name, native, stdout, code):
     with pytest.raises(HandlerError):
         load(name, "reverse").answer(BASH, stdout, "", code, native)
+
+
+def test_a_program_that_answers_by_its_exit_code_may_print_what_it_likes(tmp_path):
+    hook = '[[hook]]\nevents = ["pre_run_command"]\nrun = ["echo", "{\\"log\\": 1}"]\nspeaks = "windsurf"\nfail = "closed"\n'
+    policy = load_manifest(str(tmp_path / "onehook.toml"), hook.encode())
+    assert policy.dispatch(sample("PreToolUse", "Bash", command="ls", cwd="/p")).given() == []
