@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -201,6 +202,7 @@ def without_guard(command: str) -> tuple[str, str]:
     return command.removesuffix(guard), guard
 
 
+@functools.lru_cache(1024)  # a plan asks for each entry several times whose it is
 def read(command: str) -> Written | None:
     """The parts of a command that install wrote; None for any other.
 
