@@ -797,6 +797,7 @@ class Hooks:
     """
 
     __slots__ = ("joins", "options", "registrations")
+    grows = True  # handlers may be added later, so it is installed for the core events as well
     made: list[Hooks] = []  # noqa: RUF012  (every policy made in this process; the launcher looks here when an import fails half-way)
 
     def __init__(

@@ -560,3 +560,22 @@ def test_status_shows_who_it_is_for(repository: Path) -> None:
     assert "for me" in onehook("status").output
     (row,) = json.loads(onehook("status", "--json").output)["installed"]
     assert row["audience"] == "me" and row["scope"] == "local"
+
+
+def test_a_rules_file_is_installed_for_what_it_needs(project: Path) -> None:
+    (project / "onehook.toml").write_text('packs = ["git"]\n')
+    onehook("install", "onehook.toml", "--hosts", "claude")
+    assert set(hooks_of(project)) == {"PreToolUse", "ConfigChange"}  # ConfigChange: of self_protection
+    (project / "onehook.toml").write_text('packs = ["git"]\n[policies.context_notes]\nstart = "use make"\n')
+    assert "the policy handles SessionStart, and is not installed for it" in onehook("doctor", "--hosts", "claude", code=1).output
+    onehook("install", "onehook.toml", "--hosts", "claude")
+    assert "SessionStart" in hooks_of(project)
+
+
+def test_the_users_own_file_is_installed_for_what_the_files_of_projects_may_need(project: Path, tmp_path: Path) -> None:
+    own = tmp_path / "home" / ".config" / "onehook" / "onehook.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('packs = ["git"]\n')
+    onehook("install", str(own), "--hosts", "claude", "--scope", "user")
+    installed = json.loads((tmp_path / "home" / ".claude" / "settings.json").read_text())["hooks"]
+    assert set(installed) >= {"SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}

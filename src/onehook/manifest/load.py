@@ -356,6 +356,7 @@ class Manifest(Hooks):
     """The policy of a manifest."""
 
     __slots__ = ("alone", "begun", "given")
+    grows = False
 
     def __init__(self, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         super().__init__(**options)

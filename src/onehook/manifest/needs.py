@@ -22,11 +22,12 @@ def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
 def events_of(hooks: Hooks, host: str) -> dict[str, str]:
     """The events to install on a host, each with the unified event that it is for or stands in for.
 
-    A manifest needs those of its programs and no other, and on the programs' own agent the event that they are written for. Handlers
-    in Python may be added later, so a policy gets the five core events as well.
+    A file of rules or programs needs those of its rules, policies and programs and no other, and on the programs' own agent the event that
+    they are written for. Handlers in Python may be added later, and the user's or the machine's own file also serves the files of projects:
+    these get the five core events as well.
     """
     chosen = [registration for registration in hooks.registrations if not registration.hosts or host in registration.hosts]
-    if isinstance(hooks, Manifest):
+    if not hooks.grows:
         wanted = {_native(registration, host) or registration.event: registration.event for registration in chosen}
     else:
         wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in chosen))}

@@ -111,6 +111,7 @@ class Rules(Hooks):
     """The policy of a rules file. `noted` holds the findings of the last event, those that had no effect too."""
 
     __slots__ = ("noted", "programs", "table")
+    grows = False
 
     @property
     def sources(self) -> str:
@@ -186,6 +187,7 @@ class Wide(Rules):
     """The policy of an install for all of a user's projects: the rules file of the project that an event is from applies as well."""
 
     __slots__ = ("given", "layers")
+    grows = True  # nobody knows what the files of the projects need
 
     def __init__(self, layers: Sequence[Layer], given: Mapping[str, Any] | None = None) -> None:
         super().__init__(table_of(layers), given)

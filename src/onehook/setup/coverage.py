@@ -47,6 +47,11 @@ def unreached(host: str, policy: Policy, entries: Sequence[Found], again: str) -
                 narrowed.setdefault(what, []).append(handler.name)
             elif left_out:
                 yield Diagnosis("note", what)
+    known, covered = load(host, "config").EVENTS, {rows[found.event].event for found in entries if found.event in rows}
+    others = [handler for handler in policy.handlers if not handler.hosts or host in handler.hosts]
+    for event in dict.fromkeys(handler.event for handler in others):
+        if event in known and event not in covered and event not in missing:
+            yield Diagnosis("warn", f"the policy handles {event}, and is not installed for it", again)
     for event, names in missing.items():
         yield Diagnosis("fail", f"{', '.join(names)} never runs: the policy is not installed for {event}", again)
     for what, names in narrowed.items():
