@@ -126,7 +126,14 @@ def load_policy(path: str, given: dict[str, Any] | None = None, pin: str = "") -
             return load_rules(path, given)
         from onehook.manifest.load import load_manifest
 
-        return load_manifest(path, source, given)
+        try:
+            return load_manifest(path, source, given)
+        except UsageError:
+            if b"[[hook" not in source:
+                from onehook.rules.load import load_rules
+
+                load_rules(path, given)  # which says what is misspelt: pack = [...]
+            raise
     module = type(sys)("onehook_policy")
     module.__file__, folder = _place(path)
     sys.modules["onehook_policy"] = module

@@ -10,6 +10,7 @@ import pytest
 
 from onehook.core import UsageError
 from onehook.packs import PACKS
+from onehook.policy import load_policy
 from onehook.rules.explain import explain, rules_on, try_samples
 from onehook.rules.keys import json_schema
 from onehook.rules.levels import expired
@@ -317,3 +318,24 @@ def test_the_schema_takes_the_whole_file_and_refuses_a_misspelt_key():
 
 def test_recommended_and_all_are_no_names_of_packs():
     assert {"recommended", "all"}.isdisjoint(PACKS)
+
+
+def test_a_policy_of_the_file_is_explained_too_and_leaves_no_trace(rules, tmp_path, monkeypatch):
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+    tried = rules('[policies.protected_paths]\npatterns = ["migrations/*"]\n[policies.budget]\ncalls = 1\n')
+    assert [tried.explain("Edit(migrations/1.sql)").deciding.rule for _ in range(3)] == ["policies.protected_paths"] * 3
+    assert tried.decision("ls") is None and not (tmp_path / "state").exists()
+
+
+def test_an_exception_does_not_fail_the_samples_of_its_rule(rules):
+    lifted = '[[exception]]\nrule = "git.reset-hard"\ncommand = "git reset --hard origin/main"\nreason = "release"\n'
+    tried = rules(f'packs = ["git"]\n{lifted}')
+    assert tried.decision("git reset --hard origin/main") is None
+    assert [str(sample) for sample in try_samples(str(tried.path)) if not sample.holds] == []
+
+
+def test_a_file_with_nothing_but_a_misspelt_key_is_told_so(tmp_path):
+    path = tmp_path / "onehook.toml"
+    path.write_text('pack = ["git"]\n')
+    with pytest.raises(UsageError, match="1: unknown key 'pack'; did you mean 'packs'"):
+        load_policy(str(path))

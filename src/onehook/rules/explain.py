@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 import time
 
 from onehook.core import TOOLS, Change, Event, Facts, Mcp
@@ -11,7 +13,7 @@ from onehook.rules import SELF
 from onehook.rules.compile import compile_layers
 from onehook.rules.held import command_text
 from onehook.rules.judge import Line, findings, index_names
-from onehook.rules.levels import Finding, answered, expired
+from onehook.rules.levels import Finding, answered, expired, leveled
 from onehook.rules.load import Table, table_of
 from onehook.rules.match import Reading
 
@@ -50,17 +52,37 @@ def explain(what: str | Event, path: str, layers: Sequence[Layer] = (), cwd: str
 
 def explained(table: Table, event: Event) -> Explanation:
     parts = [_part(table, command) for command in Line(event.command).commands]
-    return Explanation(event, [*findings(table, event), *_of_self_protection(table, event)], parts)
+    return Explanation(event, [*findings(table, event), *_of_policies(table, event)], parts)
 
 
-def _of_self_protection(table: Table, event: Event) -> list[Finding]:
+def _of_policies(table: Table, event: Event) -> list[Finding]:
+    from onehook import policies
     from onehook.policies.self_protection import Own
 
     found: list[Finding] = []
-    for name, _, named, says in table.header["policies"]:
-        if name == SELF and (why := Own(named["policy"], named.get("allow", [])).objection(event)):
-            found.append(Finding(f"policies.{name}", why, "high", says, event.command or event.native_tool))
+    for name, positional, named, says in table.header["policies"]:
+        if name == SELF:
+            if why := Own(named["policy"], named.get("allow", [])).objection(event):
+                found.append(Finding(f"policies.{name}", why, "high", says, event.command or event.native_tool))
+            continue
+        with _state_apart():
+            for one in getattr(policies, name)(*positional, **named).wanting(event):
+                leveled(one.handler, f"policies.{name}", says, found.append)(event)
     return found
+
+
+@contextlib.contextmanager
+def _state_apart() -> Iterator[None]:
+    """A call that is only explained must not count as one in a budget."""
+    before = os.environ.get("ONEHOOK_STATE_DIR")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ONEHOOK_STATE_DIR"] = folder
+        try:
+            yield
+        finally:
+            os.environ.pop("ONEHOOK_STATE_DIR")
+            if before is not None:
+                os.environ["ONEHOOK_STATE_DIR"] = before
 
 
 def _part(table: Table, command: Any) -> dict[str, Any]:
@@ -164,6 +186,9 @@ def try_samples(path: str, layers: Sequence[Layer] = ()) -> list[Sample]:
     from onehook.rules.compile import Stack
 
     table = Table(*compile_layers([*layers, ("project", path)]))
+    for rule in table.rules():
+        for says in rule["says"]:
+            says["exceptions"] = []  # samples are about the rule; that somebody may do it after all is another matter
     on = {rule["id"] for rule in table.rules()}
     own = [(entry["id"], entry) for file in Stack("project", path).files for _, entry in file.tables("rule")]
     packs = [(f"{name}.{entry['id']}", entry) for name in PACKS for entry in read_pack(name)["rule"]]
