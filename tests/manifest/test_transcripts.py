@@ -13,6 +13,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hostkit.transcripts import Counts, Entry, moments
 from onehook.hosts import having, load, wire_of
 from onehook.manifest import transcripts as made
+from onehook.manifest.mentions import mentions
 from onehook.policy import load_policy
 from onehook.runner import answer
 from onehook.sweep import sweep
@@ -149,3 +150,14 @@ def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path,
 
     assert calls("PostToolUse") == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls")]
     assert calls("PreToolUse") == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls"), ("PreToolUse", "ls")]
+
+
+@pytest.mark.parametrize(
+    "run", ["export ROOT={folder} X=1; sh $ROOT/a.sh", 'ROOT="$HERE" sh "${{ROOT}}/a.sh"', "env ROOT={folder} sh {folder}/a.sh"]
+)
+def test_a_script_below_a_folder_that_the_command_itself_names_is_looked_into(tmp_path, run):
+    """An imported plugin says in its command where it is."""
+    (tmp_path / "a.sh").write_text("jq -r .transcript_path\n")
+    assert mentions([run.format(folder=tmp_path)], "/", {"HERE": str(tmp_path)})
+    (tmp_path / "a.sh").write_text("true\n")
+    assert not mentions([run.format(folder=tmp_path)], "/", {"HERE": str(tmp_path)})

@@ -21,10 +21,14 @@ def mentions(words: Sequence[str], folder: str, variables: Mapping[str, str], wo
 
 
 def _files(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> Iterator[str]:
-    """The files that a command names, with the variables in it replaced."""
+    """The files that a command names, with the variables in it replaced. Some are set in the command itself: `export ROOT=...; $ROOT/x`."""
+    known = dict(variables)
     for line in words:
         for word in (line, *_split(line)):  # a word of a list is a file's name itself, spaces and all
-            path = os.path.join(folder, os.path.expanduser(_expanded(word, variables)))
+            name, equals, value = word.partition("=")
+            if equals and name.isidentifier():
+                known[name] = _expanded(value, known)
+            path = os.path.join(folder, os.path.expanduser(_expanded(word, known)))
             if os.path.isfile(path):
                 yield path
 
