@@ -30,9 +30,13 @@ def places(machine: Machine) -> list[Place]:
     order mark no hook of the file runs and the tool does, without a message on stdout or stderr.
     """
     user = home(machine)
+    # Seen with 1.0.102: the hooks of this folder run in every project, without trust.
+    folder = "/etc/github-copilot/policy.d"
+    policies = machine.system(folder, folder, "C:\\ProgramData\\GitHub\\Copilot\\policy.d")
     return [
         Place("project", machine.project / own_entries.FILE, "json", machine.project, committed=True),
         Place("user", user / "hooks" / "onehook.json", "json", user),
+        Place("enterprise", policies / "onehook.json", "json", policies),
     ]
 
 
@@ -40,6 +44,8 @@ def _read_from(machine: Machine, scope: str) -> list[Place]:
     """Every file of a scope that Copilot reads hooks from; install writes to one of its own."""
     if scope == "local":
         return [Place(scope, machine.project / ".github" / "copilot" / "settings.local.json", "json", machine.project)]
+    if scope == "enterprise":
+        return [place for place in places(machine) if place.scope == scope]
     user = home(machine)
     root, settings = (machine.project, machine.project / ".github" / "copilot") if scope == "project" else (user, user)
     folder = machine.project / ".github" / "hooks" if scope == "project" else user / "hooks"
