@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 
-from onehook.core import TOOLS, Change, Event, Facts, Mcp
+from onehook.core import TOOLS, Change, Event, Facts, HandlerError, Mcp
 from onehook.packs import PACKS, read_pack
 from onehook.rules import SELF
 from onehook.rules.compile import compile_layers
@@ -62,8 +62,9 @@ def _of_policies(table: Table, event: Event) -> list[Finding]:
     found: list[Finding] = []
     for name, positional, named, says in table.header["policies"]:
         if name == SELF:
-            if why := Own(named["policy"], named.get("allow", [])).objection(event):
-                found.append(Finding(f"policies.{name}", why, "high", says, event.command or event.native_tool))
+            with contextlib.suppress(HandlerError):  # a command that cannot be read: the rules say so themselves
+                if why := Own(named["policy"], named.get("allow", [])).objection(event):
+                    found.append(Finding(f"policies.{name}", why, "high", says, event.command or event.native_tool))
             continue
         with _state_apart():
             for one in getattr(policies, name)(*positional, **named).wanting(event):
