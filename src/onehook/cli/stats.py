@@ -9,6 +9,8 @@ import click
 from onehook.cli.choices import RULES_FILE, Verb, json_option, machine_of, nearest, print_json, rules_option
 
 BY = ("rule", "agent", "project", "day", "handler")
+COUNTS = ("events", "denied", "asked", "would_deny", "overridden", "errors")
+ALWAYS = ("events", "denied")
 SOON = 14  # days
 
 
@@ -73,17 +75,26 @@ def _table(found: dict[str, Any], by: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    groups = [*found["groups"], found["total"]]
     table = Table(box=None, pad_edge=False)
-    table.add_column(by, overflow="fold", ratio=1)
-    counts = ("events", "denied", "asked", "would_deny", "overridden", "errors")
-    headings = ("events", "denied", "asked", "would\ndeny", "over-\nridden", "errors", "p50\nms", "p95\nms", "p99\nms")
-    for heading in headings:
+    table.add_column(by, overflow="fold")
+    headings = {"would_deny": "would\ndeny", "overridden": "over-\nridden"}
+    # A count that is 0 everywhere is left out: a line then fits a terminal of 80 columns.
+    counts = [count for count in COUNTS if count in ALWAYS or any(group[count] for group in groups)]
+    for heading in (*(headings.get(count, count) for count in counts), "p50\nms", "p95\nms", "p99\nms"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for group in [*found["groups"], found["total"]]:
-        times = [f"{group[name]:.3g}" if group[name] is not None else "" for name in ("p50", "p95", "p99")]
+    for group in groups:
         name = Text("all events" if group is found["total"] else group["name"] or "-", style="bold" if group is found["total"] else "")
-        table.add_row(name, *(str(group[count] or "") for count in counts), *times)
+        table.add_row(
+            name,
+            *(str(group[count] or "") for count in counts),
+            *(_milliseconds(group[percentile]) for percentile in ("p50", "p95", "p99")),
+        )
     Console().print(table)
+
+
+def _milliseconds(value: float | None) -> str:
+    return "" if value is None else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def _remarks(found: dict[str, Any]) -> None:
