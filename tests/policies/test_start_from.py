@@ -426,6 +426,7 @@ def test_making_every_policy_loads_nothing_that_costs(tmp_path):
     assert {name for name in loaded if name.startswith("onehook.policies.")} == {
         f"onehook.policies.{name}"
         for name in (
+            "agent_files",
             "commands",
             "credentials",
             "finishing",
