@@ -285,6 +285,13 @@ def test_if_it_is_required_the_line_is_there_before_the_answer(policy, tmp_path)
     assert len(entry["reason"]) == 500
 
 
+@pytest.mark.parametrize("body", [DENY, "return None"])
+def test_without_a_home_no_folder_is_made_in_the_project(policy, tmp_path, body):
+    env = {"ONEHOOK_STATE_DIR": "~/no such user's"}
+    result = fire(policy(policy_text(body)), tool_payload(ANY), "--host", ANY, env=env, cwd=tmp_path)
+    assert not list(tmp_path.glob("~*")) and ("no home folder" in result.stderr or result.exit_code == 2)
+
+
 def test_a_full_disk_leaves_no_half_line():
     append(entry_of(subject="first"), Options())
     path = next(Path(log_folder()).glob("*.jsonl"))

@@ -15,7 +15,7 @@ import time
 
 from onehook.codec import dumps
 from onehook.hostkit.tools import absolute
-from onehook.system import LOG_QUOTING, LOG_TEXT, os, project_of, state_folder
+from onehook.system import LOG_QUOTING, LOG_TEXT, is_file, log_folder, os, project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def is_long(text: str) -> bool:
 
 def append(entry: dict[str, Any], options: Options) -> None:
     """Add a line to the log of today; OSError if that is not possible."""
-    folder = f"{state_folder()}/log"
+    folder = log_folder()
     body = dumps(entry).encode("ascii")
     head = opened(f"{folder}/head", os.O_RDWR)
     try:
@@ -210,6 +210,8 @@ def sha256(data: bytes) -> str:
 
 def hash_of_file(path: str) -> str:
     try:
+        if not is_file(path):  # a FIFO would be waited for
+            return ""
         file = os.open(path, os.O_RDONLY)
     except (OSError, ValueError):
         return ""

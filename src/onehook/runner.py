@@ -17,7 +17,7 @@ from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageEr
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, threaded, write
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
-from onehook.system import NOWHERE, PAUSE_FILE, os, project_of, quiet_file, state_folder, variable
+from onehook.system import NOWHERE, PAUSE_FILE, log_folder, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
 
 TYPE_CHECKING = False
@@ -304,12 +304,13 @@ def counted(request: Request, event: Event | None) -> str:
     if event is None:
         return ""
     now = time.time()
-    folder, name = f"{state_folder()}/log", quiet_file(time.strftime("%Y-%m-%d", time.gmtime(now)))
+    name = quiet_file(time.strftime("%Y-%m-%d", time.gmtime(now)))
     took = (time.monotonic() - request.begun) * 1000
     line = f"{now:.3f} {event.host} {event.event} {event.tool or '-'} {took:.2f} {project_of(event.cwd)}".replace("\n", " ")
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
+        folder = log_folder()
         try:
             descriptor = os.open(f"{folder}/{name}", flags, 0o600)
         except FileNotFoundError:

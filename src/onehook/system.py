@@ -77,6 +77,14 @@ LOG_TEXT = 500  # characters of what an event was about, and of each reason
 LOG_QUOTING = ("subject", "reason", "error")  # the fields that may quote the event
 
 
+def log_folder() -> str:
+    """Where the decision log is. OSError if no home is known: a folder called ~ in the user's project helps nobody."""
+    folder = state_folder()
+    if folder[:1] == "~":
+        raise OSError("no home folder is known; set ONEHOOK_STATE_DIR to a folder that can be written")
+    return f"{folder}/log"
+
+
 def log_file(day: str) -> str:
     """The file of the decision log for a day, such as 2026-11-16."""
     return f"{day}.jsonl"

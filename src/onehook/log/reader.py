@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from onehook.core import UsageError, wildcard
 from onehook.log.files import log_files, parsed
 from onehook.logger import stamp
-from onehook.system import state_folder
+from onehook.system import log_folder as log_folder
 
 Entry = dict[str, Any]
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -32,10 +32,6 @@ class Quiet(NamedTuple):
     tool: str
     ms: float
     project: str
-
-
-def log_folder() -> str:
-    return f"{state_folder()}/log"
 
 
 def moment(text: str) -> str:
