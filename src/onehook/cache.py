@@ -257,8 +257,9 @@ def start(entries: Sequence[Entry]) -> None:
 
 def save() -> None:
     """Cache the modules that this process has loaded, if some are missing or stale: once after an upgrade, or for a new host."""
-    finder = sys.meta_path[0]
-    if not isinstance(finder, CachedModules) or not finder.missed:
+    # Not always the first: what site imports may put itself in front.
+    finder = next((finder for finder in sys.meta_path if isinstance(finder, CachedModules)), None)
+    if finder is None or not finder.missed:
         return
     finder.missed = False
     names = list(sys.modules)  # in the order in which they were complete

@@ -95,7 +95,7 @@ def test_a_runtime_that_was_replaced_is_not_taken_from_the_cache(tmp_path: Path)
     place.install(["claude"], portable=True)
     argv = launcher(place.policy, "--host", "claude", launch=str(place.project / ".onehook" / "launch"))
     assert reason_of(process(argv, tool_payload("claude", "rm -rf x")), "claude") == "rm -rf is blocked"
-    change_runtime(place.project, "onehook/hosts/claude/wire.py", lambda source: source.replace(b'"permissionDecisionReason"', b'"other"'))
+    change_runtime(place.project, "onehook/hosts/claude/wire.py", lambda source: source.replace(b"permissionDecisionReason=", b"other="))
     assert '"other": "rm -rf is blocked"' in process(argv, tool_payload("claude", "rm -rf x")).stdout
 
 

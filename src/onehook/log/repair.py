@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from hashlib import sha256
 
 from onehook.log.files import START, log_files, parsed
 from onehook.sweep import sweep
@@ -29,7 +28,7 @@ def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[i
     for line in rest.split(b"\n")[:-1] if rest.endswith(b"\n") else rest.split(b"\n"):
         entry = parsed(line)
         if entry is not None and entry.get("n") == number + 1 and entry.get("prev") == last:
-            number, last, torn = number + 1, sha256(line).hexdigest(), 0
+            number, last, torn = number + 1, _hash(line), 0
         else:
             torn = len(line)
     if rest and not rest.endswith(b"\n"):
@@ -46,8 +45,14 @@ def recovered(folder: str) -> tuple[str, int, int, str, bytes]:
             entry = parsed(line)
             if entry is not None and isinstance(entry.get("n"), int):
                 size = len(data) if data.endswith(b"\n") else len(data) - len(data.rpartition(b"\n")[2])
-                return os.path.basename(path), size, entry["n"], sha256(line).hexdigest(), b'"recovered": true, '
+                return os.path.basename(path), size, entry["n"], _hash(line), b'"recovered": true, '
     return "-", 0, 0, START, b""
+
+
+def _hash(line: bytes) -> str:
+    from hashlib import sha256  # slow to load, and a new log has no line to hash
+
+    return sha256(line).hexdigest()
 
 
 _PATIENCE = 5.0  # seconds to wait for other writers
