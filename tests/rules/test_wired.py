@@ -115,6 +115,14 @@ def test_explain_says_on_which_agents_a_decision_holds(rules: Path) -> None:
     assert "since it cannot ask" in run("explain", "git push")[1]
 
 
+def test_explain_names_a_rule_that_an_exception_covers(rules: Path) -> None:
+    rules.write_text(RULES + '[[exception]]\nrule = "prod-database"\ncommand = "psql --host prod-9"\nreason = "r"\n', encoding="utf-8")
+    output = run("explain", "psql --host prod-9")[1]
+    assert output.startswith("no objection") and "deny by prod-database does not count: an [[exception]] covers it" in output
+    assert [one["rule"] for one in json.loads(run("explain", "psql --host prod-9", "--json")[1])["excepted"]] == ["prod-database"]
+    assert json.loads(run("explain", "psql --host prod-8", "--json")[1])["excepted"] == []
+
+
 def test_explain_as_json(rules: Path) -> None:
     assert json.loads(run("explain", "npm publish", "--json")[1])["decision"] == "deny"
 

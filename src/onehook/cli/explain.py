@@ -40,9 +40,11 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
         click.echo(f"  {finding.record}: {click.style(finding.rule, bold=True)}, severity {finding.severity}")
         click.echo(f"    {finding.reason}")
         click.echo(f"    set in {finding.file}:{finding.line} ({finding.layer})")
+    for finding in explanation.excepted:
+        click.echo(f"  {finding.record} by {click.style(finding.rule, bold=True)} does not count: an [[exception]] covers it")
     for outcome, names in agents.items():
         click.echo(f"  on {', '.join(names)}: {outcome}")
-    if not explanation.findings:
+    if not explanation.findings and not explanation.excepted:
         click.echo(f"  no rule of {path} matches; `onehook rules` lists those that are on")
     elif explanation.deciding is not None and explanation.deciding.permission:
         deciding = explanation.deciding

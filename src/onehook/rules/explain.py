@@ -30,6 +30,7 @@ class Explanation:
 
     def __init__(self, event: Event, found: list[Finding], parts: list[dict[str, Any]]) -> None:
         self.event, self.findings, self.parts = event, found, parts
+        self.excepted: list[Finding] = []  # what an exception keeps from counting
         response = answered(found)
         self.decision = response.decision if response else None
         self.reason = response.reason if response else None
@@ -41,13 +42,25 @@ class Explanation:
             "reason": self.reason,
             "deciding": self.deciding.to_dict() if self.deciding else None,
             "findings": [finding.to_dict() for finding in self.findings],
+            "excepted": [finding.to_dict() for finding in self.excepted],
             "parts": self.parts,
         }
 
 
 def explain(what: str | Event, path: str, layers: Sequence[Layer] = (), cwd: str = "") -> Explanation:
     """Which rule of which file decides about a command, a sample such as `Read(.env)`, or an event."""
-    return explained(table_of([*layers, ("project", path)], cache=""), sample_event(what, cwd) if isinstance(what, str) else what)
+    table = table_of([*layers, ("project", path)], cache="")
+    explanation = explained(table, sample_event(what, cwd) if isinstance(what, str) else what)
+    _without_exceptions(table)
+    counted = {finding.rule for finding in explanation.findings}
+    explanation.excepted = [finding for finding in findings(table, explanation.event) if finding.rule not in counted]
+    return explanation
+
+
+def _without_exceptions(table: Table) -> None:
+    for rule in table.rules():
+        for says in rule["says"]:
+            says["exceptions"] = []
 
 
 def explained(table: Table, event: Event) -> Explanation:
@@ -187,9 +200,7 @@ def try_samples(path: str, layers: Sequence[Layer] = ()) -> list[Sample]:
     from onehook.rules.compile import Stack
 
     table = Table(*compile_layers([*layers, ("project", path)]))
-    for rule in table.rules():
-        for says in rule["says"]:
-            says["exceptions"] = []  # samples are about the rule; that somebody may do it after all is another matter
+    _without_exceptions(table)  # samples are about the rule; that somebody may do it after all is another matter
     on = {rule["id"] for rule in table.rules()}
     own = [(entry["id"], entry) for file in Stack("project", path).files for _, entry in file.tables("rule")]
     packs = [(f"{name}.{entry['id']}", entry) for name in PACKS for entry in read_pack(name)["rule"]]
