@@ -20,7 +20,7 @@ from tests.test_hot_path import BANNED, imported
 
 WRONG = {
     "no hook": ('fail = "open"\n', "has no [[hook]]"),
-    "a table": ("[hook]\nx = 1\n", "has no [[hook]]"),
+    "a table": ("[hook]\nx = 1\n", "hook must be a list of tables"),
     "unknown option": ('fial = "open"\n[[hook]]\n' + sh("x"), "unknown option 'fial'"),
     "an option that only the command line has": ('isolation = "thread"\n[[hook]]\n' + sh("x"), "isolation"),
     "unknown key": ("[[hook]]\n" + sh("x", more="evnets = 1"), "hook 1: unknown key 'evnets'"),

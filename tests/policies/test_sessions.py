@@ -22,6 +22,7 @@ from onehook.policies import (
     session_diary,
     todo_reminder,
 )
+from onehook.rules import SELF
 from onehook.rules.compile import compile_layers
 from onehook.rules.load import Rules, Table
 
@@ -337,7 +338,8 @@ def test_all_of_them_stand_in_a_rules_file(tmp_path):
     path = tmp_path / "onehook.toml"
     path.write_text(FILE)
     rules = Rules(Table(*compile_layers([("project", str(path))])))
-    assert set(read_toml(str(path), path.read_bytes())["policies"]) == {name for name, *_ in rules.table.header["policies"]}
+    written = set(read_toml(str(path), path.read_bytes())["policies"])
+    assert {name for name, *_ in rules.table.header["policies"]} == written | {SELF}
     assert rules.options["timeout"] == 70  # run_before_stop needs it
     assert decided(rules, "PreToolUse", "MCP", server="evil", tool="x") == "deny"
     assert decided(rules, "PreToolUse", "Bash", command="touch x") is None
