@@ -182,6 +182,21 @@ def test_a_file_of_another_version_is_replaced(fire, package, content):
     assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
+def test_an_extension_module_of_another_interpreter_is_not_loaded(fire, package, tmp_path):
+    """Two interpreters of one version have the same names for compiled files, but extension modules of their own."""
+    fire()
+    if "_json" not in entries(package):
+        pytest.skip("built into this interpreter")
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir(exist_ok=True)
+    (tmp_path / "lib" / version).symlink_to(Path(os.__file__).parent)
+    other = shutil.copy(sys._base_executable, tmp_path / "bin" / version)
+    for _ in range(2):
+        answer = fire("import _json\nreturn deny(_json.__file__)", python=str(other))
+        assert reason_of(answer, "claude").startswith(f"{tmp_path}/")
+
+
 def test_an_extension_module_that_was_moved_is_found_again(fire, package):
     fire()
     if "_json" not in entries(package):

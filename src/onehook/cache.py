@@ -91,8 +91,12 @@ def _hashed(path: str) -> bytes:
 def _kept(name: str) -> Any:
     """What a file of the cache holds; None if there is none, or if it cannot be used."""
     try:
-        with open(_path(name), "rb") as file:
-            data = memoryview(file.read())
+        # Not open(): this is done for every module, and a file object takes as long as the file.
+        descriptor = os.open(_path(name), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            data = memoryview(os.read(descriptor, os.fstat(descriptor).st_size))
+        finally:
+            os.close(descriptor)
         return loads(data[8:]) if data[:8] == source_hash(_KEY, data[8:]) else None
     except (OSError, EOFError, ValueError, TypeError):
         return None
@@ -269,7 +273,8 @@ def save() -> None:
             first = [name for name in names[: names.index("onehook.runner") + 1] if name in own or _is_extension(_source_of(name))]
             first.sort(key=lambda name: name != "onehook.cache")  # the launcher needs it to use the others
             entries = [finder.made.get(name) or _made(name, _source_of(name)) for name in first]
-            _keep(f"start-{_hashed(PACKAGE).hex()}", entries)
+            # It holds where extension modules are, of which each interpreter has its own, those of the same version too.
+            _keep(f"start-{_hashed(PACKAGE + sys.base_exec_prefix).hex()}", entries)
             finder.cached.update({entry[0]: entry for entry in entries})
         for name in own.keys() - finder.cached.keys():
             _keep(_file_of(name), finder.made.get(name) or _made(name, own[name]))

@@ -23,7 +23,7 @@ def start(folder, package):  # type: ignore[no-untyped-def]
     cache.__file__ = package + "/cache.py"
     entries = ()
     try:
-        place = source_hash(0, package.encode("utf-8", "surrogateescape")).hex()
+        place = source_hash(0, (package + sys.base_exec_prefix).encode("utf-8", "surrogateescape")).hex()
         with open(folder + "/__pycache__/start-" + place + "." + sys.implementation.cache_tag + ".pyc", "rb") as file:
             data = memoryview(file.read())
         if data[:8] == source_hash(int.from_bytes(MAGIC_NUMBER, "little"), data[8:]):

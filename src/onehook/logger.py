@@ -216,7 +216,7 @@ def hash_of_file(path: str) -> str:
     except (OSError, ValueError):
         return ""
     try:
-        return sha256(os.read(file, 1 << 22))
+        return sha256(os.read(file, min(os.fstat(file).st_size, 1 << 22)))
     except OSError:
         return ""
     finally:
