@@ -9,7 +9,7 @@ import click
 # verb -> one line for --help. The verb's code is onehook.cli.<verb>, and its command is called `command`.
 VERBS = {
     "install": "Install a policy into every agent.",
-    "uninstall": "Remove it again, leaving no trace.",
+    "uninstall": "Remove it again: every config is as it was before.",
     "status": "Show which policies are installed, and where.",
     "doctor": "Check, agent by agent, that a deny would take effect.",
     "verify": "Check that the configs are as install wrote them, for cron and CI.",
