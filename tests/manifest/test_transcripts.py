@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,30 @@ def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path,
 
     assert calls("PostToolUse") == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls")]
     assert calls("PreToolUse") == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls"), ("PreToolUse", "ls")]
+
+
+LATE = [host for host in WRITTEN if load(host, "transcripts").CALLS_FIRST]
+
+
+@pytest.mark.parametrize("host", LATE)
+def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    module = load(host, "transcripts")
+    path = tmp_path / module.FOLDER / module.NAME.format(session="s-1")
+    path.parent.mkdir(parents=True)
+    payload = load(host, "reverse").payload(sample("PreToolUse", "Bash", session_id="s-1", cwd="/p", command="make"))
+    event = wire_of(host).parse(payload, "PreToolUse")
+    first, second = {"tool": event.native_tool, "input": {"command": "ls"}}, {"tool": event.native_tool, "input": event.tool_input}
+    steps = [Entry("prompt", "go"), Entry("call", **first, id="1"), Entry("result", "a.txt", **first, id="1", response="a.txt")]
+    whole = [json.dumps(line) + "\n" for line in module.lines("s-1", "/p", [*steps, Entry("call", **second, id="2")])]
+    path.write_text(whole[0])
+    writer = threading.Timer(0.2, path.write_text, ["".join(whole)])
+    writer.start()
+    try:
+        seen = told("claude", made.built("claude", event))
+    finally:
+        writer.join()
+    assert seen == ["go", ("PreToolUse", "ls"), ("PostToolUse", "ls"), ("PreToolUse", "make")]
 
 
 @pytest.mark.parametrize(

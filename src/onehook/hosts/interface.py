@@ -195,6 +195,8 @@ class Transcripts(Protocol):
 
     @property
     def NAME(self) -> str: ...  # of a file that onehook writes: {session}
+    @property
+    def CALLS_FIRST(self) -> bool: ...  # a call is in the file when its hooks run, or a moment later, so that it can be waited for
 
     def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
     def lines(self, session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]: ...  # the lines of a file of these steps

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +22,10 @@ from onehook.sweep import sweep_sometimes
 
 if TYPE_CHECKING:
     from onehook.core import Event
+    from onehook.hosts.interface import Transcripts
 
 MAX_SOURCE = 8 << 20  # bytes of the running agent's transcript that are read, from its end
+_PATIENCE = 1.0  # seconds to wait for an agent that is about to write
 _KINDS = {
     "UserPromptSubmit": "prompt", "PreToolUse": "call", "PostToolUse": "result", "PostToolUseFailure": "result", "Stop": "say",
 }  # fmt: skip
@@ -48,8 +51,16 @@ def _past(event: Event) -> Iterator[Event]:
     own = load(event.host, "transcripts")
     # Not every event names it, but a session may be found by its id.
     path = Path(event.transcript_path or Path.home() / own.FOLDER / own.NAME.format(session=event.session_id))
-    if not path.is_file():
-        return
+    patient_until = time.monotonic() + (_PATIENCE if own.CALLS_FIRST and event.event == "PreToolUse" else 0)
+    while True:
+        past = list(_told(own, path, event)) if path.is_file() else []
+        if time.monotonic() >= patient_until or _tells_call(past, event):
+            yield from past
+            return
+        time.sleep(0.05)
+
+
+def _told(own: Transcripts, path: Path, event: Event) -> Iterator[Event]:
     wire = wire_of(event.host)
     for moment in moments(own.Transcript(path), path, Counts(), MAX_SOURCE):
         try:
@@ -58,6 +69,12 @@ def _past(event: Event) -> Iterator[Event]:
             continue
         past.cwd = past.cwd or event.cwd
         yield past
+
+
+def _tells_call(past: Sequence[Event], event: Event) -> bool:
+    """Whether the transcript is as far as the call that the event is about."""
+    same = [one.event for one in past if (one.native_tool, one.tool_input) == (event.native_tool, event.tool_input)]
+    return bool(same) and same[-1] == "PreToolUse"
 
 
 def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:

@@ -12,6 +12,7 @@ FOLDER = ".claude/projects"
 FILES = ("*/*.jsonl", "*/*/subagents/*.jsonl")
 TOKENS: Usage | None = Usage("usage", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", once="id")
 NAME = "{session}.jsonl"  # of a file that onehook writes
+CALLS_FIRST = False
 # Kinds of lines that are about the program, not about what the agent did.
 _SILENT = frozenset([
     "agent-name", "api-request", "api-request-blob", "api-request-shape", "atis-latch", "attachment", "cost-state", "custom-title",

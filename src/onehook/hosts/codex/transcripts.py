@@ -20,6 +20,7 @@ FOLDER = ".codex/sessions"
 FILES = ("**/rollout-*.jsonl",)
 TOKENS: Usage | None = Usage("total_token_usage", "total_tokens", last=True)
 NAME = "rollout-{session}.jsonl"  # of a file that onehook writes
+CALLS_FIRST = False
 _SILENT = frozenset(["compacted", "ghost_snapshot", "token_usage_record", "world_state", "inter_agent_communication"])
 _SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
 _CODE = "exec"

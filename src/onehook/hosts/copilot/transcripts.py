@@ -14,6 +14,7 @@ FOLDER = ".copilot/session-state"
 FILES = ("*/events.jsonl",)
 TOKENS: Usage | None = Usage("usage", "inputTokens", "outputTokens")
 NAME = "{session}/events.jsonl"  # of a file that onehook writes
+CALLS_FIRST = True  # 1.0.102 writes a call down before it runs the hooks, but the file follows some 50 ms later
 # Every kind has a dotted name; those below these heads are about the program, not about what the agent did.
 _SILENT = ("abort", "assistant.", "external_tool.", "hook.", "model.", "permission.", "session.", "skill.", "subagent.", "system.", "tool.")
 

@@ -13,6 +13,7 @@ FOLDER = ".factory/sessions"
 FILES = ("*/*.jsonl",)
 TOKENS: Usage | None = None
 NAME = "{session}.jsonl"  # of a file that onehook writes
+CALLS_FIRST = False
 _SILENT = ("agent_turn_outcome", "compaction_state", "todo_state")
 
 

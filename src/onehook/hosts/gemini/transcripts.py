@@ -17,6 +17,7 @@ FOLDER = ".gemini/tmp"
 FILES = ("*/chats/*.jsonl", "*/chats/*.json")
 TOKENS: Usage | None = Usage("tokens", "total")
 NAME = "session-{session}.jsonl"  # of a file that onehook writes
+CALLS_FIRST = False
 _SILENT = frozenset(["info", "error", "warning"])
 
 

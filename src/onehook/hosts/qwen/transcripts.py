@@ -12,6 +12,7 @@ FOLDER = ".qwen/projects"
 FILES = ("*/chats/*.jsonl",)
 TOKENS: Usage | None = Usage("usageMetadata", "totalTokenCount")
 NAME = "{session}.jsonl"  # of a file that onehook writes
+CALLS_FIRST = False
 
 
 class Transcript(Messages):
