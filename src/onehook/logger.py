@@ -108,7 +108,7 @@ def texts_of(entry: dict[str, Any]) -> list[str]:
     return [text for text in quoting if text and text not in constant]
 
 
-# What a text must hold for a rule of policies/secret_places.py to find something in it: one of these, or a long word.
+# What a string must contain for a rule of policies/secret_places.py to find something in it: one of these, or a long word.
 _NAMES = (
     "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "dsn", "salt", "connection", "bearer", "basic ", "cookie", "sig=",
     "hook", "login", "redis-cli", "smbclient", "ldap", "curl", "wget", "http", "xh", "mysql", "mariadb", "mongo", "zip", "sqlcmd", "7z",

@@ -38,6 +38,7 @@ def with_index(source: str) -> str:
     return _LINE.sub(lambda _: line, source)
 
 
+_WIDTH = 140
 AGENT_FILES = Path(onehook.hosts.__file__).parents[1] / "policies" / "agent_files.py"
 _HEAD = '''"""What can switch the hooks of an agent off. Generated from the hosts' own tables: python -m onehook.docgen.registry"""
 
@@ -98,16 +99,23 @@ def _words() -> dict[str, tuple[str, ...]]:
 
 
 def _written(value: object) -> str:
-    """A value as source, one element a line."""
+    """A value as source."""
     if isinstance(value, dict):
-        return "{\n" + "".join(f"    {_quoted(key)}: {_row(value[key])},\n" for key in value) + "}"
+        return "{\n" + "".join(f"    {_quoted(key)}: {_row(value[key], 8)},\n" for key in value) + "}"
     assert isinstance(value, set)
-    return "(\n" + "".join(f"    {_quoted(item)},\n" for item in _least(value)) + ")"
+    return _row(value, 4)
 
 
-def _row(values: set[str] | tuple[str, ...]) -> str:
+def _row(values: set[str] | tuple[str, ...], indent: int) -> str:
     items = _least(values) if isinstance(values, set) else values
-    return "(\n" + "".join(f"        {_quoted(item)},\n" for item in items) + "    )" if items else "()"
+    lines: list[str] = []
+    for item in items:
+        word = f"{_quoted(item)},"
+        if lines and indent + len(lines[-1]) + 1 + len(word) <= _WIDTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "(\n" + "".join(f"{' ' * indent}{line}\n" for line in lines) + " " * (indent - 4) + ")" if items else "()"
 
 
 def _least(paths: set[str]) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onehook.core import Event, Options
 
 
-_WINDOW = 4000  # characters that are looked at for credentials before a text is cut
+_WINDOW = 4000  # characters that are looked at for credentials before a string is cut
 
 
 def append_masked(
@@ -76,7 +76,7 @@ def masked(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """The part of a text that is looked at. The end of a key that is cut off would not be known for one."""
+    """The part of a string that is searched. If the beginning of a key were cut off, its end would not be recognised."""
     return text[:_WINDOW].partition("-----BEGIN ")[0]
 
 
@@ -84,7 +84,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LOG_TEXT else f"{text[: LOG_TEXT - 1]}…"
 
 
-# What a text must hold for a rule of policies/secret_places.py to find something by its place ...
+# What a string must contain for a rule of policies/secret_places.py to find something by its place ...
 _NAMES = (
     "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "dsn", "salt", "connection", "bearer", "basic ", "cookie", "sig=",
     "hook", "login", "redis-cli", "smbclient", "ldap",

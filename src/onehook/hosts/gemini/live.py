@@ -19,7 +19,7 @@ subagent = call("invoke_agent", "prompt", agent_name="generalist")
 
 
 def subagent_end(text: str, mode: str = "") -> Step:
-    """A text alone does not end a subagent: it is asked again for this call (0.61.0)."""
+    """A message alone does not end a subagent: Gemini CLI 0.61.0 asks it again for this call."""
     return {"call": "complete_task", "input": {"result": {"response": text}}}
 
 
