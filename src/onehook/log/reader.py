@@ -32,6 +32,7 @@ class Quiet(NamedTuple):
     tool: str
     ms: float
     project: str
+    line: int  # its place in the file
 
 
 def moment(text: str) -> str:
@@ -99,22 +100,23 @@ def following(places: dict[str, int], folder: str = "") -> Iterator[Entry]:
 
 
 def quiet_events(folder: str = "", since: str = "", until: str = "") -> Iterator[Quiet]:
-    first = _epoch(since) if since else 0.0
-    last = _epoch(until) if until else float("inf")
+    first = epoch(since) if since else 0.0
+    last = epoch(until) if until else float("inf")
     for path in log_files(folder or log_folder(), ".quiet"):
         if _day(path) < since[:10] or (until and _day(path) > until[:10]):
             continue
         with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 try:
                     at, agent, event, tool, ms, project = line.rstrip("\n").split(" ", 5)
                     if first <= float(at) < last:
-                        yield Quiet(stamp(float(at)), agent, event, "" if tool == "-" else tool, float(ms), project)
+                        yield Quiet(stamp(float(at)), agent, event, "" if tool == "-" else tool, float(ms), project, number)
                 except ValueError:  # half a line, of a process that was killed
                     continue
 
 
-def _epoch(text: str) -> float:
+def epoch(text: str) -> float:
+    """A time of the log in seconds since 1970."""
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
