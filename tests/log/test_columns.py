@@ -13,7 +13,7 @@ ADDED = {"machine", "outcome", "decided_by"}
 KINDS = {"string": "string", "integer": "integer", "number": "number", "object": "json"}
 LISTS = {"string": "strings", "integer": "integers", "boolean": "booleans", "object": "json"}
 BY = [
-    {"kind": "rule", "name": "git.push-force", "said": "warn", "pack": "git", "file": "/p/a.toml", "line": 3, "reason": "", "severity": "high"},
+    {"kind": "rule", "name": "git.push-force", "said": "warn", "pack": "git", "file": "/p/a.toml", "line": 3, "severity": "high"},
     {"kind": "program", "name": "checker", "said": "deny", "observed": True, "line": None},
 ]  # fmt: skip
 QUIET = Quiet("2026-11-16T12:45:55.402Z", "claude", "PreToolUse", "Bash", 3.5, "/p", 7)
