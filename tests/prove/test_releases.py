@@ -11,10 +11,12 @@ from click.testing import CliRunner, Result
 
 from onehook.cli import main
 from onehook.core import UsageError
+from onehook.hostkit.live import Package
 from onehook.hosts import load
-from onehook.prove import agents
-from onehook.prove.agents import AgentError, agents_of, by_default, install, pins, releases
+from onehook.prove import registries
+from onehook.prove.agents import agents_of, by_default, install, pins, releases
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
+from onehook.prove.registries import AgentError, installed, own_node, python_for
 from onehook.prove.report import release_lines
 from onehook.prove.results import compared
 from onehook.prove.scenarios import CORE, SCENARIOS, by_id
@@ -123,9 +125,38 @@ def test_what_npm_says_about_another_failure_is_shown(npm: Npm) -> None:
 
 def test_an_npm_that_does_not_finish_is_an_error(npm: Npm, monkeypatch: pytest.MonkeyPatch) -> None:
     npm("exec sleep 20")
-    monkeypatch.setattr(agents, "INSTALL_SECONDS", 0.5)
+    monkeypatch.setattr(registries, "INSTALL_SECONDS", 0.5)
     with pytest.raises(AgentError, match="npm did not finish"):
         releases(["copilot"], ["newest"])
+
+
+def test_an_agent_that_needs_a_newer_node_gets_one_of_its_own(npm: Npm, tmp_path: Path) -> None:
+    calls = npm("")
+    package = Package("an-agent", "2.0.0", "1.0.0", ".bin/agent", disk_mb=1, node="22.22.0")
+    installed(package, "2.0.0", tmp_path / "agent")
+    folder = own_node(package, tmp_path / "agent")
+    assert folder is not None
+    name = folder.parent.name
+    assert name.startswith("node-") and calls.read_text().endswith(f" {name}@22.22.0 an-agent@2.0.0\n")
+
+
+def test_an_agent_that_needs_a_python_that_is_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    package = Package("an-agent", "2.0.0", "1.0.0", "agent", disk_mb=1, registry="pypi", python="3.99")
+    with pytest.raises(AgentError, match=r"needs Python 3\.99, and no python3\.99 was found"):
+        python_for(package)
+
+
+def test_an_interpreter_on_path_that_does_not_run_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken, real = tmp_path / "bin" / "python3.99", tmp_path / "versions" / "3.99.1" / "bin" / "python"
+    for path, text in ((broken, "exit 127"), (real, "exit 0")):
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(broken.parent), prepend=":")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    package = Package("an-agent", "2.0.0", "1.0.0", "agent", disk_mb=1, registry="pypi", python="3.99")
+    assert python_for(package) == str(real)
 
 
 def test_releases_are_not_compared_with_the_committed_results() -> None:

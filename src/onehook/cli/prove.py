@@ -115,7 +115,8 @@ def _chosen(hosts: list[str]) -> list[str]:
 
 def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:
     from onehook.hostkit.config import Machine
-    from onehook.prove.agents import AgentError, agents_on_path, cache_folder, pinned_agents, pins
+    from onehook.prove.agents import agents_on_path, cache_folder, pinned_agents, pins
+    from onehook.prove.registries import AgentError
 
     wanted = _chosen(hosts)
     cache = cache_folder()
@@ -145,7 +146,7 @@ def _fetch(wanted: list[Any], cache: Path) -> None:
     needed = [pin for pin in wanted if not pin.ready(cache)]
     if not needed:
         return
-    click.echo(f"{sum(pin.disk_mb for pin in needed)} MB to install into {cache} (kept for later runs)", err=True)
+    click.echo(f"{sum(pin.package.disk_mb for pin in needed)} MB to install into {cache} (kept for later runs)", err=True)
     columns = (SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("", total=len(needed))

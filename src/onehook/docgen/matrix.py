@@ -64,13 +64,15 @@ def not_honoured(document: dict[str, Any]) -> str:
 
 def releases() -> str:
     """The releases that the tables of each agent are proven on."""
-    lines = ["| agent | npm package | oldest | newest | known about some releases |", "|---|---|---|---|---|"]
+    lines = ["| agent | package | oldest | newest | known about some releases |", "|---|---|---|---|---|"]
     for host in having("live"):
         traits = load(host, "live").TRAITS
         if traits.package:
             known = "; ".join(f"{fact.releases}: {fact.what}" for fact in traits.facts)
             name = name_of(host) if traits.package.by_default else f"{name_of(host)} (core scenarios only)"
-            lines.append(f"| {name} | `{traits.package.package}` | {traits.package.oldest} | {traits.package.version} | {known} |")
+            lines.append(
+                f"| {name} | {traits.package.title.removeprefix('the ')} | {traits.package.oldest} | {traits.package.version} | {known} |"
+            )
     return "\n".join(lines)
 
 

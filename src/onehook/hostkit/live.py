@@ -37,14 +37,21 @@ class Launch:
 
 
 class Package(NamedTuple):
-    """Where the agent is installed from for a proof: an npm package, and the releases that the host's tables are proven on."""
+    """Where the agent is installed from for a proof, and the releases that the host's tables are proven on."""
 
     package: str
     version: str  # the newest of them, which every scenario is proven on: the pinned one
     oldest: str  # the oldest, which the core scenarios are proven on: about three months old
-    binary: str  # below node_modules
+    binary: str  # below node_modules, or below the scripts of a virtual environment
     disk_mb: int
     by_default: bool = True  # False: it is proven only if it is named, since it takes too long
+    registry: str = "npm"  # or pypi
+    node: str = ""  # the release of Node.js that it needs, if that is newer than what onehook itself asks for; brought from npm
+    python: str = ""  # the Python that it needs, such as 3.12, if onehook's own does not do
+
+    @property
+    def title(self) -> str:
+        return f"{'PyPI' if self.registry == 'pypi' else self.registry} package `{self.package}`"
 
     def proven_on(self, version: str) -> bool:
         return between(version, self.oldest, self.version)

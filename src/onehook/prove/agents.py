@@ -1,31 +1,23 @@
-"""Where the agents come from: releases from the npm registry, side by side in a cache folder, or what is on PATH."""
+"""The agents that can be proven: releases side by side in a cache folder, or what is on PATH."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onehook.core import OnehookError, UsageError
+from onehook.core import UsageError
 from onehook.hostkit.config import Machine
 from onehook.hostkit.live import Package
 from onehook.hostkit.versions import numbers
 from onehook.hosts import having
+from onehook.prove.registries import REGISTRIES, AgentError, installed, own_node
 from onehook.prove.stage import Agent, live_of
 from onehook.setup.plan import config_of
 from onehook.setup.versions import version_of
 
-INSTALL_SECONDS = 1500
 OLD, PINNED, NEWEST = WORDS = ("old", "pinned", "newest")
-_NO_SUCH = re.compile(r"\bETARGET\b|No match found for version|No matching version")
-
-
-class AgentError(OnehookError):
-    """An agent cannot be installed or started; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +25,14 @@ class Pin:
     """One release of an agent."""
 
     host: str
-    package: str
+    package: Package
     version: str
-    binary: str
-    disk_mb: int
 
     def folder(self, cache: Path) -> Path:
         return cache / f"{self.host}-{self.version}"
 
     def program(self, cache: Path) -> Path:
-        return self.folder(cache) / "node_modules" / self.binary
+        return self.folder(cache) / REGISTRIES[self.package.registry].programs / self.package.binary
 
     def ready(self, cache: Path) -> bool:
         """Whether it is fully installed. The marker is written last, so that an interrupted install is repeated."""
@@ -51,7 +41,7 @@ class Pin:
 
 def pins() -> dict[str, Pin]:
     """The pinned release of each host that has a package."""
-    return {host: _pin(host, package, package.version) for host, package in _packages().items()}
+    return {host: Pin(host, package, package.version) for host, package in _packages().items()}
 
 
 def by_default() -> list[str]:
@@ -68,7 +58,7 @@ def releases(hosts: Sequence[str], wanted: Sequence[str]) -> list[Pin]:
     if exact and len(hosts) != 1:
         raise UsageError(f"{exact} is a version of one agent; name that agent, for example: --hosts {hosts[0]} --versions {exact}")
     packages = _packages()
-    chosen = (_pin(host, packages[host], _version(word, packages[host])) for host in hosts for word in wanted)
+    chosen = (Pin(host, packages[host], _version(word, packages[host])) for host in hosts for word in wanted)
     return list(dict.fromkeys(chosen))
 
 
@@ -77,13 +67,9 @@ def _packages() -> dict[str, Package]:
     return {host: package for host, package in packages.items() if package}
 
 
-def _pin(host: str, package: Package, version: str) -> Pin:
-    return Pin(host, package.package, version, package.binary, package.disk_mb)
-
-
 def _version(word: str, package: Package) -> str:
     if word == NEWEST:
-        return _npm("view", package.package, "version", why=f"the newest release of {package.package} could not be looked up").strip()
+        return REGISTRIES[package.registry].newest(package)
     return {OLD: package.oldest, PINNED: package.version}.get(word, word)
 
 
@@ -93,44 +79,23 @@ def cache_folder() -> Path:
 
 
 def install(pin: Pin, cache: Path, say: Callable[[str], None]) -> None:
-    """Install one agent into the cache folder. npm caches its downloads, so a second try resumes where the first ended."""
-    name, folder = f"{pin.package}@{pin.version}", pin.folder(cache)
-    why = f"{name} could not be installed in {folder}"
-    folder.mkdir(parents=True, exist_ok=True)
+    """Install one agent into the cache folder."""
+    name, folder = f"{pin.package.package}@{pin.version}", pin.folder(cache)
     say(name)
-    (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-    try:
-        _npm("install", "--ignore-scripts", "--no-fund", "--no-audit", "--no-save", "--prefix", str(folder), name, why=why)
-    except AgentError:
-        shutil.rmtree(folder)
-        raise
+    installed(pin.package, pin.version, folder)
     if not pin.program(cache).exists():
-        raise AgentError(f"{why}: it does not contain {pin.binary}")
+        raise AgentError(f"{name} could not be installed in {folder}: it does not contain {pin.package.binary}")
     (folder / ".complete").write_text(pin.version + "\n", encoding="utf-8")
-
-
-def _npm(verb: str, *arguments: str, why: str) -> str:
-    """What npm prints. An AgentError begins with `why`."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise AgentError("npm is not on PATH; install Node.js 20 or later, or use the agents on PATH (without --install and --versions)")
-    argv = [npm, verb, *arguments]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        raise AgentError(f"{why}: npm did not finish within {INSTALL_SECONDS} s") from None
-    if done.returncode == 0:
-        return done.stdout
-    if _NO_SUCH.search(done.stderr):
-        package = arguments[-1].rpartition("@")[0]
-        raise AgentError(f"{why}: there is no such release; `npm view {package} versions` lists them")
-    tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
-    raise AgentError(f"{why}:\n{tail}")
 
 
 def agents_of(pins: Iterable[Pin], cache: Path) -> list[Agent]:
     """The agents that are installed in the cache folder, in each of their modes."""
-    return [Agent(pin.host, pin.program(cache), pin.version, mode) for pin in pins if pin.ready(cache) for mode in live_of(pin.host).MODES]
+    return [
+        Agent(pin.host, pin.program(cache), pin.version, mode, own_node(pin.package, pin.folder(cache)))
+        for pin in pins
+        if pin.ready(cache)
+        for mode in live_of(pin.host).MODES
+    ]
 
 
 def pinned_agents(hosts: Iterable[str], cache: Path) -> list[Agent]:

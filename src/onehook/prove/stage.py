@@ -34,6 +34,7 @@ class Agent:
     binary: Path
     version: str
     mode: str = ""
+    node: Path | None = None  # the folder of the Node.js that it needs, if not the one on PATH
 
     @property
     def name(self) -> str:
@@ -126,6 +127,8 @@ def _launch(live: Live, sandbox: Sandbox, agent: Agent, scenario: Scenario) -> L
     launch = live.prepare(sandbox, agent.mode)
     if "trust" in scenario.needs and live.TRAITS.asks:
         launch = live.TRAITS.asks(sandbox, launch)
+    if agent.node:
+        launch = replace(launch, env={"PATH": f"{agent.node}{os.pathsep}{os.environ['PATH']}", **launch.env})
     return live.TRAITS.compactable(launch) if "compacts" in scenario.needs else launch
 
 
