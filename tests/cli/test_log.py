@@ -155,6 +155,12 @@ def test_stats_by_each(log):
     assert sum(counts[0] for name, counts in counted("day").items() if name != "all") == 5
 
 
+def test_stats_of_some_agents_and_projects(log):
+    assert counted("rule", "--hosts", OTHER) == {"all": (1, 0, 1, 0, 0)}
+    assert set(counted("project", "--project", "/work/b")) == {"all", "/work/b"}  # and not "/work/b c"
+    assert counted("agent", "--project", "/work", "--hosts", f"{ANY},{OTHER}") == counted("agent")
+
+
 def test_a_deny_during_a_pause_counts_as_overridden(log):
     append(
         entry_of(
@@ -180,6 +186,8 @@ def test_stats_names_silent_rules_and_exceptions_that_end_soon(log, tmp_path):
     found = json.loads(run("stats", "--json"))
     assert "git.reset-hard" in found["never_fired"] and "git.push-force" not in found["never_fired"]
     assert [(one["rule"], one["until"]) for one in found["exceptions"]] == [("git.push-force", soon)]
+    for by in ("agent", "project", "day", "handler"):
+        assert json.loads(run("stats", "--by", by, "--json"))["never_fired"] == found["never_fired"]
     assert f"The exception for git.push-force ends on {soon}" in run("stats")
 
 

@@ -124,6 +124,29 @@ def rules_option(function: F) -> F:
     return click.option("--rules", "rules_path", metavar="FILE", help=text)(function)
 
 
+def log_options(verb: str, since: str = "") -> Callable[[F], F]:
+    """--since, --hosts and --project: which part of the decision log. `selection` turns them into arguments of onehook.log."""
+
+    def decorated(function: F) -> F:
+        function = click.option("--project", default="", metavar="DIRECTORY", help="A project, or a folder of projects.")(function)
+        function = hosts_option(f"Agents to {verb}")(function)
+        text = "30m, 12h, 7d, 2w, or a date."
+        return click.option("--since", default=since, show_default=bool(since), metavar="TIME", help=text)(function)
+
+    return decorated
+
+
+def selection(since: str, hosts: Sequence[str], project: str) -> dict[str, Any]:
+    from onehook.hosts import HOSTS
+    from onehook.log.reader import moment
+
+    return {
+        "since": moment(since) if since else "",
+        "agents": pick(hosts, HOSTS) if hosts else [],
+        "project": str(Path(project).absolute()).rstrip("/") if project else "",
+    }
+
+
 def print_json(value: object) -> None:
     import json
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onehook.cli.choices import Verb, hosts_option, json_option, print_json
+from onehook.cli.choices import Verb, json_option, log_options, print_json, selection
 
 if TYPE_CHECKING:
     from onehook.log.reader import Entry
 
-OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "warn", "rewrite", "context", "log", "error")
+OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "warn", "rewrite", "context", "log", "error")
 _COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "allow": "green"}
 
 
@@ -26,12 +26,10 @@ class VerbGroup(Verb, click.Group):
 @click.command("log", cls=VerbGroup, invoke_without_command=True)
 @click.option("-n", "--lines", type=click.IntRange(min=0), default=20, show_default=True, help="How many decisions to show; 0 for all.")
 @click.option("-f", "--follow", is_flag=True, help="Go on showing decisions as they are made.")
-@hosts_option("Agents to show")
+@log_options("show")
 @click.option("--rule", default="", help="A rule, a pack, a handler or a program; * and ? are wildcards.")
 @click.option("--decision", type=click.Choice(OUTCOMES), help="What came of the event.")
-@click.option("--project", default="", metavar="DIRECTORY", help="A project, or a folder of projects.")
 @click.option("--session", default="", metavar="ID", help="A session of an agent, by the start of its id.")
-@click.option("--since", default="", metavar="TIME", help="30m, 12h, 7d, 2w, or a date.")
 @json_option
 @click.pass_context
 def command(
@@ -53,17 +51,12 @@ def command(
     """
     if ctx.invoked_subcommand:
         return
-    from pathlib import Path
+    from onehook.log.reader import ends, following, log_folder, newest, selected
 
-    from onehook.cli.choices import pick
-    from onehook.hosts import HOSTS
-    from onehook.log.reader import ends, following, log_folder, moment, newest, selected
-
-    start = moment(since) if since else ""
-    folder = str(Path(project).absolute()).rstrip("/") if project else ""
-    wanted = selected(pick(hosts, HOSTS) if hosts else (), rule, decision or "", folder, session, start)
+    part = selection(since, hosts, project)
+    wanted = selected(rule=rule, decision=decision or "", session=session, **part)
     places = ends()
-    found = newest(lines, wanted, since=start)
+    found = newest(lines, wanted, since=part["since"])
     if as_json and not follow:
         print_json(found)
         return

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import click
 
-from onehook.cli.choices import RULES_FILE, Verb, json_option, machine_of, nearest, print_json, rules_option
+from onehook.cli.choices import (
+    RULES_FILE,
+    Verb,
+    json_option,
+    log_options,
+    machine_of,
+    nearest,
+    print_json,
+    rules_option,
+    selection,
+)
 
 BY = ("rule", "agent", "project", "day", "handler")
 COUNTS = ("events", "denied", "asked", "would_deny", "overridden", "errors")
@@ -15,27 +26,27 @@ SOON = 14  # days
 
 
 @click.command("stats", cls=Verb)
-@click.option("--since", default="7d", show_default=True, metavar="TIME", help="30m, 12h, 7d, 2w, or a date.")
+@log_options("count", since="7d")
 @click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What to count for each.")
 @rules_option
 @json_option
-def command(since: str, by: str, rules_path: str | None, as_json: bool) -> None:
+def command(since: str, hosts: list[str], project: str, by: str, rules_path: str | None, as_json: bool) -> None:
     """Count the decision log: events, denials, what observe mode would have denied, errors, and how long events took.
 
     \b
     Examples:
       onehook stats                       the last 7 days, rule by rule
       onehook stats --since 30d --by day
+      onehook stats --hosts codex,claude --project . --by handler
       onehook stats --by project --json
 
     Times are from the start of the hook's own code to its answer; starting the interpreter comes in addition.
     """
-    from onehook.log.reader import moment
     from onehook.log.stats import stats
 
-    found = stats(by, moment(since))
-    found |= _rules(rules_path, {group["name"] for group in found["groups"]} if by == "rule" else None)
-    found["agents_without_policy"] = _without_policy()
+    found = stats(by, **selection(since, hosts, project))
+    found |= about_rules(rules_path, found.pop("fired"))
+    found["agents_without_policy"] = without_policy()
     if as_json:
         print_json(found)
         return
@@ -46,7 +57,7 @@ def command(since: str, by: str, rules_path: str | None, as_json: bool) -> None:
     _remarks(found)
 
 
-def _rules(rules_path: str | None, fired: set[str] | None) -> dict[str, Any]:
+def about_rules(rules_path: str | None, fired: Collection[str]) -> dict[str, Any]:
     """Of the rules file here: rules that are on and never fired, and exceptions that end soon."""
     from onehook.cli.choices import rules_file
 
@@ -57,13 +68,13 @@ def _rules(rules_path: str | None, fired: set[str] | None) -> dict[str, Any]:
 
     path = rules_file(rules_path)
     layers = layers_beside(path)
-    silent = [rule["id"] for rule in rules_on(path, layers) if rule["id"] not in fired] if fired is not None else []
+    silent = [rule["id"] for rule in rules_on(path, layers) if rule["id"] not in fired]
     keys = ("rule", "until", "reason", "file", "line")
     ending = [{key: one.get(key) for key in keys} for one in ending_exceptions([*layers, ("project", path)], SOON)]
     return {"rules_file": path, "never_fired": silent, "exceptions": ending}
 
 
-def _without_policy() -> list[str]:
+def without_policy() -> list[str]:
     from onehook.setup.installed import absent_hosts, rows
 
     machine = machine_of()

@@ -6,13 +6,13 @@ to parse all of it takes four times as long.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from math import exp, log
 from typing import Any, NamedTuple
 
 from onehook.codec import loads
 from onehook.log.files import parsed
-from onehook.log.reader import Entry, lines, quiet_events
+from onehook.log.reader import Entry, Quiet, lines, quiet_events
 
 _RULES, _HANDLERS = ("rule", "permission", "policy"), ("handler", "program")
 _STEP = 0.02
@@ -105,6 +105,15 @@ class Times:
 _DECIDED = {"deny": "denied", "ask": "asked", "allow": "allowed"}
 
 
+def marks_of(one: Counted) -> list[str]:
+    """The counts that a line adds to, beside `events`."""
+    found = ["errors"] if one.failed else [_DECIDED[one.decision]] if one.decision != "none" else []
+    if one.would == "deny":
+        # While the policy is paused, or where a person has allowed it, a deny is overridden; in observe mode nobody did anything.
+        found.append("overridden" if one.overridden else "would_deny")
+    return found
+
+
 class Group:
     """The counts of one rule, agent, project, day or handler, or of all of them."""
 
@@ -116,15 +125,9 @@ class Group:
         self.times = Times()
 
     def add(self, one: Counted) -> None:
-        counts = self.counts
-        counts["events"] += 1
-        if one.failed:
-            counts["errors"] += 1
-        elif one.decision != "none":
-            counts[_DECIDED[one.decision]] += 1
-        if one.would == "deny":
-            # While the policy is paused, or where a person has allowed it, a deny is overridden; in observe mode nobody did anything.
-            counts["overridden" if one.overridden else "would_deny"] += 1
+        self.counts["events"] += 1
+        for mark in marks_of(one):
+            self.counts[mark] += 1
         self.times.add(one.ms)
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,24 +146,59 @@ def keys_of(one: Counted, by: str) -> Iterator[str]:
         yield from dict.fromkeys(who["name"] for who in one.by if who["kind"] in kinds)
 
 
-def stats(by: str = "rule", since: str = "", until: str = "", folder: str = "") -> dict[str, Any]:
-    """The counts of the log, as a whole and by group; the groups with the most denials first, days in order."""
-    total, groups = Group("all"), dict[str, Group]()
+class Tally:
+    """The counts of the log as a whole, and for each way of grouping the groups by name."""
 
-    def group(name: str) -> Group:
-        return groups.setdefault(name, Group(name))
+    def __init__(self, ways: Iterable[str]) -> None:
+        self.total = Group("all")
+        self.groups: dict[str, dict[str, Group]] = {way: {} for way in ways}
+
+    def group(self, way: str, name: str) -> Group:
+        return self.groups[way].setdefault(name, Group(name))
+
+    def ordered(self, way: str) -> list[dict[str, Any]]:
+        """The groups with the most denials first; days in order."""
+        found = [group.to_dict() for group in self.groups[way].values()]
+        return sorted(
+            found, key=lambda one: one["name"] if way == "day" else (-one["denied"] - one["would_deny"], -one["events"], one["name"])
+        )
+
+
+def tally(
+    ways: Iterable[str], since: str = "", until: str = "", folder: str = "", agents: Collection[str] = (), project: str = ""
+) -> Tally:
+    """Count the log in one pass. `project`: a project, or a folder of projects."""
+    found = Tally(ways := tuple(ways))
+
+    def wanted(one: Counted | Quiet) -> bool:
+        return (
+            one.time >= since
+            and (not until or one.time < until)
+            and one.agent != "onehook"  # a line about the log itself
+            and (not agents or one.agent in agents)
+            and (not project or f"{one.project}/".startswith(f"{project}/"))
+        )
 
     for one in filter(None, map(counted, lines(folder, since, until))):
-        if one.agent == "onehook" or one.time < since or (until and one.time >= until):  # or a line about the log itself
-            continue
-        total.add(one)
-        for name in keys_of(one, by):
-            group(name).add(one)
-    for quiet in quiet_events(folder, since, until):
-        named = {"day": quiet.time[:10], "agent": quiet.agent, "project": quiet.project}.get(by)
-        for each in [total, *([group(named)] if named is not None else [])]:
+        if wanted(one):
+            found.total.add(one)
+            for way in ways:
+                for name in keys_of(one, way):
+                    found.group(way, name).add(one)
+    for quiet in filter(wanted, quiet_events(folder, since, until)):
+        named = {"day": quiet.time[:10], "agent": quiet.agent, "project": quiet.project}
+        for each in [found.total, *(found.group(way, named[way]) for way in ways if way in named)]:
             each.counts["events"] += 1
             each.times.add(quiet.ms)
-    found = [each.to_dict() for each in groups.values()]
-    order = (lambda one: one["name"]) if by == "day" else (lambda one: (-one["denied"] - one["would_deny"], -one["events"], one["name"]))
-    return {"since": since, "until": until, "by": by, "total": total.to_dict(), "groups": sorted(found, key=order)}
+    return found
+
+
+def stats(
+    by: str = "rule", since: str = "", until: str = "", folder: str = "", agents: Collection[str] = (), project: str = ""
+) -> dict[str, Any]:
+    """The counts of the log, as a whole and by group, and the names of the rules that had a say (`fired`)."""
+    found = tally(dict.fromkeys([by, "rule"]), since, until, folder, agents, project)
+    return {
+        "since": since, "until": until, "by": by, "total": found.total.to_dict(), "groups": found.ordered(by),
+        "fired": sorted(found.groups["rule"]),
+    }  # fmt: skip
