@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onehook.cli.choices import Verb, json_option, log_options, print_json, selection
+from onehook.cli.choices import F, Verb, json_option, log_options, print_json, selection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onehook.log.reader import Entry
 
 OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "warn", "rewrite", "context", "log", "error")
+FORMATS = ("jsonl", "csv", "parquet", "ocsf")
 _COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "allow": "green"}
 
 
@@ -23,19 +26,35 @@ class VerbGroup(Verb, click.Group):
     """A verb with verbs of its own. What is not one of them is an error."""
 
 
+def filters(verb: str) -> Callable[[F], F]:
+    """Which lines of the log. `chosen` turns the options into a filter."""
+
+    def decorated(function: F) -> F:
+        function = click.option("--session", default="", metavar="ID", help="A session of an agent, by the start of its id.")(function)
+        function = click.option("--decision", type=click.Choice(OUTCOMES), help="What came of the event.")(function)
+        function = click.option("--rule", default="", help="A rule, a pack, a handler or a program; * and ? are wildcards.")(function)
+        return log_options(verb)(function)
+
+    return decorated
+
+
+def chosen(
+    since: str, hosts: list[str], project: str, rule: str, decision: str | None, session: str
+) -> tuple[Callable[[Entry], bool], str]:
+    """Whether a line is wanted, and from which time on."""
+    from onehook.log.reader import selected
+
+    part = selection(since, hosts, project)
+    return selected(rule=rule, decision=decision or "", session=session, **part), part["since"]
+
+
 @click.command("log", cls=VerbGroup, invoke_without_command=True)
 @click.option("-n", "--lines", type=click.IntRange(min=0), default=20, show_default=True, help="How many decisions to show; 0 for all.")
 @click.option("-f", "--follow", is_flag=True, help="Go on showing decisions as they are made.")
-@log_options("show")
-@click.option("--rule", default="", help="A rule, a pack, a handler or a program; * and ? are wildcards.")
-@click.option("--decision", type=click.Choice(OUTCOMES), help="What came of the event.")
-@click.option("--session", default="", metavar="ID", help="A session of an agent, by the start of its id.")
+@filters("show")
 @json_option
 @click.pass_context
-def command(
-    ctx: click.Context, lines: int, follow: bool, hosts: list[str], rule: str, decision: str | None, project: str, session: str, since: str,
-    as_json: bool,
-) -> None:  # fmt: skip
+def command(ctx: click.Context, /, lines: int, follow: bool, as_json: bool, **options: Any) -> None:
     """Show what was decided: one entry for each event on which a rule, a handler or a program had a say. The newest is last.
 
     \b
@@ -46,17 +65,17 @@ def command(
       onehook log --hosts codex --project . --json  for scripts
       onehook log show 7d61cc                       all about one decision
       onehook log verify                            whether the log was changed
+      onehook log export --format csv               for a spreadsheet, a database or a SIEM
 
     The log is in the state folder (docs/log.md), and is kept for 90 days.
     """
     if ctx.invoked_subcommand:
         return
-    from onehook.log.reader import ends, following, log_folder, newest, selected
+    from onehook.log.reader import ends, following, log_folder, newest
 
-    part = selection(since, hosts, project)
-    wanted = selected(rule=rule, decision=decision or "", session=session, **part)
+    wanted, start = chosen(**options)
     places = ends()
-    found = newest(lines, wanted, since=part["since"])
+    found = newest(lines, wanted, since=start)
     if as_json and not follow:
         print_json(found)
         return
@@ -249,3 +268,27 @@ def check(ctx: click.Context, as_json: bool) -> None:
         lines = f"{checked.lines} line{'s' if checked.lines != 1 else ''} in {checked.files} file{'s' if checked.files != 1 else ''}"
         click.echo(f"{lines}: {'the chain is whole' if not checked.problems else 'the log was changed'}.")
     ctx.exit(1 if checked.problems else 0)
+
+
+@command.command("export", cls=Verb)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="jsonl", show_default=True, help="ocsf: a Detection Finding a line.")
+@click.option("-o", "--output", metavar="FILE", help="[default: stdout, except for parquet]")
+@click.option("--all", "quiet", is_flag=True, help="Also the events on which nobody had a say.")
+@filters("export")
+def export(form: str, output: str | None, quiet: bool, **options: Any) -> None:
+    """Write decisions for other programs, oldest first.
+
+    \b
+    Examples:
+      onehook log export --since 7d > week.jsonl            the lines as they are in the log
+      onehook log export --format csv -o log.csv            for a spreadsheet
+      onehook log export --format parquet -o log.parquet    for DuckDB, pandas, a warehouse (pip install 'onehook[parquet]')
+      onehook log export --format ocsf --decision deny      for a SIEM
+    """
+    from onehook.core import UsageError
+    from onehook.log.export import BINARY, exported, write
+
+    if form in BINARY and output is None:
+        raise UsageError(f"--format {form} needs --output FILE")
+    wanted, start = chosen(**options)
+    write(form, exported(wanted, start, quiet), output)
