@@ -164,6 +164,13 @@ def test_where_nobody_has_a_say_the_event_is_counted(policy, isolation):
     assert all(quiet.ms > 0 for quiet in quiet_events()) and not list(entries())
 
 
+@pytest.mark.parametrize("answer", ["", '{"decision": "allow"}'])
+def test_a_program_that_lets_an_event_pass_had_no_say(policy, answer):
+    text = f"[[hook]]\nevents = ['PreToolUse']\nspeaks = 'contract'\nrun = ['echo', '{answer}']\n"
+    fire(policy(text, "onehook.toml"), tool_payload(ANY), "--host", ANY)
+    assert [quiet.event for quiet in quiet_events()] == ["PreToolUse"] and not list(entries())
+
+
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_a_policy_in_a_thread_is_logged_like_one_in_a_process(policy, isolation):
     fire(policy(policy_text(DENY)), tool_payload(ANY), "--host", ANY, "--isolation", isolation)

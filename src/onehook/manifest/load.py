@@ -430,7 +430,7 @@ class Manifest(Hooks):
         left = self.begun + total - margin - time.monotonic()
         for one, answer in zip(wanting, answers([_program(one) for one in wanting], event, left)):
             if answer is not None:
-                answer.by = one.said(answer)
+                answer.by = one.said(answer) if answer.to_dict() else []  # a program that only ran had no say
                 without_effect = one.observed or (event._pause is not None and self.paused(one, event._pause))
                 merged = merge(merged, withheld(answer, one.name) if without_effect else answer)
             if merged.decision == "deny":
