@@ -138,14 +138,14 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
         known={} if hooks is None else hooks.options,
         arguments=arguments,
         problem=problems[0] if problems else "",
-        pause=_pause(given),
+        pause=pause_of(given),
         pin=pin,
     )
     request.live = not request.probe
     return request
 
 
-def _pause(given: dict[str, Any]) -> Pause | None:
+def pause_of(given: dict[str, Any]) -> Pause | None:
     """What a person has paused. Without a pause, this costs an event one failed stat."""
     path = f"{state_folder()}/{PAUSE_FILE}"
     try:
