@@ -233,6 +233,19 @@ OTHERS = [
     Hook("context with a prompt", "droid", "UserPromptSubmit", "echo 'be brief'", (PLAIN_PROMPT,)),
 ]  # fmt: skip
 
+# Which shell runs it shows in what it may contain, and in what it says.
+SHELLS = [
+    *(Hook("the shell of its agent", host, event, """echo "$0: not here" >&2; exit 2""", (RM,), tool) for host, event, tool in (
+        ("claude", "PreToolUse", "Bash"), ("codex", "PreToolUse", "Bash"), ("cursor", "beforeShellExecution", ""),
+        ("gemini", "BeforeTool", "run_shell_command"), ("qwen", "PreToolUse", "Bash"), ("droid", "PreToolUse", "Execute"),
+    )),
+    Hook("the shell of its agent", "copilot", "preToolUse", """jq -c --arg shell "$0" '{permissionDecision:"deny",permissionDecisionReason:$shell}'""", (RM,)),
+    *(Hook("what bash alone understands", host, event, """[[ $(cat) == *"rm -rf"* ]] && { echo 'no rm' >&2; exit 2; }; exit 0""", (RM, LS)) for host, event in (
+        ("codex", "PreToolUse"), ("cursor", "beforeShellExecution"), ("gemini", "BeforeTool"), ("qwen", "PreToolUse"),
+    )),
+    Hook("a script that cannot be executed", "gemini", "BeforeTool", "./NOTES.md", (RM,)),
+]  # fmt: skip
+
 REVIEWER = {"command": "rm -rf build", "agent_id": "a-1", "agent_type": "reviewer"}
 PAGES = [
     Hook("a guard of one kind of agent", "claude", "PreToolUse", "echo 'a reviewer runs nothing' >&2; exit 2", (("PreToolUse", "Bash", REVIEWER), RM), "Bash", page="agents/reviewer.md"),
@@ -252,7 +265,7 @@ GUESTS = [
     Hook("context at the start", "cline", "TaskStart", """echo '{"contextModification":"house rules"}'""", (START,)),
 ]  # fmt: skip
 
-HOOKS = [*CLAUDE, *CURSOR, *OTHERS, *PAGES, *GUESTS]
+HOOKS = [*CLAUDE, *CURSOR, *OTHERS, *SHELLS, *PAGES, *GUESTS]
 FILES = {
     ".env": "SECRET=1\n", "src/old.py": "a = 1\nb = 2\n", "blocked.txt": "rm -rf build\n", "NOTES.md": "the notes\n",
     "TODO.md": "- [ ] tests\n", "out/.keep": "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ FLAT = ("cursor", "copilot", "windsurf")
 SESSION = "5e551011-0000-4000-8000-000000000000"
 # A session takes the words of whichever agent runs, but these are the hook's own.
 COMMON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
+USERS_SHELL = shutil.which("bash") or "/bin/sh"
 
 
 class Seen(NamedTuple):
@@ -143,7 +145,7 @@ def _transcript(host: str, project: Path, talk: tuple[str, str]) -> str:
 def environment(host: str, event: Event, project: Path) -> dict[str, str]:
     """The variables that this agent gives its hooks."""
     kept = {name: os.environ[name] for name in COMMON if name in os.environ}
-    state = {"HOME": str(project.parent), "ONEHOOK_STATE_DIR": str(project.parent / "state")}
+    state = {"HOME": str(project.parent), "SHELL": USERS_SHELL, "ONEHOOK_STATE_DIR": str(project.parent / "state")}
     return {**kept, **state, **load(host, "reverse").variables(event, str(project))}
 
 
@@ -154,11 +156,7 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
     if not _starts(hook, event, project):
         return Seen(Response(), left_in(project))
     run: Any = hook.run.replace("{files}", str(project))
-    words = (
-        [run, *hook.keys["args"]]
-        if "args" in hook.keys
-        else ["bash" if hook.host in ("gemini", "qwen", "copilot", "windsurf", "cline") else "sh", "-c", run]
-    )
+    words = [run, *hook.keys["args"]] if "args" in hook.keys else [*_shell(hook.host), run]
     done = subprocess.run(
         words,
         input=event._raw + b"\n",
@@ -169,6 +167,13 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
         check=False,
     )
     return Seen(read_as(hook.host, event, hook.event, done.stdout.decode(), done.stderr.decode(), done.returncode), left_in(project))
+
+
+def _shell(host: str) -> list[str]:
+    """What its agent gives a command to. Cline starts a file, which is a command for bash here. What a login shell does beside, it would do
+    for onehook as well."""
+    program = "bash" if host == "cline" else guest(host).SHELL[0] if host in GUESTS else load(host, "config").TRAITS.shell[0]
+    return [USERS_SHELL if program == "$SHELL" else program, "-c"]
 
 
 def _starts(hook: Hook, event: Event, project: Path) -> bool:

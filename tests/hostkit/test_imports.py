@@ -4,19 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onehook.hostkit.imports import command_patterns, for_bash, in_project, joined_mcp, patterns_of
-
-
-@pytest.mark.parametrize(
-    "command", ["[[ -f x ]]", "cat <<< x", "diff <(a) b", "source x", "a; source x", "set -o pipefail", "a &> b", "echo ${a//b/c}"]
-)
-def test_what_only_bash_understands_is_given_to_bash(command):
-    assert for_bash(command) == ["bash", "-c", command]
-
-
-@pytest.mark.parametrize("command", ["[ -f x ]", "cat < x", "a 2>&1", "cat source", "x/source/y.sh", 'echo "$a"', "a && b"])
-def test_what_every_shell_understands_stays_as_it_is(command):
-    assert for_bash(command) == command
+from onehook.hostkit.imports import command_patterns, in_project, joined_mcp, patterns_of
 
 
 @pytest.mark.parametrize(("command", "moves"), [

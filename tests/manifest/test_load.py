@@ -39,7 +39,7 @@ WRONG = {
     "unknown host": ("[[hook]]\n" + sh("x", more='hosts = ["vim"]'), "unknown agent 'vim'"),
     "named in the error": (
         "[[hook]]\n" + sh("x", more='name = "lint"\nshell = 1').replace("shell = true\n", ""),
-        "hook 1 (lint): shell must",
+        "hook 1 (lint): shell must be true, false or the name of a shell",
     ),
     "no TOML": ("[[hook]\n", "is not TOML"),
 }

@@ -19,7 +19,7 @@ def play(request):
 
 
 def shell(script, stdin=b"", timeout=20.0):
-    return Run([script], stdin, timeout, dict(os.environ), shell=True)
+    return Run([script], stdin, timeout, dict(os.environ), shell="/bin/sh")
 
 
 def played(play, *runs, seconds=30.0):
@@ -57,6 +57,24 @@ def test_a_missing_program_and_one_that_is_not_executable(play, tmp_path):
     assert "could not be started: No such file" in missing.problem
     assert "could not be started: No such file" in named.problem
     assert "could not be started: Permission denied" in plain.problem
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="POSIX shells")
+@pytest.mark.parametrize(("name", "variables"), [("/bin/sh", {}), ("sh", {}), ("$SHELL", {"SHELL": "/bin/sh"}), ("$SHELL", {})])
+def test_a_command_is_run_by_the_shell_that_is_named(name, variables):
+    import pwd
+
+    users = variables.get("SHELL") or pwd.getpwuid(os.getuid()).pw_shell or "/bin/sh"
+    run = Run(['echo "$0"'], b"", 5, variables, shell=name)
+    programs.run_all([run], 10)
+    assert (run.problem, run.stdout.decode().strip()) == ("", users if name == "$SHELL" else name)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="POSIX shells")
+def test_a_shell_that_is_not_there_is_named():
+    run = Run(["true"], b"", 5, dict(os.environ), shell="no-such-shell-7461")
+    programs.run_all([run], 10)
+    assert run.problem == "could not be started: No such file or directory: no-such-shell-7461"
 
 
 def test_a_nul_in_a_word_is_an_error_like_any_other(play):

@@ -124,3 +124,15 @@ def test_a_timeout_in_milliseconds_that_was_meant_in_seconds_is_said():
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "PreCompress"])
 def test_a_matcher_that_never_matches_is_refused_alike_on_every_event(event):
     assert "never matches" in one("gemini", event, matcher=".*").refused
+
+
+@pytest.mark.parametrize(("host", "path", "event", "shell"), [
+    ("claude", ".claude/settings.json", "PreToolUse", "/bin/sh"), ("codex", ".codex/hooks.json", "PreToolUse", "$SHELL"),
+    ("gemini", ".gemini/settings.json", "BeforeTool", "bash"), ("qwen", ".qwen/settings.json", "PreToolUse", "bash"),
+    ("droid", ".factory/settings.json", "PreToolUse", "sh"),
+])  # fmt: skip
+def test_a_command_keeps_the_shell_of_its_agent(repo, host, path, event, shell):
+    written(repo, path, {"hooks": {event: [{"hooks": [{"type": "command", "command": "jq ."}]}]}})
+    assert run(repo, "--from", host).exit_code == 0
+    (registration,) = load_policy(str(repo / "onehook.toml")).registrations
+    assert (registration.handler.run, registration.handler.shell) == ("jq .", shell)

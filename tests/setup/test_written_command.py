@@ -35,10 +35,15 @@ def guard(event):
         return deny("blocked by " + onehook.__file__)
 """
 FISH = "/usr/bin/fish"  # of the agents, only Cursor runs hooks in it: in the user's login shell
-SHELLS = {"sh": [["/bin/sh", "-c"]], "login": [[shell, "-lc"] for shell in ("/bin/bash", "/bin/sh", FISH) if os.path.exists(shell)]}
-HOSTS = [host for host in configurable() if config_of(host).TRAITS.shell in SHELLS]
+HOSTS = configurable()
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
+
+
+def shells_of(host: str) -> list[list[str]]:
+    program, *options = config_of(host).TRAITS.shell
+    programs = ("/bin/bash", "/bin/sh", FISH) if program == "$SHELL" else (program,)
+    return [[name, *options] for name in programs if shutil.which(name)]
 
 
 def command_of(host: str, scope: str, place: Place) -> str:
@@ -88,7 +93,7 @@ def test_it_denies_and_allows_from_another_folder(host: str, scope: str, tmp_pat
     place.install([host], scope, events=["PreToolUse"])
     line = command_of(host, scope, place)
     elsewhere = place.project if config_of(host).PROJECT == "." and scope == "project" else tmp_path
-    for shell in SHELLS[config_of(host).TRAITS.shell]:
+    for shell in shells_of(host):
         denied = answered(host, line, shell, elsewhere, place.project, place.home, "rm -rf /", os.defpath)
         assert denied.decision == "deny" and "blocked by" in str(denied.reason or denied.user_message), (shell, line)
         assert answered(host, line, shell, elsewhere, place.project, place.home, "ls", os.defpath).decision != "deny"

@@ -168,7 +168,7 @@ class Traits:
     updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version
     skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs beside hooks
     escape_slashes: bool = False  # the agent takes "//" inside a string for a comment
-    shell: str = "sh"  # what runs a command: sh, or login for the user's own shell as a login shell
+    shell: tuple[str, ...] = ("/bin/sh", "-c")  # what runs a command; $SHELL stands for the user's own shell
     guard: str = GUARD  # what follows a command that must end in a deny if it cannot run; "" if the agent denies then anyway
     same_command_runs_once: bool = False  # even if it is in several files
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why

@@ -29,9 +29,6 @@ _GROUP = re.compile(r"(\^?)\((?:\?:)?([^()]*)\)(\$?)")
 _NAME = re.compile(r"[A-Za-z0-9_:*-]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _RELATIVE = re.compile(r"""(?:^|[\s;&|(=<>'"])(?:\.{1,2}/|(?:[\w.-]+/)+[\w.-])""")
-_BASH_ONLY = re.compile(
-    r"\[\[|<<<|[<>]\(|&>|\|&|\$'|\$\{\w+(?:/|\^|,|:\d|\[)|(?:^|[;&|({])\s*(?:source|function|declare|shopt)\s|pipefail|\w=\("
-)
 _COMMAND = re.compile(r"[A-Za-z0-9_:*/=@,\" -]+")
 
 
@@ -219,11 +216,6 @@ def too_short(timeout: float, title: str) -> list[str]:
 
 
 # ---- commands ----
-
-
-def for_bash(text: str) -> str | list[str]:
-    """A command of a host that gives it to bash: the manifest's shell is sh, so what only bash understands is given to bash there too."""
-    return ["bash", "-c", text] if _BASH_ONLY.search(text) else text
 
 
 def in_powershell(text: str) -> list[str]:

@@ -173,6 +173,8 @@ class GuestImports(Protocol):
     def TITLE(self) -> str: ...  # the agent's name for users
     @property
     def STOP_LIMIT(self) -> int: ...  # how often in a row the agent lets a hook refuse a stop
+    @property
+    def SHELL(self) -> tuple[str, ...]: ...  # what runs a command, as Traits.shell
 
     def found(self, machine: Machine, scope: str) -> Iterator[tuple[Place, Borrowed]]: ...  # the hooks of a scope, and where they are
 

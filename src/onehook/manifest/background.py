@@ -46,8 +46,7 @@ def start(program: Program, event: Event, run: Run) -> str:
         for name, data in (("in", run.stdin), ("job", compact(about).encode())):
             with open(os.open(f"{job}.{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(data)
-        words = ["/bin/sh", "-c", *run.arguments] if run.shell else run.arguments
-        _spawned(["/bin/sh", "-c", _SCRIPT, "sh", job, f"{run.timeout:g}", *words], run)
+        _spawned(["/bin/sh", "-c", _SCRIPT, "sh", job, f"{run.timeout:g}", *run.words], run)
         if new:
             sweep_sometimes(state_folder())
     except (OSError, ValueError, AttributeError) as error:  # AttributeError: no posix_spawn (Windows)

@@ -27,7 +27,7 @@ TIMEOUT = 15.0  # seconds for a program that sets none; below the 20 s of a whol
 _MARGIN = 5.0  # seconds that the whole event has in addition to its programs
 _LISTS = ("events", "tools", "hosts", "commands", "paths", "sources", "agent_types", "skills")
 _JUDGED = ("agent", "continue_on_block", "model")  # keys that only a hook with a prompt has
-_FLAGS = ("shell", "transcript", "background", "wake", "once", "agent", "continue_on_block")
+_FLAGS = ("transcript", "background", "wake", "once", "agent", "continue_on_block")
 _KEYS = (
     *_LISTS, "run", "shell", "speaks", "timeout", "fail", "name", "mode", "transcript", "background", "wake", "once", "prompt", *_JUDGED,
 )  # fmt: skip
@@ -148,10 +148,12 @@ def _checked(path: str, number: int, entry: dict[str, Any], model: Mapping[str, 
 
 
 def _check_command(entry: dict[str, Any], wrong: Callable[[str], UsageError]) -> None:
-    command = entry.get("run")
-    if entry.get("shell"):
+    command, shell = entry.get("run"), entry.get("shell", False)
+    if not isinstance(shell, (bool, str)) or shell == "":
+        raise wrong('shell must be true, false or the name of a shell, for example: shell = "bash"')
+    if shell:
         if not isinstance(command, str) or not command.strip():
-            raise wrong('with shell = true, run must be a string, for example: run = "./check.sh | tee log"')
+            raise wrong('with shell, run must be a string, for example: run = "./check.sh | tee log"')
     elif isinstance(command, str):
         raise wrong('run must be a list, for example: run = ["./check.sh"]; for a shell command, add shell = true')
     elif not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command) or not command[0]:
@@ -222,7 +224,8 @@ class Program:
         if "prompt" in entry:
             self.judge = _question(entry, event, model or {})
         self.run: str | list[str] = entry["prompt"] if self.judge else entry["run"]
-        self.shell = bool(entry.get("shell"))
+        shell = entry.get("shell", False)
+        self.shell: str = ("/bin/sh" if shell else "") if isinstance(shell, bool) else shell
         self.__name__: str = entry.get("name") or (self.run if isinstance(self.run, str) else " ".join(self.run))[:80]
         self.dialect: str = entry["speaks"]
         self.event = event  # the unified one

@@ -27,16 +27,28 @@ class Run:
 
     __slots__ = ("arguments", "exit_code", "problem", "shell", "stderr", "stdin", "stdout", "timeout", "variables")
 
-    def __init__(self, arguments: Sequence[str], stdin: bytes, timeout: float, variables: Mapping[str, str], shell: bool = False) -> None:
+    def __init__(self, arguments: Sequence[str], stdin: bytes, timeout: float, variables: Mapping[str, str], shell: str = "") -> None:
         self.arguments = list(arguments)  # for a shell command, one string
         self.stdin = stdin
         self.timeout = timeout
         self.variables = variables  # the whole environment
-        self.shell = shell
+        self.shell = shell  # its name or path; "$SHELL" for the user's own
         self.stdout = b""
         self.stderr = b""
         self.exit_code = 0
         self.problem = ""
+
+    @property
+    def words(self) -> list[str]:
+        return [self._users_shell() if self.shell == "$SHELL" else self.shell, "-c", *self.arguments] if self.shell else self.arguments
+
+    def _users_shell(self) -> str:
+        found = self.variables.get("SHELL")
+        if not found:
+            import pwd
+
+            found = pwd.getpwuid(os.getuid()).pw_shell
+        return found or "/bin/sh"
 
 
 def run_all(runs: Sequence[Run], seconds: float) -> None:
@@ -49,7 +61,8 @@ def too_slow(seconds: float) -> str:
 
 
 def not_started(error: Exception) -> str:
-    return f"could not be started: {getattr(error, 'strerror', None) or error}"
+    """For a system error also which file, since that may be the shell."""
+    return f"could not be started: {f'{error.strerror}: {error.filename}' if isinstance(error, OSError) else error}"
 
 
 NO_TIME = "was not started: no time left"
@@ -227,7 +240,7 @@ class _Stage:
 
 
 def _spawn(run: Run, ends: list[int]) -> int:
-    words = ["/bin/sh", "-c", *run.arguments] if run.shell else run.arguments
+    words = run.words
     actions = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate(ends)]
     # Python ignores these two signals; a program must die of a closed pipe, as it would under its own host.
     signals = [number for name in ("SIGPIPE", "SIGXFSZ") if (number := getattr(_signal, name, None))]

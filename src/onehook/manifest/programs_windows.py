@@ -30,7 +30,7 @@ class _Live:
         try:
             self.process = subprocess.Popen(
                 run.arguments[0] if run.shell else run.arguments,
-                shell=run.shell,
+                shell=bool(run.shell),  # the system's, whatever a manifest names
                 stdin=self.files[0],
                 stdout=self.files[1],
                 stderr=self.files[2],

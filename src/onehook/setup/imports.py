@@ -300,10 +300,16 @@ def _settings(taken: Taken) -> list[str]:
     if hook.prompt:
         lines += [f"prompt = {_string(hook.prompt)}", *(f"{key} = true" for key in ("agent", "continue_on_block") if getattr(hook, key))]
     elif isinstance(hook.run, str):
-        lines += [f"run = {_string(hook.run)}", "shell = true"]
+        lines += [f"run = {_string(hook.run)}", f"shell = {_shell(taken.host)}"]
     else:
         lines.append(f"run = {_list(hook.run)}")
     return [*lines, f'speaks = "{taken.host}"', f"timeout = {hook.timeout:g}", f'fail = "{"closed" if hook.closed else "open"}"']
+
+
+def _shell(host: str) -> str:
+    """The shell that the hook's own agent uses: what a command may contain, and how an error reads, depends on it."""
+    program = (config_of(host).TRAITS.shell if host in HOSTS else guest(host).SHELL)[0]
+    return "true" if program == "/bin/sh" else _string(program)
 
 
 def _block(several: list[Taken]) -> str:

@@ -76,7 +76,7 @@ def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Di
         yield Diagnosis("fail", f"run through the agent's shell, it did not answer within {FIRE_SECONDS} s", rerun)
         return
     except OSError as error:
-        yield Diagnosis("fail", f"the agent's shell cannot be started: {error.filename}: {error.strerror}", "chsh -s /bin/sh, or fix SHELL")
+        yield Diagnosis("fail", f"the agent's shell cannot be started: {error.filename}: {error.strerror}", "install it, or fix SHELL")
         return
     if denial is None or denial.decision != "deny":
         yield Diagnosis("fail", f"run through the agent's shell, it did not deny: {_last_line(denied)}", rerun)
@@ -125,9 +125,8 @@ def run_probe(file: ConfigFile, found: Found, machine: Machine, probe: str) -> t
 def _shell(file: ConfigFile, machine: Machine) -> list[str]:
     if machine.windows:
         return ["powershell", "-NoProfile", "-NonInteractive", "-Command"]
-    if file.config.TRAITS.shell == "login":
-        return [machine.variables.get("SHELL") or "/bin/sh", "-lc"]
-    return ["/bin/sh", "-c"]
+    program, *options = file.config.TRAITS.shell
+    return [machine.variables.get("SHELL") or "/bin/sh" if program == "$SHELL" else program, *options]
 
 
 def _folder(file: ConfigFile, found: Found, machine: Machine) -> Path:

@@ -158,7 +158,7 @@ def test_settings_of_the_hooks_are_kept(repo):
         registration.handler.run: registration.handler for registration in load_policy(str(repo / "onehook.toml")).programs.registrations
     }
     guard, stop, prompt = (programs[command(name)] for name in ("guard", "stop", "prompt"))
-    assert (guard.timeout, guard.fail, guard.shell, guard.dialect) == (5, "closed", True, "claude")
+    assert (guard.timeout, guard.fail, guard.shell, guard.dialect) == (5, "closed", "/bin/sh", "claude")
     assert (stop.timeout, stop.fail) == (120, "open")
     assert prompt.timeout == 30
 

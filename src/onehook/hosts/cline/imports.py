@@ -13,6 +13,7 @@ from onehook.hosts.cline.wire import EVENTS
 
 TITLE = "Cline"
 STOP_LIMIT = kit.NO_LIMIT
+SHELL = ("/bin/sh", "-c")  # Cline itself uses none
 _TIMEOUT = 120.0
 _INTERPRETERS = {
     "": "bash", ".sh": "bash", ".bash": "bash", ".zsh": "zsh", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun run",

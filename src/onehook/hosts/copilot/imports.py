@@ -153,7 +153,7 @@ def _command(entry: dict[str, Any]) -> str | list[str]:
         placed = f"cd {folder} || exit 1; {line}"
     else:
         placed = kit.in_project(line, "COPILOT_PROJECT_DIR")
-    run = words if words and placed == line else kit.for_bash(placed)
+    run = words if words and placed == line else placed
     return kit.with_variables(run, entry.get("env") or {})
 
 

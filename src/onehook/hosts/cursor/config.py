@@ -32,7 +32,7 @@ TRAITS = Traits(
     agent_types=("SubagentStart", "SubagentStop"),
     skeleton={"version": 1},
     escape_slashes=True,
-    shell="login",
+    shell=("$SHELL", "-lc"),
     guard=kit.GUARD_IN_ANY_SHELL,
     # The editor's settings say whether entries of other agents are run.
     switches=Switches(

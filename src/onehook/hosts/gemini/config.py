@@ -22,6 +22,7 @@ PROJECT = "."
 TRAITS = Traits(
     captured=("0.61.0",),
     shell_variables=("GEMINI_CLI",),
+    shell=("bash", "-c"),
     switches=Switches(
         files=lambda machine: [
             *(folder / name for folder in (machine.project / ".gemini", _user_folder(machine)) for name in ("extensions", ".env")),

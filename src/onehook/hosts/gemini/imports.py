@@ -51,7 +51,7 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         hook.refused = _refusal(event, handler, _switches(data)) or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
             command = kit.in_project(quoted_variables(handler["command"]), "GEMINI_PROJECT_DIR")
-            hook.run = kit.with_variables(kit.for_bash(command), handler.get("env") or {})
+            hook.run = kit.with_variables(command, handler.get("env") or {})
             hook.name = kit.name_of(handler)
             hook.timeout = kit.seconds(handler.get("timeout"), _TIMEOUT) / 1000
             hook.losses += kit.too_short(hook.timeout, TITLE) + kit.lost(handler, _CARRIED)

@@ -92,7 +92,7 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
 
 
 def _command(handler: dict[str, Any]) -> str | list[str]:
-    bash = kit.for_bash(kit.in_project(handler["command"], "QWEN_PROJECT_DIR"))
+    bash = kit.in_project(handler["command"], "QWEN_PROJECT_DIR")
     run = bash if handler.get("shell", "bash") == "bash" else kit.in_powershell(handler["command"])
     return kit.with_variables(run, handler.get("env") or {})
 

@@ -15,6 +15,7 @@ from onehook.hosts.windsurf.wire import EVENTS
 
 TITLE = "Windsurf"
 STOP_LIMIT = kit.NO_LIMIT
+SHELL = ("bash", "-c")
 _CARRIED = ("command", "powershell", "working_directory")
 _ROOT = '"$ONEHOOK_PROJECT_DIR"'
 _UNSAID = {
@@ -65,4 +66,4 @@ def _command(entry: dict[str, Any], where: str) -> str | list[str]:
         return kit.in_powershell(entry["powershell"])
     inside = f"{_ROOT}/{shlex.quote(where)}" if where else _ROOT
     folder = shlex.quote(where) if where.startswith("/") else inside
-    return kit.for_bash(f"cd {folder} || exit 1; {entry['command']}")
+    return f"cd {folder} || exit 1; {entry['command']}"
