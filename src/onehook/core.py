@@ -530,7 +530,7 @@ class Options:
 
     __slots__ = (
         "ask_fallback", "ask_fallback_by_host", "fail", "isolation", "layer", "log", "log_content", "log_keep", "log_size", "mode",
-        "on_unsupported", "pausable", "stop_limit", "timeout",
+        "on_unsupported", "pausable", "stop_limit", "telemetry", "timeout",
     )  # fmt: skip
     CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
         "mode": ("observe", "enforce"),
@@ -564,6 +564,7 @@ class Options:
         "log_keep": 90,
         "log_size": 1024,
         "log_content": False,
+        "telemetry": "",  # where the log is sent: an OTLP endpoint
     }
     hosts: tuple[str, ...] = ()  # the known agents; filled in by the registry, which is always loaded before a policy runs
 
@@ -581,6 +582,7 @@ class Options:
         self.log_keep: float  # days
         self.log_size: float  # MB, all files together
         self.log_content: bool
+        self.telemetry: str
         given = given or {}
         for name, default in Options.DEFAULTS.items():
             value = given.get(name)
@@ -606,6 +608,11 @@ class Options:
         if isinstance(log, dict):  # [log] of a rules file; `write` is what log = "..." sets
             del flat["log"]
             flat.update({"log" if name == "write" else f"log_{name}": value for name, value in log.items()})
+        telemetry = flat.get("telemetry")
+        if isinstance(telemetry, dict):  # [telemetry]
+            if unknown := [name for name in telemetry if name != "otlp"]:
+                raise UsageError(f"telemetry: unknown key {unknown[0]!r}; the only one is otlp")
+            flat["telemetry"] = telemetry.get("otlp")
         for name, value in flat.items():
             Options._check(name, value)
         return flat
@@ -626,6 +633,8 @@ class Options:
             raise UsageError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
         if name in _NUMBERS and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
             raise UsageError(f"{name}={value!r}: a number above 0 is needed")
+        if name == "telemetry" and value != "" and not str(value).startswith(("http://", "https://", "grpc://", "grpcs://")):
+            raise UsageError(f'otlp = "{value}": an address such as http://localhost:4318 or grpc://localhost:4317 is needed')
 
     @staticmethod
     def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -794,6 +803,7 @@ class Hooks:
     stop_limit      how often in a row a Stop handler may send the agent back to work (5)
     pausable        whether `onehook pause` holds for it (True; False for one that is installed for the whole machine)
     log             "on" (default), "off", or "required": no line in the decision log is an error; a dict sets more (docs/log.md)
+    telemetry       {"otlp": "http://..."}: send the log to an OpenTelemetry collector (docs/log.md)
     """
 
     __slots__ = ("joins", "options", "registrations")
@@ -811,11 +821,12 @@ class Hooks:
         stop_limit: int | None = None,
         pausable: bool | None = None,
         log: str | dict[str, Any] | None = None,
+        telemetry: dict[str, str] | None = None,
         **by_host: str | None,
     ) -> None:
         unknown = [name for name in by_host if not name.endswith(BY_HOST)]
         if unknown:
-            known = "mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable, log"
+            known = "mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable, log, telemetry"
             raise UsageError(f"unknown option {unknown[0]!r}; the options are {known}")
         self.options = Options.checked(
             {
@@ -827,6 +838,7 @@ class Hooks:
                 "stop_limit": stop_limit,
                 "pausable": pausable,
                 "log": log,
+                "telemetry": telemetry,
                 **by_host,
             }
         )

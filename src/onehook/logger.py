@@ -41,6 +41,26 @@ def kept(request: Request, output: Output, options: Options, sources: str) -> st
             append(entry, options)
     except Exception as error:
         return f"this decision was not logged: {type(error).__name__}: {error}"
+    return wake(options.telemetry, entry["policy"], entry["time"]) if options.telemetry else ""
+
+
+AWAKE = 30  # seconds without a sign of life after which the process that sends the log is started again
+
+
+def wake(url: str, policy: str, now: str) -> str:
+    """Start what sends the log to a collector, unless it runs; see log/flusher.py. Returns what went wrong, or ""."""
+    try:
+        name = f"{log_folder()}/otlp-{sha256(f'{url} {policy}'.encode('utf-8', 'replace'))[:16]}"
+        try:
+            if os.stat(f"{name}.awake").st_mtime > time.time() - AWAKE:
+                return ""
+        except FileNotFoundError:
+            pass
+        from onehook.log.wake import start
+
+        start(name, url, policy, now)
+    except Exception as error:
+        return f"the log is not sent to {url}: {type(error).__name__}: {error}"
     return ""
 
 

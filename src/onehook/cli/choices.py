@@ -33,6 +33,10 @@ class Verb(click.Command):
             raise click.ClickException(str(error)) from None
 
 
+class VerbGroup(Verb, click.Group):
+    """A verb with verbs of its own. What is not one of them is an error."""
+
+
 def hosts_option(text: str, default: str = "", *aliases: str) -> Callable[[F], F]:
     """--hosts a,b --hosts c: the same spelling on every verb. The command gets a list of names."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onehook.cli.choices import F, Verb, json_option, log_options, print_json, selection
+from onehook.cli.choices import F, Verb, VerbGroup, json_option, log_options, print_json, selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +20,6 @@ _COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "a
 
 def _colour(result: str) -> str | None:
     return "magenta" if result.startswith("would ") else _COLOURS.get(result)
-
-
-class VerbGroup(Verb, click.Group):
-    """A verb with verbs of its own. What is not one of them is an error."""
 
 
 def filters(verb: str) -> Callable[[F], F]:

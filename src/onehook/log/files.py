@@ -21,10 +21,11 @@ def log_files(folder: str, ending: str = ".jsonl") -> list[str]:
         names = [name for name in os.listdir(folder) if name.endswith(ending) and name[:4].isdigit()]
     except OSError:
         return []
-    return [os.path.join(folder, name) for name in sorted(names, key=_order)]
+    return [os.path.join(folder, name) for name in sorted(names, key=order)]
 
 
-def _order(name: str) -> tuple[str, int]:
+def order(name: str) -> tuple[str, int]:
+    """By the name of a file: its day, and its part of that day."""
     part = name[11:].partition(".")[0]
     return name[:10], int(part) if part.isdigit() else 1
 
@@ -33,7 +34,7 @@ def next_file(name: str, today: str) -> str:
     """The file after this one: 2026-11-16.jsonl, and 2026-11-16.2.jsonl where that is too large."""
     if name[:10] != today:
         return log_file(today)
-    return f"{today}.{_order(name)[1] + 1}.jsonl"
+    return f"{today}.{order(name)[1] + 1}.jsonl"
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:

@@ -100,19 +100,23 @@ def following(places: dict[str, int], folder: str = "") -> Iterator[Entry]:
 
 
 def quiet_events(folder: str = "", since: str = "", until: str = "") -> Iterator[Quiet]:
-    first = epoch(since) if since else 0.0
-    last = epoch(until) if until else float("inf")
     for path in log_files(folder or log_folder(), ".quiet"):
         if _day(path) < since[:10] or (until and _day(path) > until[:10]):
             continue
         with open(path, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, 1):
-                try:
-                    at, agent, event, tool, ms, project = line.rstrip("\n").split(" ", 5)
-                    if first <= float(at) < last:
-                        yield Quiet(stamp(float(at)), agent, event, "" if tool == "-" else tool, float(ms), project, number)
-                except ValueError:  # half a line, of a process that was killed
-                    continue
+                quiet = quiet_of(line, number)
+                if quiet is not None and since <= quiet.time and (not until or quiet.time < until):
+                    yield quiet
+
+
+def quiet_of(line: str, number: int) -> Quiet | None:
+    """None for half a line, of a process that was killed."""
+    try:
+        at, agent, event, tool, ms, project = line.rstrip("\n").split(" ", 5)
+        return Quiet(stamp(float(at)), agent, event, "" if tool == "-" else tool, float(ms), project, number)
+    except ValueError:
+        return None
 
 
 def epoch(text: str) -> float:

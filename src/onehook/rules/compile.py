@@ -11,7 +11,7 @@ from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
 from onehook.policies.own_files import programs_of
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC, SELF
-from onehook.rules.keys import EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TOP, complain, line_of, problem_with
+from onehook.rules.keys import EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TELEMETRY, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, rank
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
 from onehook.rules.permissions import LISTS, parse_permission, suggestion
@@ -151,6 +151,8 @@ def _check_top(file: File) -> None:
     log = file.data.get("log")
     if isinstance(log, dict) and (found := problem_with(log, LOG)):
         raise file.wrong("log", 0, *found)
+    if found := problem_with(file.data.get("telemetry", {}), TELEMETRY):
+        raise file.wrong("telemetry", 0, *found)
     for table, keys in (("rule", RULE), ("exception", EXCEPTION)):
         for number, entry in file.tables(table):
             if found := problem_with(entry, keys, REQUIRED[table]):

@@ -33,6 +33,10 @@ TOP: dict[str, tuple[Any, str]] = {
     "stop_limit": ("number", "how often in a row a stop may be refused"),
     "pausable": ("boolean", "whether `onehook pause` holds for what this file says; by default not for the machine's own"),
     "log": ("log", 'whether decisions are logged; "required": no line in the log is an error; a table sets more'),
+    "telemetry": ("table", "where the log is sent"),
+}
+TELEMETRY: dict[str, tuple[Any, str]] = {
+    "otlp": ("string", "an OpenTelemetry collector: http://localhost:4318 (OTLP over HTTP) or grpc://localhost:4317"),
 }
 LOG: dict[str, tuple[Any, str]] = {
     "write": (Options.CHOICES["log"], "as log = ... without a table"),
@@ -157,6 +161,7 @@ def json_schema() -> dict[str, Any]:
     properties = schema["properties"]
     properties["permissions"] = _object_schema(PERMISSIONS)
     properties["log"]["anyOf"][1] = _object_schema(LOG)
+    properties["telemetry"] = _object_schema(TELEMETRY)
     properties["levels"] = {"type": "object", "additionalProperties": {"enum": list(LEVELS)}, "description": TOP["levels"][1]}
     properties["policies"] = {"type": "object", "additionalProperties": {"type": "object"}, "description": TOP["policies"][1]}
     properties["rule"]["items"] = _object_schema(RULE, REQUIRED["rule"])

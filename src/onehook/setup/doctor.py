@@ -49,8 +49,23 @@ def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterato
         yield from _examine_host(host, [file for file in files if file.host == host], machine, fire)
     yield from (Report("all agents", "", diagnosis) for diagnosis in _across(files, machine))
     yield from _since_install(files, hosts, machine)
+    yield from (Report("telemetry", "", diagnosis) for diagnosis in _telemetry())
     if not any(file.ours for file in files):
         yield Report("all agents", "", Diagnosis("fail", "no policy is installed on any agent", "onehook install POLICY"))
+
+
+def _telemetry() -> Iterator[Diagnosis]:
+    """Where the log is sent, and how much of it was not."""
+    from onehook.log.flusher import destinations
+
+    for one in destinations():
+        behind = one.behind()
+        if one.problem or behind:
+            waiting = f"{behind} line{'s' if behind != 1 else ''} of the log wait to be sent to {one.url}"
+            level = "warn" if one.problem else "note"
+            yield Diagnosis(level, f"{waiting}{f': {one.problem}' if one.problem else ''}", "onehook telemetry flush")
+        else:
+            yield Diagnosis("ok", f"the log is sent to {one.url}, {one.sent} lines by now")
 
 
 def _since_install(files: list[ConfigFile], hosts: list[str], machine: Machine) -> Iterator[Report]:
