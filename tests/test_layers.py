@@ -16,7 +16,7 @@ LAYERS = (
     ("onehook.__main__", "onehook.launch"),
     ("onehook.docgen",),
     ("onehook.cli",),
-    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint", "onehook.adapters"),
+    ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint", "onehook.adapters", "onehook.report"),
     ("onehook.runner", "onehook.recorder", "onehook.logger", "onehook.log"),
     ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),

@@ -21,6 +21,7 @@ VERBS = {
     "explain": "Show which rule decides about a command, and why.",
     "log": "Show what was decided, by which rule, and why.",
     "stats": "Count decisions by rule, agent, project, day or handler.",
+    "report": "Write the decision log as one page with charts, to show around.",
     "telemetry": "Show whether the log reaches its OpenTelemetry collector, or send it now.",
     "rules": "List the rules that are on, with their levels.",
     "test": "Check the examples of every rule.",

@@ -22,6 +22,7 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
 
     Nothing is run. Exits with 0 whatever the decision is.
     """
+    from onehook.report.story import held_on
     from onehook.rules.explain import explain
     from onehook.rules.load import layers_beside
 
@@ -51,25 +52,3 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
         click.echo(f"\nTo change it, edit [permissions] in {deciding.file}, line {deciding.line}.")
     elif explanation.deciding is not None:
         click.echo(f'\nTo change it, add to {path}:\n  [levels]\n  "{explanation.deciding.rule}" = "log"    # off, log, warn, ask or deny')
-
-
-def held_on(tool: str, decision: str) -> dict[str, list[str]]:
-    """What comes of a deny or an ask of this tool, with the agents where it does."""
-    from onehook.hostkit.reverse import sample
-    from onehook.hosts import wire_of
-    from onehook.lint.samples import inputs, mcp_call
-    from onehook.setup.plan import configurable
-    from onehook.testing.shots import Absent, rounds
-
-    found: dict[str, list[str]] = {}
-    for host in configurable() if decision in ("deny", "ask") else ():
-        given = mcp_call("mcp__x__x") if tool == "MCP" else inputs(tool, "https://x" if tool == "WebFetch" else "x", "x")
-        try:
-            caps = [wire_of(host).caps(call.event) for call in rounds(sample("PreToolUse", tool, **given), host)]
-        except Absent as absent:
-            found.setdefault(f"it {absent}", []).append(host)
-            continue
-        honoured = all(one[decision].kind == "honoured" for one in caps)
-        outcome = decision if honoured else "ask_fallback (default: deny), since it cannot ask" if decision == "ask" else "not honoured"
-        found.setdefault(outcome, []).append(host)
-    return found

@@ -145,15 +145,18 @@ def local_time(text: str) -> tuple[str, str]:
 @click.argument("id")
 @json_option
 def show(id: str, as_json: bool) -> None:
-    """Show all that is known of the decision ID (the end of an id is enough): who said what, how the command was read, which rules
-    match, and what comes of the decision on each agent."""
+    """Show all that is known of the decision ID (the end of an id is enough): what the agent sent, who said what, how the command was
+    read, which rules match, and what each agent is told in such a case."""
     from onehook.log.reader import find
+    from onehook.report.story import call_of, reason_of, story_of, told_to
 
     entry = find(id)
-    story = {**entry, **_explained(entry)}
+    story = {**entry, **story_of(entry), "answers": told_to(entry)}
     if as_json:
         print_json(story)
         return
+    from shlex import quote
+
     from onehook.log.reader import outcome
 
     day, clock = local_time(entry["time"])
@@ -170,6 +173,7 @@ def show(id: str, as_json: bool) -> None:
         ("approver", entry["approver"]),
         ("error", entry["error"]),
         ("reason", entry["reason"]),
+        ("sent", _sent(entry)),
     ):
         if value:
             click.echo(f"  {label:<9} {value}")
@@ -187,8 +191,27 @@ def show(id: str, as_json: bool) -> None:
         click.echo(f"  matches now: {finding['rule']} ({finding['record']}), {finding['file']}:{finding['line']}")
     for outcome_there, names in story["agents"].items():
         click.echo(f"  on {', '.join(names)}: {outcome_there}")
+    for agent, answer in story["answers"].items():
+        click.echo(f"    {agent} {'is' if entry['decision'] != 'none' else 'would be'} told: {_answer(answer, reason_of(entry))}")
     if entry["tool"] and entry["policy"].endswith(".toml"):
-        click.echo(f"\nTo try it again: onehook explain {_sample(entry)!r} --rules {entry['policy']}")
+        click.echo(f"\nTo try it again: onehook explain {quote(call_of(entry))} --rules {quote(entry['policy'])}")
+
+
+def _sent(entry: Entry) -> str:
+    """The payload, if the log keeps them."""
+    import json
+
+    content = entry.get("content")
+    return json.dumps(content) if content else "not kept; [log] content = true in the policy keeps payloads, with credentials masked"
+
+
+def _answer(answer: dict[str, Any], reason: str) -> str:
+    """An answer in one line; the reason, which is in it up to three times, as <reason>."""
+    import json
+
+    stdout = answer["stdout"].replace(json.dumps(reason), "<reason>") if reason else answer["stdout"]
+    stderr = f"stderr {answer['stderr'].replace(reason or ' ', '<reason>' if reason else ' ')}" if answer["stderr"] else ""
+    return ", ".join(filter(None, [stdout, stderr, f"exit code {answer['exit_code']}"]))
 
 
 def _paused(pause: dict[str, Any] | None) -> str:
@@ -196,50 +219,6 @@ def _paused(pause: dict[str, Any] | None) -> str:
         return ""
     reason = f": {pause['reason']}" if pause["reason"] else ""
     return f"{', '.join(pause['rules']) or 'everything'} until {local_time(pause['until'])[1]}{reason}"
-
-
-def _explained(entry: Entry) -> dict[str, Any]:
-    """What the rules say of it today, and what comes of the decision on each agent."""
-    from onehook.cli.explain import held_on
-    from onehook.core import OnehookError
-
-    story: dict[str, Any] = {"policy_now": "which cannot be read now", "parts": [], "findings": [], "agents": {}}
-    if entry["event"] == "PreToolUse" and entry["tool"]:
-        story["agents"] = held_on(entry["tool"], entry["decision"])
-    try:
-        now, table = _policy_now(entry["policy"])
-    except (OnehookError, OSError):
-        return story
-    story["policy_now"] = "the same as now" if now == entry["policy_hash"] else "which was changed since"
-    if table is not None and entry["event"] == "PreToolUse" and entry["subject"]:
-        from onehook.rules.explain import explained, sample_event
-
-        told_now = explained(table, sample_event(_sample(entry), entry["project"]))
-        story.update(parts=told_now.parts, findings=[finding.to_dict() for finding in told_now.findings])
-    return story
-
-
-def _policy_now(path: str) -> tuple[str, Any]:
-    """The hash of a policy as it is, and its compiled rules if it has any."""
-    from onehook.logger import hash_of_file
-    from onehook.policy import holds_rules, is_manifest
-
-    with open(path, "rb") as file:
-        source = file.read()
-    if is_manifest(path) and holds_rules(source):
-        from onehook.rules.load import load_rules
-
-        table = load_rules(path).table
-        return table.header["hash"], table
-    return hash_of_file(path), None
-
-
-def _sample(entry: Entry) -> str:
-    """As `onehook explain` takes it."""
-    tool, subject = entry["tool"], entry["subject"]
-    if tool == "MCP":
-        return f"mcp__{subject.replace('.', '__', 1)}"
-    return str(subject) if tool == "Bash" else f"{tool}({subject.partition(', ')[0]})"
 
 
 @command.command("verify", cls=Verb)

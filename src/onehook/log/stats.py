@@ -57,7 +57,7 @@ def counted(line: bytes) -> Counted | None:
     for mark in _MARKS:
         at.append(line.find(mark, at[-1]))
     if -1 in at or not line.endswith(b"}\n"):
-        return _counted(parsed(line))
+        return _parsed(line)
     try:
         return Counted(
             line[at[1] + 11 : at[1] + 35].decode("ascii"),
@@ -71,12 +71,15 @@ def counted(line: bytes) -> Counted | None:
             line[at[11] + 11 : at[11] + 15] != b"null" or line[at[12] + 14 : at[12] + 18] != b"null",
         )
     except Exception:
-        return _counted(parsed(line))
+        return _parsed(line)
 
 
-def _counted(entry: Entry | None) -> Counted | None:
-    if entry is None:
-        return None
+def _parsed(line: bytes) -> Counted | None:
+    entry = parsed(line)
+    return fields_of(entry) if entry is not None else None
+
+
+def fields_of(entry: Entry) -> Counted:
     return Counted(
         entry["time"], entry["agent"], entry["project"], entry["decision"], entry["would"], entry["by"], bool(entry["error"]), entry["ms"],
         bool(entry["pause"] or entry["approver"]),
@@ -92,6 +95,15 @@ class Times:
     def add(self, ms: float) -> None:
         step = int(log(ms) / _STEP) if ms > 0.01 else -230
         self.counts[step] = self.counts.get(step, 0) + 1
+
+    def bins(self, steps: int) -> list[tuple[float, float, int]]:
+        """Milliseconds from, to, and how many; each bin as wide as so many steps."""
+        wide: dict[int, int] = {}
+        for step, count in self.counts.items():
+            wide[step // steps] = wide.get(step // steps, 0) + count
+        first, last = min(wide, default=0), max(wide, default=-1)
+        edges = [float(f"{exp(number * steps * _STEP):.4g}") for number in range(first, last + 2)]
+        return [(edges[at], edges[at + 1], wide.get(first + at, 0)) for at in range(last + 1 - first)]
 
     def percentile(self, share: float) -> float | None:
         left = sum(self.counts.values()) * share
@@ -152,9 +164,14 @@ class Tally:
     def __init__(self, ways: Iterable[str]) -> None:
         self.total = Group("all")
         self.groups: dict[str, dict[str, Group]] = {way: {} for way in ways}
+        self.authors: dict[str, Entry] = {}  # an example of what each rule and handler said, by its name
 
-    def group(self, way: str, name: str) -> Group:
-        return self.groups[way].setdefault(name, Group(name))
+    def group(self, way: str, name: str, by: list[Entry] | None = None) -> Group:
+        groups = self.groups[way]
+        if name not in groups:
+            groups[name] = Group(name)
+            self.authors.update({one["name"]: one for one in by or () if one["name"] == name})
+        return groups[name]
 
     def ordered(self, way: str) -> list[dict[str, Any]]:
         """The groups with the most denials first; days in order."""
@@ -184,7 +201,7 @@ def tally(
             found.total.add(one)
             for way in ways:
                 for name in keys_of(one, way):
-                    found.group(way, name).add(one)
+                    found.group(way, name, one.by).add(one)
     for quiet in filter(wanted, quiet_events(folder, since, until)):
         named = {"day": quiet.time[:10], "agent": quiet.agent, "project": quiet.project}
         for each in [found.total, *(found.group(way, named[way]) for way in ways if way in named)]:
