@@ -2,6 +2,7 @@
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
 # make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm, 3.4 GB in the cache folder)
+# make charts the report's charts library, anew from npm
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -13,7 +14,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
-.PHONY: test check demo prove bench lint types tests lock clean
+.PHONY: test check demo prove bench lint types tests lock charts clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -31,10 +32,14 @@ types: $(READY)
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-tests: $(READY)
+tests: $(READY) .browser/ready
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --ignore=tests/live
 
 test: lint types tests
+
+# For the tests of the report. Without npm's registry they are skipped, and say so.
+.browser/ready: tests/report/package-lock.json $(READY)
+	-$(BIN)/python tests/report/browser.py && touch $@
 
 # Tests that start no agent, no launcher and no type checker, and draw few random examples.
 FAST := tests/hosts/test_cases.py tests/hosts/test_wires.py tests/hosts/test_captures.py tests/test_core.py tests/test_layers.py \
@@ -60,8 +65,12 @@ bench: $(READY) .bench/ready
 	npm install --silent --ignore-scripts --no-fund --no-audit --prefix .bench bun@1.4.4
 	@touch $@
 
+# The charts library of the report, from the versions in charts/package-lock.json: the same lock file gives the same bytes.
+charts:
+	cd charts && npm ci --silent --ignore-scripts --no-fund --no-audit && node build.mjs ../src/onehook/report/vendor
+
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) .bench .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench .browser charts/node_modules .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

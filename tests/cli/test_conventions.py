@@ -79,7 +79,7 @@ JSON = {
     "trust": ("trust --rules rules.toml --revoke --json", 0, {"file", "trusted", "was_trusted"}),
 }
 # They write files, serve, pass on what something else prints, or are for a person only.
-NOT_FOR_SCRIPTS = {"init", "model", "record", "run", "pause"}
+NOT_FOR_SCRIPTS = {"init", "model", "record", "run", "pause", "report"}
 
 
 @pytest.mark.parametrize("verb", JSON)

@@ -1,4 +1,4 @@
-"""What the report shows, as one JSON value. The figures are those of `onehook stats`, over the whole log; single events are bounded in number."""
+"""What the report shows, as one JSON value. The figures are those of `onehook stats`; of single events, there are the newest."""
 
 from __future__ import annotations
 

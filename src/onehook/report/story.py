@@ -17,7 +17,7 @@ def story_of(entry: Entry) -> dict[str, Any]:
         story["agents"] = held_on(entry["tool"], said_by(entry))
     try:
         now, table = _policy_now(entry["policy"])
-    except (OnehookError, OSError):
+    except (OnehookError, OSError, ValueError):  # ValueError: a name that no file can have
         return story
     story["policy_now"] = "the same as now" if now == entry["policy_hash"] else "which was changed since"
     if table is not None and entry["event"] == "PreToolUse" and entry["subject"]:

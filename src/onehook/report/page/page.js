@@ -129,32 +129,35 @@
   }
 
   function timeChart(width) {
-    const [height, left, bottom, top] = [230, 34, 24, 22];
+    const [height, left, bottom, top] = [240, 34, 24, 34];
     const bins = data.times;
     const x = d3.scaleLog().domain([bins[0][0], bins[bins.length - 1][1]]).range([left, width]);
     const y = d3.scaleLinear().domain([0, Math.max(...bins.map((bin) => bin[2]))]).nice(4).range([height - bottom, top]);
     const told = ["p50", "p95", "p99"].map((name) => `${name} ${ms(data.total[name])}`).join(", ");
     const svg = svgOf(width, height, { role: "img", "aria-label": `Distribution of ${many(data.total.events, "event")} by milliseconds: ${told}` });
     svg.append("g").attr("class", "axis").attr("transform", `translate(${left},0)`).call(d3.axisLeft(y).ticks(4).tickFormat(count).tickSize(left - width));
-    const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 100000].filter((step) => step >= x.domain()[0] && step <= x.domain()[1]);
+    let end = -Infinity;
+    const apart = (step) => x(step) >= left && x(step) <= width && x(step) - end > 46 && ((end = x(step)), true);
+    const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 100000].filter(apart);
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - bottom})`).call(d3.axisBottom(x).tickValues(steps).tickFormat((step) => (step < 1000 ? `${step} ms` : `${step / 1000} s`)).tickSize(4));
     for (const [from, to, number] of bins) {
       svg.append("rect").attr("class", "time").attr("x", x(from) + 1).attr("width", Math.max(1, x(to) - x(from) - 2)).attr("y", y(number)).attr("height", y(0) - y(number)).attr("rx", 2)
         .attr("data-tip", `${ms(from)} to ${ms(to)}: ${many(number, "event")}`);
     }
-    let before = -Infinity;
+    let [before, raised] = [-Infinity, false];
     for (const name of ["p50", "p95", "p99"]) {
       const at = Math.min(Math.max(x(data.total[name]), left), width);
+      raised = at - before < 30 && !raised; // a label beside another one is above it
+      before = at;
       const mark = svg.append("g").attr("class", "mark");
-      mark.append("line").attr("x1", at).attr("x2", at).attr("y1", top - 4).attr("y2", height - bottom);
-      if (at - before > 30) mark.append("text").attr("x", at).attr("y", 12).attr("text-anchor", "middle").text(name);
-      before = at - before > 30 ? at : before;
+      mark.append("line").attr("x1", at).attr("x2", at).attr("y1", raised ? 14 : top - 6).attr("y2", height - bottom);
+      mark.append("text").attr("x", at).attr("y", raised ? 10 : top - 10).attr("text-anchor", "middle").text(name);
     }
     return svg.node();
   }
 
   /** A thin stacked bar, beside figures that say the same. */
-  function thinBar(row, kinds, largest, width = 150) {
+  function thinBar(row, kinds, largest, width = 120) {
     const svg = svgOf(width, 12, { "aria-hidden": true });
     const x = d3.scaleLinear().domain([0, largest]).range([0, width]);
     for (const one of d3.stack().keys(kinds)([row])) svg.append("rect").attr("class", `k-${one.key}`).attr("x", x(one[0][0])).attr("width", x(one[0][1]) - x(one[0][0])).attr("height", 12).attr("rx", 2);
@@ -225,8 +228,8 @@
     put("observe",
       make("p", {}, `${many(data.total.would_deny, "call")} went through that the policy denies. In mode "enforce" the agents would have been stopped.`),
       shortTable(5, "What observe mode would have blocked", found, [
-        ["Rule", (rule) => [ruleButton(rule, { decision: "would_deny" })], "w-project"], ["For example", (rule) => [make("code", {}, example(rule))]],
-        ["Would deny", (rule) => count(rule.would_deny), "n"], ["Share", (rule) => thinBar(rule, ["would_deny"], largest, 110), "bars"],
+        ["Rule", (rule) => [ruleButton(rule, { decision: "would_deny" })], "w-observed"], ["For example", (rule) => [make("code", {}, example(rule))]],
+        ["Would deny", (rule) => count(rule.would_deny), "n"], ["Share", (rule) => thinBar(rule, ["would_deny"], largest), "bars"],
       ]));
   }
 
@@ -247,8 +250,7 @@
   function times() {
     if (!data.times.length) return put("times", nothing("No event in this time."));
     const names = ["p50", "p95", "p99"];
-    const words = { p50: "half are faster", p95: "95 of 100", p99: "99 of 100" };
-    put("times", make("div", { class: "chips" }, ...names.map((name) => make("div", {}, make("b", {}, ms(data.total[name])), make("span", {}, `${name}: ${words[name]}`)))));
+    put("times", make("div", { class: "chips" }, ...names.map((name) => make("div", {}, make("b", {}, ms(data.total[name])), make("span", {}, name)))));
     chart(byId("times"), timeChart);
     byId("times").append(behind(
       table("Milliseconds by agent", data.by_agent, [["Agent", (agent) => agent.name], ...names.map((name) => [name, (agent) => ms(agent[name]), "n"])]),
