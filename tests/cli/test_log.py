@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -11,11 +13,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from harness import ANY, HOSTS, fire, tool_payload
-from test_logger import entry_of
+from test_logger import entry_of, logged
 
 from onehook.cli import main
 from onehook.core import Options
-from onehook.log.reader import log_folder, newest
+from onehook.log.reader import log_folder
 from onehook.logger import append, stamp
 
 RULE = {"kind": "rule", "name": "git.push-force", "pack": "git", "file": "/p/onehook.toml", "line": 3, "said": "deny", "reason": "no force"}
@@ -113,19 +115,34 @@ def test_show_tells_the_whole_story(tmp_path):
     rules = tmp_path / "onehook.toml"
     rules.write_text('packs = ["git"]\n')
     fire(rules, tool_payload(ANY, "sudo git push --force"), "--host", ANY)
-    entry = newest(1, lambda entry: True)[0]
+    (entry,) = logged()
     shown = run("log", "show", entry["id"][-6:])
     for text in (
         "deny: sudo git push --force", f"deny by the rule git.push-force, {rules}:1", "the same as now",
         "read as: git push --force (through sudo)",
+        "sent      not kept;", f"{ANY} is told: ", "<reason>",
         "matches now: git.push-force (deny)", f"on {', '.join(HOSTS[:2])}", f"onehook explain 'sudo git push --force' --rules {rules}",
     ):  # fmt: skip
         assert text in shown, shown
     story = json.loads(run("log", "show", entry["id"], "--json"))
     assert story["findings"][0]["rule"] == "git.push-force" and story["id"] == entry["id"]
+    assert set(HOSTS[:2]) <= set(story["answers"]) and all(entry["reason"] in json.dumps(answer) for answer in story["answers"].values())
     rules.write_text('packs = ["docker"]\n')
     changed = run("log", "show", entry["id"])
     assert "which was changed since" in changed and "matches now" not in changed
+
+
+def test_show_has_what_the_agent_sent_and_what_would_have_been_told(tmp_path):
+    """Of an observed denial, with a log that keeps payloads."""
+    rules = tmp_path / "onehook.toml"
+    rules.write_text('mode = "observe"\npacks = ["git"]\n[log]\ncontent = true\n')
+    fire(rules, tool_payload(ANY, "git push --force # it's \u00fc"), "--host", ANY)
+    (entry,) = logged()
+    shown = run("log", "show", entry["id"])
+    assert f"sent      {json.dumps(entry['content'])}" in shown and "git push --force" in json.dumps(entry["content"])
+    assert f"on {', '.join(HOSTS[:2])}" in shown and f"    {ANY} would be told: " in shown
+    (again,) = re.findall("To try it again: (onehook .*)", shown)
+    assert json.loads(run(*shlex.split(again)[1:], "--json"))["findings"][0]["rule"] == "git.push-force"
 
 
 def test_verify_exits_with_1_for_a_log_that_was_changed(log):

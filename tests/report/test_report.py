@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 from harness import ANY, HOSTS, fire, tool_payload
 from report.hostile import HOSTILE, hostile_entry
-from test_logger import entry_of
+from test_logger import entry_of, logged
 
 from onehook.cli import main
 from onehook.core import Options
-from onehook.log.reader import log_folder
+from onehook.log.reader import log_folder, quiet_events
 from onehook.logger import append, stamp
 from onehook.report import page as pages
 
@@ -54,6 +54,9 @@ def test_real_events_of_two_agents_are_counted_and_told(tmp_path):
     for host in HOSTS[:2]:
         fire(rules, tool_payload(host, "sudo git push --force"), "--host", host)
         fire(rules, tool_payload(host, "ls"), "--host", host)
+    logged(2)
+    while len(list(quiet_events())) < 2:  # written after the answer, too
+        time.sleep(0.02)
     data = report()
     stats = json.loads(CliRunner().invoke(main, ["stats", "--since", "30d", "--json"]).output)
     assert data["total"] == stats["total"] and data["total"]["denied"] == 2 and data["total"]["events"] == 4

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 from datetime import date, timedelta
 from typing import Any
 
 from onehook.log.reader import Entry, newest, outcome, selected
 from onehook.log.stats import fields_of, marks_of, tally
-from onehook.report.story import story_of
+from onehook.report.story import policy_now, story_of
 
 WAYS = ("day", "agent", "rule", "handler", "project")
 _BIN = 12  # steps of 2 %: each bar of the latency chart is 27 % wider than the one before
@@ -58,13 +59,14 @@ def _events(most: int, wanted: Callable[[Entry], bool], since: str, folder: str)
     entries = newest(most + 1, lambda entry: entry["agent"] != "onehook" and wanted(entry), folder, since)
     contexts: dict[str, int] = {}
     told: list[dict[str, Any]] = []
+    read = functools.cache(policy_now)
     rows = []
     for entry in entries[-most:] if most else []:
         shared = {name: entry[name] for name in _SHARED}
         key = repr(shared)
         if key not in contexts:
             contexts[key] = len(told)
-            told.append({**shared, "outcome": outcome(entry), "marks": marks_of(fields_of(entry)), "story": _short(story_of(entry))})
+            told.append({**shared, "outcome": outcome(entry), "marks": marks_of(fields_of(entry)), "story": _short(story_of(entry, read))})
         rows.append([*(entry[name] for name in _OWN), contexts[key]])
     return {"events": rows[::-1], "contexts": told, "older": len(entries) > most}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from onehook.core import OnehookError, Options, Response
@@ -11,12 +11,28 @@ from onehook.log.reader import Entry
 from onehook.testing.shots import Absent, Round
 
 
-def story_of(entry: Entry) -> dict[str, Any]:
+def policy_now(path: str) -> tuple[str, Any]:
+    """The hash of a policy as it is, and its compiled rules if it has any."""
+    from onehook.logger import hash_of_file
+    from onehook.policy import holds_rules, is_manifest
+
+    with open(path, "rb") as file:
+        source = file.read()
+    if is_manifest(path) and holds_rules(source):
+        from onehook.rules.load import load_rules
+
+        table = load_rules(path).table
+        return table.header["hash"], table
+    return hash_of_file(path), None
+
+
+def story_of(entry: Entry, read: Callable[[str], tuple[str, Any]] = policy_now) -> dict[str, Any]:
+    """What is known of a decision beside its line. `read`: policy_now, or one that remembers what it has read."""
     story: dict[str, Any] = {"policy_now": "which cannot be read now", "parts": [], "findings": [], "agents": {}}
     if entry["event"] == "PreToolUse" and entry["tool"]:
         story["agents"] = held_on(entry["tool"], said_by(entry))
     try:
-        now, table = _policy_now(entry["policy"])
+        now, table = read(entry["policy"])
     except (OnehookError, OSError, ValueError):  # ValueError: a name that no file can have
         return story
     story["policy_now"] = "the same as now" if now == entry["policy_hash"] else "which was changed since"
@@ -45,22 +61,6 @@ def call_of(entry: Entry) -> str:
     if tool == "MCP":
         return f"mcp__{subject.replace('.', '__', 1)}"
     return str(subject) if tool == "Bash" else f"{tool}({subject.partition(', ')[0]})"
-
-
-@functools.lru_cache(maxsize=64)
-def _policy_now(path: str) -> tuple[str, Any]:
-    """The hash of a policy as it is, and its compiled rules if it has any."""
-    from onehook.logger import hash_of_file
-    from onehook.policy import holds_rules, is_manifest
-
-    with open(path, "rb") as file:
-        source = file.read()
-    if is_manifest(path) and holds_rules(source):
-        from onehook.rules.load import load_rules
-
-        table = load_rules(path).table
-        return table.header["hash"], table
-    return hash_of_file(path), None
 
 
 def _calls(tool: str, subject: str = "x") -> Iterator[tuple[str, list[Round] | Absent]]:
