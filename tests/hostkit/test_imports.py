@@ -24,5 +24,9 @@ def test_joined_names_are_split_in_every_way():
 
 def test_patterns():
     assert patterns_of("^a$|b") == ["a", "*b*"]
+    assert patterns_of("^(a|b)$") == ["a", "b"]
+    assert patterns_of(".*(a|b).*") == ["*a*", "*b*"]
+    assert patterns_of("mcp__(?:x|y)__get.*", whole=True) == ["mcp__x__get*", "mcp__y__get*"]
+    assert patterns_of("(a|b)*") is patterns_of("(a|b)+c") is patterns_of("(a|b)(c|d)") is patterns_of("x|(a|b)") is None
     assert command_patterns("git push|rm -rf") == ["*git push*", "*rm -rf*"]
     assert command_patterns(r"rm\s+-rf") is None

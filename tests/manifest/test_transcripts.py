@@ -186,3 +186,14 @@ def test_a_script_below_a_folder_that_the_command_itself_names_is_looked_into(tm
     assert mentions([run.format(folder=tmp_path)], "/", {"HERE": str(tmp_path)})
     (tmp_path / "a.sh").write_text("true\n")
     assert not mentions([run.format(folder=tmp_path)], "/", {"HERE": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("helper", "found"),
+    [("b.js", True), ("lib/b.js", True), ("lib/b.md", False), ("lib/more/b.js", False), ("node_modules/b.js", False)],
+)
+def test_a_script_next_to_the_one_that_is_started_is_looked_into(tmp_path, helper, found):
+    (tmp_path / "a.sh").write_text('node "$(dirname "$0")"/lib/b.js\n')
+    (tmp_path / helper).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / helper).write_text("// transcript_path\n")
+    assert mentions(["sh a.sh"], str(tmp_path), {}) is found

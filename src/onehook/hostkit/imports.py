@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NO_LIMIT = 100  # for an agent that never ends a loop of refused stops: more than one that ends by itself needs
 _ANY = (None, "", "*", ".*")
 _ELSEWHERE = (*TOOLS, "MultiEdit", "NotebookEdit")
-_GROUP = re.compile(r"(\^?)\((?:\?:)?([^()]*)\)(\$?)")
+_GROUP = re.compile(r"([^()|]*)\((?:\?:)?([^()]*)\)(?![*+?{])([^()|]*)")  # the only one, without a repetition
 _NAME = re.compile(r"[A-Za-z0-9_:*-]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _RELATIVE = re.compile(r"""(?:^|[\s;&|(=<>'"])(?:\.{1,2}/|(?:[\w.-]+/)+[\w.-])""")

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
 _MAX = 1 << 20
 _SIBLINGS = 40
+_NEVER = ("node_modules", "__pycache__")
 _SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1")
 
 
 def mentions(words: Sequence[str], folder: str, variables: Mapping[str, str], word: bytes = b"transcript") -> bool:
-    """Whether the command, a script that it starts, or a script beside that one has this word in it."""
+    """Whether the command, a script that it starts, or a script near that one has this word in it."""
     if any(word.decode() in part for part in words):
         return True
     return any(_holds(path, word) for script in _files(words, folder, variables) for path in (script, *_beside(script)))
@@ -56,11 +57,25 @@ def _expanded(word: str, variables: Mapping[str, str]) -> str:
 
 
 def _beside(script: str) -> list[str]:
-    folder = os.path.dirname(script)
+    """The scripts in its folder, then those in the folders there: `lib`, `utils`, ..."""
     if not script.endswith(_SCRIPTS):
         return []
-    names = [name for name in sorted(os.listdir(folder)) if name.endswith(_SCRIPTS)]
-    return [os.path.join(folder, name) for name in names[:_SIBLINGS] if os.path.join(folder, name) != script]
+    found, below = _scripts_in(os.path.dirname(script))
+    for folder in below:
+        if len(found) > _SIBLINGS:
+            break
+        found += _scripts_in(folder)[0]
+    return [path for path in found[: _SIBLINGS + 1] if path != script]
+
+
+def _scripts_in(folder: str) -> tuple[list[str], list[str]]:
+    """The scripts and the folders in a folder."""
+    try:
+        entries = sorted(os.scandir(folder or "."), key=lambda entry: entry.name)
+    except OSError:
+        return [], []
+    scripts = [entry.path for entry in entries if entry.name.endswith(_SCRIPTS)]
+    return scripts, [entry.path for entry in entries if entry.name not in _NEVER and not entry.name.startswith(".") and entry.is_dir()]
 
 
 def _holds(path: str, word: bytes) -> bool:
