@@ -115,6 +115,7 @@ def test_other_dialects_have_such_hooks(tmp_path, speaks, event, field):
 
 def test_the_place_of_the_arguments():
     assert with_arguments("a $ARGUMENTS b $ARGUMENTS", "{}") == "a {} b {}"
+    assert with_arguments("a $ARGUMENTS[1] b", "{\\d}") == "a {\\d} b"
     assert with_arguments("a", "{}") == "a\n\nARGUMENTS: {}"
 
 

@@ -136,3 +136,25 @@ def test_a_command_keeps_the_shell_of_its_agent(repo, host, path, event, shell):
     assert run(repo, "--from", host).exit_code == 0
     (registration,) = load_policy(str(repo / "onehook.toml")).registrations
     assert (registration.handler.run, registration.handler.shell) == ("jq .", shell)
+
+
+@pytest.mark.parametrize(("run", "note"), [
+    ("tail -n1 $(jq -r .transcript_path)", True), ('"$CLAUDE_PROJECT_DIR"/hooks/stop.sh', True), ("true", False),
+])  # fmt: skip
+def test_hooks_that_read_the_transcript_are_noted_for_agents_without_one(repo, run, note):
+    (repo / "hooks").mkdir()
+    (repo / "hooks" / "stop.sh").write_text("jq -r .transcript_path\n")
+    written(repo, ".claude/settings.json", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": run}]}]}})
+    said = run_output(repo)
+    assert ("1 of these hooks reads the transcript; on Cursor, " in said) is note
+
+
+def test_a_word_of_the_payload_is_a_loss(repo):
+    prompt = {"type": "prompt", "prompt": "Is $ARGUMENTS[1] safe?"}
+    written(repo, ".claude/settings.json", {"hooks": {"PreToolUse": [{"hooks": [prompt]}]}})
+    done = run(repo, "--from", "claude", "--model", "anthropic:m")
+    assert "$ARGUMENTS[...] in its prompt is replaced by the whole payload" in done.output
+
+
+def run_output(repo):
+    return " ".join(run(repo, "--from", "claude").output.split())

@@ -193,6 +193,8 @@ def take_prompt(hook: Borrowed, handler: Mapping[str, Any], judged: Container[st
     hook.continue_on_block = handler.get("continueOnBlock") is True
     if hook.agent:
         hook.losses.append("its model can read, search and list the files of the project, but cannot use other tools")
+    if "$ARGUMENTS[" in prompt:
+        hook.losses.append("$ARGUMENTS[...] in its prompt is replaced by the whole payload, not by one word of it")
     if "model" in handler:
         hook.losses.append(f"its model {handler['model']!r} is not carried over: [model] names the one that judges")
     return ""

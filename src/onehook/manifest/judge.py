@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -75,10 +76,9 @@ def judged(asked: dict[str, Any], payload: str, deadline: float) -> dict[str, An
 
 
 def with_arguments(prompt: str, payload: str) -> str:
-    """The prompt with the payload in the place of $ARGUMENTS, or behind it."""
-    if "$ARGUMENTS" in prompt:
-        return prompt.replace("$ARGUMENTS", payload)
-    return f"{prompt}\n\nARGUMENTS: {payload}"
+    """The prompt with the payload in the place of $ARGUMENTS, or behind it. So is $ARGUMENTS[0]: a payload has no words to count."""
+    text, places = re.subn(r"\$ARGUMENTS(?:\[\d+\])?", lambda _: payload, prompt)
+    return text if places else f"{prompt}\n\nARGUMENTS: {payload}"
 
 
 def _verdict(said: str) -> dict[str, Any]:

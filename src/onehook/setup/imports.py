@@ -12,7 +12,9 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, UsageError
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, shortened
 from onehook.hostkit.permissions import Listed
+from onehook.hostkit.reverse import sample
 from onehook.hosts import GUESTS, HOSTS, guest, having, load, wire_of
+from onehook.manifest.mentions import mentions
 from onehook.manifest.needs import tells_type
 from onehook.places import state_folder
 from onehook.setup import plugins
@@ -220,7 +222,7 @@ def _absences(carried: list[Taken]) -> list[str]:
             where = ", ".join(titles)
             fires = f"fires with {stand_in} on {where}: there is no such event there, and a decision has no effect"
             notes.append(f"{name} {fires}" if stand_in else f"{name} does not fire on {where}: there is no such event there")
-    return [*notes, *_unknowable(carried)]
+    return [*notes, *_unknowable(carried), *_without_transcripts(carried)]
 
 
 def _unknowable(carried: list[Taken]) -> list[str]:
@@ -233,6 +235,22 @@ def _unknowable(carried: list[Taken]) -> list[str]:
         silent = [config_of(host).TITLE for host in configurable() if not wire_of(host).SKILLS]
         notes.append(f"the hooks of {skill!r} do not fire on {', '.join(silent)}: no event tells there that a skill starts")
     return notes
+
+
+def _without_transcripts(carried: list[Taken]) -> list[str]:
+    """A note about agents whose transcripts cannot be read, if hooks are carried over that read one."""
+    reading = sum(_reads_transcript(taken) for taken in carried)
+    where = ", ".join(config_of(host).TITLE for host in configurable() if host not in having("transcripts"))
+    said = f"{reading} of these hooks {'reads' if reading == 1 else 'read'} the transcript"
+    return [f"{said}; on {where} it holds only what the event itself tells"] if reading and where else []
+
+
+def _reads_transcript(taken: Taken) -> bool:
+    if taken.hook.prompt or taken.host not in having("transcripts"):
+        return False
+    project, run = str(taken.place.root), taken.hook.run
+    variables = load(taken.host, "reverse").variables(sample("Stop", cwd=project), project)
+    return mentions([run] if isinstance(run, str) else run, project, {**variables, "ONEHOOK_PROJECT_DIR": project})
 
 
 def _stand_in(host: str, event: str, source: str) -> str:
