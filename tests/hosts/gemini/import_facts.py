@@ -65,7 +65,7 @@ MATCHERS = [
         ("^mcp_.*", ["MCP"]), ("mcp_.*", ["read_mcp_resource", "list_mcp_resources", "MCP"]), ("^foo.*", None),
         ("mcp", ["read_mcp_resource", "list_mcp_resources", "MCP"]), ("read_many_files", ["read_many_files"]),
         ("^mcp_github_create_issue$", ["mcp__github__create_issue", "mcp__github_create__issue"]), ("(replace|glob)", ["Edit", "Glob"]),
-        (".+", []), ("save_memory", ["save_memory"]), ("no.*thing", None), ("a(b)", None), ("mcp_.*_x", None), ("[", None),
+        (".+", []), ("save_memory", ["save_memory"]), ("no.*thing", None), ("a(b)+", None), ("mcp_.*_x", None), ("[", None),
     ]  # fmt: skip
 UNITS = [(1500, 1.5), (None, 60)]
 UNUSABLE = [({"command": "ls $GEMINI_PLANS_DIR"}, "GEMINI_PLANS_DIR"), ({"env": {"A": 1}}, "not a table of strings")]
