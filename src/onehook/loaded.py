@@ -17,10 +17,15 @@ def loaded_by(policy: str) -> list[str]:
 
     Packages are not among them, nor what a program reads. A file that cannot be read is listed, and ends the search there.
     """
+    return list(named_by(policy))
+
+
+def named_by(policy: str) -> dict[str, bool]:
+    """The same, each with whether it is named by its full path, so that it is the same file for a copy of the policy."""
     first = os.path.abspath(policy)
     if not is_manifest(first):
-        return modules_of(first)
-    found, waiting = [first], [first]
+        return dict.fromkeys(modules_of(first), False)
+    found, waiting = {first: False}, [first]
     while waiting:
         here = waiting.pop()
         folder = os.path.dirname(here)
@@ -29,10 +34,13 @@ def loaded_by(policy: str) -> list[str]:
         for name in [extended] if isinstance(extended, str) else extended:
             path = os.path.normpath(os.path.join(folder, name))
             if path not in found:
-                found.append(path)
                 waiting.append(path)
+            found[path] = found.get(path, False) or os.path.isabs(name)
         for hook in data.get("hook", []):
-            found += [path for path in programs_of(hook.get("run", ()), folder) if path not in found]
+            run = hook.get("run", ())
+            in_full = [word for word in (run.split() if isinstance(run, str) else run) if os.path.isabs(word.strip("'\""))]
+            outside = programs_of(in_full, folder)
+            found.update((path, found.get(path, False) or path in outside) for path in programs_of(run, folder))
     return found
 
 

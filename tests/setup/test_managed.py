@@ -147,20 +147,134 @@ def test_another_user_can_run_it_and_change_nothing_of_it(system: Path) -> None:
 
 
 @ROOT_ONLY
-@pytest.mark.parametrize("what", ["policy", "module", "folder", "python"])
+@pytest.mark.parametrize("what", ["python", "config", "config's folder", "folder of copies"])
 def test_what_users_can_change_is_refused_with_what_to_do(system: Path, what: str) -> None:
-    policy = system / "etc" / "policy.py"
-    beside = policy.with_name("helper.py")
-    beside.write_text("")
     python = system / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    target = {"policy": policy, "module": beside, "folder": policy.parent, "python": python}[what]
+    config = system / "system" / "etc" / "claude-code" / "managed-settings.json"
+    copies = system / "system" / "opt" / "onehook"
+    for folder in (config.parent, copies):
+        folder.mkdir(parents=True)
+    config.write_text("{}")
+    target = {"python": python, "config": config, "config's folder": config.parent, "folder of copies": copies}[what]
     os.chown(target, 1000, 1000)
+    os.chown(system / "etc" / "policy.py", 1000, 1000)
     output = " ".join(install(system, *(["--python", str(python)] if what == "python" else []), code=2).split())
-    assert f"can be changed by others than root (because of {target})" in output
-    assert ("sudo install -D -m 644" in output) is (what != "python") and ("--python" in output) is (what == "python")
+    assert "can be changed by others than root" in output and str(target) in output
+    assert ("chown root: " in output) is (what != "python") and ("--python" in output) is (what == "python")
+    assert config.read_text() == "{}" and not list(copies.iterdir())
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    return {str(path): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
+@ROOT_ONLY
+def test_a_policy_of_a_user_is_copied_with_all_that_it_imports_and_uninstall_gives_everything_back(system: Path) -> None:
+    policy = system / "etc" / "policy.py"
+    (policy.parent / "lib").mkdir()
+    (policy.parent / "lib" / "__init__.py").write_text("")
+    (policy.parent / "lib" / "words.py").write_text("BAD = 'rm -rf'\n")
+    (policy.parent / "unrelated.py").write_text("")
+    policy.write_text(POLICY.replace('"rm -rf" in', "BAD in").replace("from onehook", "from lib.words import BAD\nfrom onehook", 1))
+    os.chown(policy.parent, 1000, 1000)
+    config = system / "system" / "etc" / "claude-code" / "managed-settings.json"
+    config.parent.mkdir(parents=True)
+    config.write_text('{"permissions": {"deny": []}}\n')
+    before = tree(system / "system")
+    os.umask(0o077)  # of root's shell; what is installed is for everybody
+    said = install(system)
+    copy = system / "system" / "opt" / "onehook" / "policies" / "policy"
+    assert f"is copied to {copy / 'policy.py'}" in said and str(copy / "policy.py") in command_in(system)
+    assert {path.relative_to(copy).as_posix() for path in copy.rglob("*.py")} == {"policy.py", "lib/__init__.py", "lib/words.py"}
+    assert all(path.stat().st_mode & 0o005 == (5 if path.is_dir() else 4) and path.owner() == "root" for path in copy.rglob("*"))
+    assert "--pin" in command_in(system) and "all as installed" in onehook("verify")
+    assert json.loads(onehook("status", "--json"))["installed"][0]["source"] == str(policy)
+
+    (policy.parent / "lib" / "words.py").write_text("BAD = 'shutdown'\n")
+    assert f"{policy} has changed since it was copied; install it again" in onehook("status")
+    assert "all as installed" in onehook("verify")  # the copy is what runs
+    assert "--scope enterprise replaces the copy" in onehook("trust", str(policy), code=1)
+    policy.write_text(POLICY)
+    install(system)
+    assert [path.relative_to(copy).as_posix() for path in copy.rglob("*.py")] == ["policy.py"]  # what it no longer loads is gone
+    assert (copy / "policy.py").read_text() == POLICY and "all as installed" in onehook("verify")
+
+    (copy / "policy.py").write_text(POLICY + "# by somebody\n")
+    assert f"{copy / 'policy.py'} was changed after it was pinned" in onehook("verify", code=1)
+    assert "+# by somebody" in onehook("trust", "--yes", str(policy))
+    assert "all as installed" in onehook("verify")
+
+    onehook("uninstall", str(policy), "--scope", "enterprise")
+    assert tree(system / "system") == before | {str(system / "system" / "opt"): None}
+
+
+@ROOT_ONLY
+def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) -> None:
+    folder = system / "home" / "rules" / "shop"
+    folder.mkdir(parents=True)
+    hooks = [("PreToolUse", '["/bin/sh", "bin/check.sh"]'), ("Stop", '["./end.sh"]')]
+    tables = "".join(f'[[hook]]\nspeaks = "claude"\nevents = ["{event}"]\nrun = {run}\n' for event, run in hooks)
+    (folder / "onehook.toml").write_text(f'extends = "../base.toml"\n{tables}')
+    (folder.parent / "base.toml").write_text('[permissions]\ndeny = ["Bash(shutdown:*)"]\n')
+    (folder / "bin").mkdir()
+    (folder / "bin" / "check.sh").write_text("exit 0\n")
+    (folder / "end.sh").write_text("#!/bin/sh\nexit 0\n")
+    (folder / "end.sh").chmod(0o700)
+    os.chown(folder.parent, 1000, 1000)
+    arguments = ("install", str(folder / "onehook.toml"), "--scope", "enterprise", "--hosts", "claude")
+    onehook(*arguments)
+    copy = system / "system" / "opt" / "onehook" / "policies" / "onehook"
+    files = {path.relative_to(copy).as_posix(): path.stat().st_mode & 0o777 for path in copy.rglob("*") if path.is_file()}
+    assert files.pop("copied.json")
+    assert files == {"base.toml": 0o644, "shop/onehook.toml": 0o644, "shop/bin/check.sh": 0o644, "shop/end.sh": 0o755}
+    assert "all as installed" in onehook("verify")
+    payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "shutdown now"}, "session_id": "s"}
+    argv = ["/bin/sh", "-c", command_in(system)]
+    done = subprocess.run(argv, input=json.dumps(payload), capture_output=True, text=True, check=False)
+    assert "shutdown" in done.stdout and done.returncode == 2, done
+
+    program = folder / "theirs.sh"  # named in full, so that a copy would start the user's own file
+    program.write_text("exit 0\n")
+    (folder / "onehook.toml").write_text(f'[[hook]]\nspeaks = "claude"\nevents = ["PreToolUse"]\nrun = ["/bin/sh", "{program}"]\n')
+    output = " ".join(onehook(*arguments, code=2).split())
+    assert f"{program} can be changed by others than root" in output and "by its path from the policy" in output
+    (folder / "onehook.toml").write_text('extends = "gone.toml"\n')
+    assert "not there" in onehook(*arguments, code=1)
+
+
+@ROOT_ONLY
+def test_a_copy_that_lacks_what_the_policy_reads_is_refused(system: Path) -> None:
+    policy = system / "etc" / "policy.py"
+    (policy.parent / "words.txt").write_text("x")
+    policy.write_text("import pathlib\npathlib.Path(__file__).with_name('words.txt').read_text()\n" + POLICY)
+    os.chown(policy, 1000, 1000)
+    output = " ".join(install(system, code=1).split())
+    assert "the copy does not load" in output and "words.txt" in output and "folder of root's" in output
     assert not (system / "system").exists()
+    os.chown(policy, 0, 0)  # in a folder of root's it stays where it is
+    install(system)
+    assert str(policy) in command_in(system) and not (system / "system" / "opt" / "onehook" / "policies").exists()
+
+
+@ROOT_ONLY
+def test_two_policies_of_one_name_are_not_mixed_up(system: Path) -> None:
+    os.chown(system / "etc" / "policy.py", 1000, 1000)
+    install(system)
+    other = system / "project" / "policy.py"
+    other.write_text(POLICY)
+    os.chown(other, 1000, 1000)
+    output = " ".join(onehook("install", str(other), "--scope", "enterprise", "--hosts", "claude", code=2).split())
+    assert f"{system / 'etc' / 'policy.py'} is installed by this name already" in output and "onehook uninstall" in output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no root")
+def test_without_root_it_says_which_command_works(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(sys, "argv", ["/home/ana/bin/onehook", "install", "my policy.py", "--scope", "enterprise"])
+    for output in (install(system, code=2), onehook("uninstall", "--scope", "enterprise", code=2)):
+        assert "sudo /home/ana/bin/onehook install 'my policy.py' --scope enterprise" in " ".join(output.split())
 
 
 @ROOT_ONLY

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,6 +28,9 @@ from onehook.rules.load import Rules
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Program, names_policy
 from onehook.setup.files import FileEdit
 from onehook.setup.plan import Plan, Request, config_of, place_of, plan_install, policy_in_scope, target
+
+if TYPE_CHECKING:
+    from onehook.setup.managed import Copy
 
 LOCAL = {"project", "local"}  # the scopes of a project, between which --for moves a policy
 
@@ -90,10 +95,13 @@ def command(
     audience = audience or _asked_for(scope, portable, chosen, machine, yes or as_json or dry_run)
     scope, portable = _settled(scope, audience, portable)
     _check_scope(path, scope, portable, machine)
+    copy = _managed(path, scope, chosen, machine, dry_run)
     if observe and fail_closed:
         raise click.UsageError("--observe blocks nothing, not even an error; leave out --fail-closed")
     program = _program(path, python, scope, portable, machine)
     hooks = loaded(path, program)
+    if copy:
+        _try_copy(copy, program)
     if portable and isinstance(hooks, Rules):
         click.echo("note: in a clone, a rules file needs Python 3.11 or newer", err=True)
     for host in chosen:
@@ -102,9 +110,9 @@ def command(
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
-    pinned = _pinned(pin, path, scope, chosen, machine, asks, dry_run)
+    pinned = _pinned(pin, path, scope, chosen, machine, asks, dry_run, copy)
     wanted = {host: named or events_of(hooks, host) for host in chosen}
-    request = Request(path, scope, wanted, wish, portable, trust, audience, program, pinned)
+    request = Request(copy.policy if copy else path, scope, wanted, wish, portable, trust, audience, program, pinned, copy)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
@@ -125,8 +133,9 @@ def _program(policy: Path, python: str | None, scope: str, portable: bool, machi
     if packages:
         click.echo(f"The policy declares {', '.join(packages)}: looking for an environment with it ...", err=True)
     if scope == "enterprise":
-        managed.check_policy(policy, machine)
         program: Program | None = managed.program(policy, python, machine)
+        if program and not managed.is_for_everybody(program.interpreter):
+            click.echo(f"note: only root can run {program.interpreter}; name an interpreter for everybody with --python", err=True)
     else:
         program = chosen(policy, python, own_folder())
     if program:
@@ -134,7 +143,34 @@ def _program(policy: Path, python: str | None, scope: str, portable: bool, machi
     return program
 
 
-def _pinned(pin: bool | None, policy: Path, scope: str, hosts: Sequence[str], machine: Machine, asks: bool, dry_run: bool) -> str:
+def _managed(policy: Path, scope: str, hosts: Sequence[str], machine: Machine, dry_run: bool) -> Copy | None:
+    """What an install for the whole machine copies. Everything that it writes is root's, and for everybody to read."""
+    from onehook.setup import managed
+
+    if scope != "enterprise":
+        return None
+    if not dry_run:
+        managed.require_root("--scope enterprise")
+    os.umask(0o022)
+    places = [place.path for host in hosts if (place := place_of(host, scope, machine))]
+    managed.refuse_changeable(places, machine, managed.MAKE_ROOTS)
+    return managed.copy_of(policy, machine)
+
+
+def _try_copy(copy: Copy, program: Program | None) -> None:
+    with copy.staged() as policy:
+        try:
+            loaded(policy, program)
+        except (click.ClickException, OnehookError) as error:
+            why = str(getattr(error, "message", error)).replace(str(policy), str(copy.source))
+            what = f"--scope enterprise copies {copy.source} with what it imports, extends and starts ({', '.join(copy.files)})"
+            fix = "if it needs more, put it all into a folder of root's, where it is not copied, and install it there"
+            raise click.ClickException(f"{what}, and the copy does not load: {why}; {fix}") from None
+
+
+def _pinned(
+    pin: bool | None, policy: Path, scope: str, hosts: Sequence[str], machine: Machine, asks: bool, dry_run: bool, copy: Copy | None
+) -> str:
     """The hash to pin the policy to; "" if it is not to be pinned. What is pinned already stays so, and only a person changes it."""
     from onehook.setup.installed import config_files
     from onehook.setup.person import require
@@ -142,14 +178,15 @@ def _pinned(pin: bool | None, policy: Path, scope: str, hosts: Sequence[str], ma
     from onehook.setup.repin import pinned_in
 
     files = [file for file in config_files(machine, list(hosts)) if file.place.scope == scope or {scope, file.place.scope} <= LOCAL]
-    before = [one.pin for one in pinned_in(files, machine) if one.policy == policy]
-    known = any(names_policy(found.command, policy, machine.project) for file in files for found in file.ours)
+    runs = copy.policy if copy else policy
+    before = [one.pin for one in pinned_in(files, machine) if one.policy == runs]
+    known = any(names_policy(found.command, runs, machine.project) for file in files for found in file.ours)
     if pin is None:
         pin = scope == "enterprise" or bool(before)
         if not pin and asks and not known:
             click.echo("A policy can be pinned: it and what it loads run only as they are now, and a change needs `onehook trust`.")
             pin = click.confirm("Pin it?", default=False)
-    after = pin_of(policy) if pin else ""
+    after = "" if not pin else pin_of(policy, copy.moved) if copy else pin_of(policy)
     if any(one != after for one in before) and not dry_run:
         require("change what is pinned")
     return after
@@ -270,8 +307,6 @@ def show_diff(plan: Plan) -> None:
 
 
 def _colour() -> bool:
-    import os
-
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
@@ -307,6 +342,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
         if edit.kind == "exclude":
             does = "ignores what is only for you" if len(edit.after or b"") > len(edit.before or b"") else "no longer ignores them"
             click.echo(f"{'git':<14} {does}: {edit.path}")
+    if request.copy:
+        click.echo(f"{'policy':<14} {request.copy.source} is copied to {request.policy}; after a change, install it again")
     if request.portable:
         click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
     elif request.program:

@@ -68,6 +68,7 @@ def _show(found: list[Row], machine: Machine) -> None:
     for row in found:
         traits = ", ".join(word for word, holds in (("portable", row.portable), ("pinned", row.pinned)) if holds)
         policy = _short(row.policy, machine) + (f" ({traits})" if traits else "")
+        policy += f"\ncopied from {_short(row.source, machine)}" if row.source else ""
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)
         rules = "".join(f"\n{count} {severity}" for severity, count in row.rules.items())
         by = f"\nrun by {_short(row.python, machine)}" + (f" with {', '.join(row.packages)}" if row.packages else "") if row.python else ""

@@ -33,12 +33,15 @@ def command(policy: str | None, rules_path: str | None, revoke: bool, as_list: b
     takes the rest too: programs, policies, the allow list and options. Trust is for the content: after a change, trust it again.
     """
     from onehook.rules.trust import digest, is_trusted, keep, trusted
+    from onehook.setup.managed import require_root
     from onehook.setup.person import require
 
     if policy or not (rules_path or revoke or as_list):
         pinned = _pinned(policy)
         if pinned:
             require("run onehook trust")
+            if any(file.place.scope == "enterprise" for one in pinned for file in one.files):
+                require_root("to accept a change of what is installed for the whole machine")
             _pin_anew(pinned, yes, as_json)
             return
     entries = trusted()
@@ -74,13 +77,16 @@ def command(policy: str | None, rules_path: str | None, revoke: bool, as_list: b
 def _pinned(policy: str | None) -> list[Pinned]:
     """The pinned policies here that are not as they were pinned."""
     from onehook.setup.installed import config_files
+    from onehook.setup.managed import copied_to, has_changed
     from onehook.setup.plan import absolute_policy
     from onehook.setup.repin import pinned_in
 
     machine = machine_of()
-    named = absolute_policy(policy) if policy else None
+    named = copied_to(absolute_policy(policy), machine) if policy else None
     found = [one for one in pinned_in(config_files(machine), machine) if named in (None, one.policy)]
     changed = [one for one in found if one.problem]
+    if policy and named and not changed and has_changed(named, machine):
+        raise click.ClickException(f"{policy} was copied; onehook install {policy} --scope enterprise replaces the copy and pins it")
     if policy and not changed:
         raise click.ClickException(f"{policy} is {'as it was pinned' if found else 'not pinned here'}; there is nothing to accept")
     return changed

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onehook.cli.choices import SCOPE_CHOICE, Verb, configured_hosts, hosts_option, json_option, machine_of, print_json, project_option
-from onehook.setup.command import PORTABLE_FOLDER
 from onehook.setup.plan import Plan, absolute_policy, places_of, plan_uninstall
+from onehook.setup.runtime import LAUNCH
 
 if TYPE_CHECKING:
     from onehook.hostkit.config import Machine
@@ -35,6 +35,7 @@ def command(policy: str | None, hosts: list[str], scope: str | None, project: st
     from onehook.cli.install import plan_json, show_diff
     from onehook.setup.apply import apply, until_fresh
     from onehook.setup.journal import Journal
+    from onehook.setup.managed import copied_to, require_root
     from onehook.setup.person import require
 
     if not dry_run:
@@ -42,7 +43,11 @@ def command(policy: str | None, hosts: list[str], scope: str | None, project: st
     machine = machine_of(project)
     chosen = configured_hosts(hosts, machine)
     scopes = [scope] if scope else ["user"] if machine.project == machine.home else ["project", "local"]
+    if scope == "enterprise" and not dry_run:
+        require_root("--scope enterprise")
     path = absolute_policy(policy) if policy else None
+    if path and scope == "enterprise":
+        path = copied_to(path, machine)
     journal = Journal()
 
     def planned() -> Plan:
@@ -81,9 +86,12 @@ def _report_left(left: list[Row]) -> None:
 
 def _report(plan: Plan, policy: str | None) -> None:
     for edit in plan.edits:
-        if edit.kind != "runtime":
+        if edit.kind not in ("runtime", "copy"):
             click.echo(f"{'removed ' if edit.after is None else 'restored'} {edit.path}")
+    for folder in dict.fromkeys(plan.roots[edit.path] for edit in plan.edits if edit.kind == "copy"):
+        click.echo(f"removed  the copy of the policy in {folder}")
     if any(edit.kind == "runtime" for edit in plan.edits):
-        click.echo(f"removed  the runtime in {PORTABLE_FOLDER}/")
+        where = dict.fromkeys(edit.path.parent for edit in plan.edits if edit.path.name == LAUNCH)
+        click.echo(f"removed  the runtime{''.join(f' in {folder}' for folder in where)}")
     if not plan.edits:
         click.echo(f"{policy or 'onehook'} is not installed there.")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # The programs whose arguments are addresses; a rule about addresses is asked with them.
 NETWORK = ("curl", "wget", "http", "https", "xh", "aria2c", "ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping", "git")
 OPTIONS = [key for key in TOP if key in Options.DEFAULTS and key != "mode"]  # each layer has a mode of its own
+_MACHINES = ("ask_fallback", "isolation", "log", "stop_limit")  # options that only the machine's file sets, if there is one
+_LEAST = Options.DEFAULTS["timeout"]  # seconds for an event that other files cannot shorten there
 _SCRIPT_CHECKS = ("fork-bomb", "too-complex")
 
 
@@ -98,21 +100,19 @@ def compile_layers(layers: Sequence[Layer]) -> tuple[dict[str, Any], bytes]:
     packs = {name: read_pack(name) for name in PACKS}
     compiler = Compiler(stacks, packs)
     compiler.compile()
-    files = [file for stack in stacks for file in stack.files]
-    absent = [os.path.abspath(path) for layer, path in layers if (layer, path) not in present]
-    return compiler.packed(files, absent)
+    return compiler.packed([file for stack in stacks for file in stack.files])
 
 
 _KEPT = 100  # compiled files, each of 100 to 200 KB; one project has one or two
 
 
-def store(path: str, header: dict[str, Any], raw: bytes) -> None:
-    """Keep compiled rules. What cannot be kept is compiled again next time."""
+def store(path: str, header: dict[str, Any], raw: bytes, public: bool = False) -> None:
+    """Keep compiled rules. What cannot be kept is compiled again next time. public: for every user to read."""
     data = marshal.dumps(header)
     temporary, folder = f"{path}.{os.getpid()}", os.path.dirname(path)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        os.makedirs(folder, mode=0o755 if public else 0o700, exist_ok=True)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644 if public else 0o600), "wb") as file:
             file.write(MAGIC + len(data).to_bytes(8, "little") + data + raw)
         os.replace(temporary, path)
         old = sorted((os.stat(os.path.join(folder, name)).st_mtime_ns, name) for name in os.listdir(folder))
@@ -421,7 +421,7 @@ class Compiler:
 
     # --- the compiled form -------------------------------------------------------------------------------------------------------
 
-    def packed(self, files: list[File], absent: list[str]) -> tuple[dict[str, Any], bytes]:
+    def packed(self, files: list[File]) -> tuple[dict[str, Any], bytes]:
         raw = b""
         index: dict[str, tuple[int, int]] = {}
         blocks = {f"#{at // BLOCK}": self.rules[at : at + BLOCK] for at in range(0, len(self.rules), BLOCK)}
@@ -430,7 +430,7 @@ class Compiler:
             data = marshal.dumps(chunk)
             index[name] = (len(raw), len(data))
             raw += data
-        sources: list[tuple[str, int, int, int]] = [(path, 0, 0, -1) for path in absent]
+        sources: list[tuple[str, int, int, int]] = []
         for file in files:
             sources.append((file.path, 0, len(raw), len(file.source)))
             raw += file.source
@@ -457,10 +457,13 @@ class Compiler:
         return all(stack.mode == "observe" for stack in self.stacks) and all(entry.get("mode") != "enforce" for entry in entries)
 
     def _options(self, files: list[File]) -> dict[str, Any]:
-        """The strongest layer that says something wins; closed wins wherever it stands."""
+        """The strongest layer that says something wins; closed wins wherever it stands. The machine's asks and log are its own matter."""
         out: dict[str, Any] = {}
+        managed = any(stack.layer == "managed" for stack in self.stacks)
         for file in files:
             for key in OPTIONS:
+                if managed and file.layer != "managed" and (key in _MACHINES or (key == "timeout" and file.data.get(key, 0) < _LEAST)):
+                    continue
                 if key in file.data and (key not in out or (key == "fail" and file.data[key] == "closed")):
                     out[key] = file.data[key]
         return {**out, "pausable": False} if any(stack.fixed for stack in self.stacks) else out

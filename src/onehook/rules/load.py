@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Layer = tuple[str, str]  # "managed", "user" or "project", and the path of its file
 
+MAX_LAYER = 1 << 20  # bytes of a user's rules file beside the machine's
 HEAD = 1 << 15  # bytes that are read at once; a header is rarely longer
 
 
@@ -189,8 +190,8 @@ class Wide(Rules):
     __slots__ = ("given", "layers")
     grows = True  # nobody knows what the files of the projects need
 
-    def __init__(self, layers: Sequence[Layer], given: Mapping[str, Any] | None = None) -> None:
-        super().__init__(table_of(layers), given)
+    def __init__(self, layers: Sequence[Layer], table: Table, given: Mapping[str, Any] | None = None) -> None:
+        super().__init__(table, given)
         self.layers, self.given = layers, given
 
     def dispatch(self, event: Event) -> Response:
@@ -214,11 +215,27 @@ class Wide(Rules):
 
 def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
     """The policy of a rules file, with the user's and the machine's own rules beside it. `given`: options of the command line."""
-    layers, own = every_layer(), os.path.abspath(path)
+    layers, own, managed = every_layer(), os.path.abspath(path), (given or {}).get("layer") == "managed"
     if any(file == own for _, file in layers):
-        return Wide([(layer, file) for layer, file in layers if file == own or os.path.exists(file)], given)
-    layer = (given or {}).get("layer") or "project"
-    return Rules(table_of([*layers, (layer, path)]), given)
+        found = [(layer, file) for layer, file in layers if file == own or os.path.exists(file)]
+        return Wide(*_sound(found, managed), given)
+    return Rules(_sound([*layers, ("managed" if managed else "project", path)], managed)[1], given)
+
+
+def _sound(layers: Sequence[Layer], managed: bool) -> tuple[Sequence[Layer], Table]:
+    """The layers that apply. In an install for the whole machine, a user's file that is broken is left out: it must not switch all off."""
+    try:
+        for layer, path in layers if managed else ():
+            if layer != "managed" and os.path.exists(path) and not (os.path.isfile(path) and os.path.getsize(path) < MAX_LAYER):
+                raise UsageError(f"{path} is not a rules file")
+        return layers, table_of(layers)
+    except Exception as error:
+        rest = [(layer, path) for layer, path in layers if layer == "managed"]
+        if not managed or len(rest) == len(layers):
+            raise
+        table = table_of(rest)  # which may be what is wrong
+        print(f"[onehook] only the machine's rules apply: {error}", file=sys.stderr)
+        return rest, table
 
 
 def every_layer() -> list[Layer]:
@@ -238,6 +255,7 @@ def load(path: str, layers: Sequence[Layer] = (), cache: str | None = None) -> R
 
 
 def table_of(layers: Sequence[Layer], cache: str | None = None) -> Table:
+    layers = [(layer, path) for layer, path in layers if layer == "project" or os.path.exists(path)]
     folder = cache_folder() if cache is None else cache
     stored = os.path.join(folder, cache_name(layers)) if folder else ""
     table = _stored(stored) if stored else None
@@ -246,7 +264,7 @@ def table_of(layers: Sequence[Layer], cache: str | None = None) -> Table:
 
         header, raw = compile_layers(layers)
         if stored:
-            store(stored, header, raw)
+            store(stored, header, raw, public=all(layer == "managed" for layer, _ in layers))
         table = Table(header, raw)
     return table
 
@@ -299,14 +317,13 @@ def _stored(path: str) -> Table | None:
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+    """Of this user, or of root, who has installed it for the whole machine."""
+    return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022
 
 
 def _is_same(source: tuple[str, int, int, int], read: Callable[[int, int], bytes]) -> bool:
-    """(path, time, offset, size): with a time for a pack, else with the place of the copy; size -1 for a file that must be absent."""
+    """(path, time, offset, size): with a time for a pack, else with the place of the copy."""
     path, modified, offset, size = source
-    if size < 0:
-        return not os.path.exists(path)
     if modified:
         status = os.stat(path)
         return status.st_size == size and status.st_mtime_ns == modified

@@ -19,12 +19,14 @@ _WAIT = 10.0  # seconds, for another onehook that is writing
 
 def apply(plan: Plan, journal: Journal) -> None:
     """Write all edits of a plan under the lock, each file atomically, and remember what was there before."""
-    if not (plan.edits or plan.leftovers or plan.own_folders or plan.given):
+    if not (plan.edits or plan.leftovers or plan.own_folders or plan.given or plan.modes):
         return
     with Lock(str(journal.folder.parent / "setup.lock"), _WAIT):
         paths = [*(edit.path for edit in plan.edits if edit.after is None), *plan.leftovers]
         created = {path: origin.folders if (origin := journal.origin(path)) else () for path in paths}
         write(plan.edits, roots=plan.roots, ready=lambda: journal.promise(plan.edits, plan.first_states, plan.given))
+        for path, mode in plan.modes.items():
+            path.chmod(mode)
         for path in paths:
             sweep({path.parent})
             _remove_empty(created[path])

@@ -17,6 +17,7 @@ from onehook.policy import holds_rules, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
 from onehook.setup.interpreters import packages_in
+from onehook.setup.managed import has_changed, source_of
 from onehook.setup.pinning import problem as unpinned
 from onehook.setup.plan import config_of, configurable, present, starts_copy
 from onehook.setup.runtime import LAUNCH, installed_version
@@ -87,6 +88,8 @@ def policy_of(command: str, machine: Machine) -> Path | None:
 def install_again(file: ConfigFile, found: Found, machine: Machine) -> str:
     """The command that writes the entries of this file again."""
     policy = policy_of(found.command, machine)
+    if policy and file.place.scope == "enterprise":
+        policy = source_of(policy, machine) or policy
     options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed", "--pin ": " --pin"}
     more = "".join(option for written, option in options.items() if written in found.command)
     written = read(found.command)
@@ -115,6 +118,7 @@ class Row:
     python: str = ""  # the interpreter that install was given, or that of the environment with the policy's packages
     packages: tuple[str, ...] = ()  # those of the environment
     pinned: bool = False
+    source: str = ""  # what the policy is a copy of
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -151,7 +155,10 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         audience = _audience(path, portable, machine) if file.place.scope in ("project", "local") else ""
         pins = {(line.option("pin"), line.launcher_path(machine.project)) for line in written if line.option("pin")}
         note = note or next((f"{wrong}; `onehook trust` shows the change" for pin in pins if (wrong := unpinned(Path(policy), *pin))), "")
-        more = (mode, severities, audience, python, packages, bool(pins))
+        source = source_of(Path(policy), machine) if file.place.scope == "enterprise" else None
+        if source and has_changed(Path(policy), machine):
+            note = note or f"{source} has changed since it was copied; install it again"
+        more = (mode, severities, audience, python, packages, bool(pins), str(source or ""))
         yield Row(file.host, file.place.scope, str(path), policy, events, fail, portable, note, matchers, *more)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 _MOST = 1 << 18  # bytes of a file of which a copy is kept, to show what has changed
 
 
-def listed(policy: Path) -> bytes:
-    """The list of a policy and of all that it loads, as sha256sum writes it. Paths in it start from the policy's folder."""
+def _in_place(file: str) -> str:
+    return file
+
+
+def listed(policy: Path, moved: Callable[[str], str] = _in_place) -> bytes:
+    """The list of a policy and of all that it loads, as sha256sum writes it. Paths in it start from the policy's folder.
+
+    moved: where each file is going to be, of a policy that is about to be copied.
+    """
     lines = []
     for file in loaded_by(str(policy)):
-        name = os.path.relpath(file, policy.parent).replace(os.sep, "/")
+        name = os.path.relpath(moved(file), os.path.dirname(moved(str(policy)))).replace(os.sep, "/")
         if "\n" in name:
             raise UsageError(f"{file!r} cannot be pinned: its name has a line break")
         try:
@@ -35,8 +42,8 @@ def listed(policy: Path) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-def pin_of(policy: Path) -> str:
-    return digest(listed(policy))
+def pin_of(policy: Path, moved: Callable[[str], str] = _in_place) -> str:
+    return digest(listed(policy, moved))
 
 
 def lists_beside(launcher: Path) -> Path:
@@ -44,9 +51,9 @@ def lists_beside(launcher: Path) -> Path:
     return Path(state_folder()) / FOLDER if launcher.suffix == ".py" else launcher.parent / FOLDER
 
 
-def plan_list(plan: Plan, policy: Path, pin: str, launcher: Path) -> None:
-    """Plan to write the list that an entry with this pin needs."""
-    content = listed(policy)
+def plan_list(plan: Plan, policy: Path, pin: str, launcher: Path, moved: Callable[[str], str] = _in_place) -> None:
+    """Plan to write the list that an entry with this pin needs. moved: as in `listed`."""
+    content = listed(policy, moved)
     if digest(content) != pin:
         raise UsageError(f"{policy}, or a file that it loads, is just being changed; nothing was written")
     folder = lists_beside(launcher)
@@ -55,7 +62,7 @@ def plan_list(plan: Plan, policy: Path, pin: str, launcher: Path) -> None:
     if before != content:
         plan.edits.append(FileEdit(path, before, content, kind="pin"))
         plan.roots[path] = folder
-    plan.copies[pin] = policy
+    plan.copies[pin] = Path(moved(str(policy)))
 
 
 # ---- copies, to show what has changed

@@ -35,6 +35,7 @@ from onehook.textedit.text import value_at
 
 if TYPE_CHECKING:
     from onehook.hosts.interface import Config
+    from onehook.setup.managed import Copy
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Plan:
     own_folders: list[Path] = field(default_factory=list)  # folders to remove once they are empty
     holders: dict[Path, tuple[str, Place]] = field(default_factory=dict)  # file -> whose config it is
     copies: dict[str, Path] = field(default_factory=dict)  # pin -> the policy of which a copy is to be kept
+    modes: dict[Path, int] = field(default_factory=dict)  # file -> its permissions, where they matter
     given: dict[Path, tuple[Given, ...]] = field(default_factory=dict)  # file -> the trust in it that is onehook's, where that changes
 
     def document(self, place: Place, escape_slashes: bool = False) -> Document:
@@ -75,6 +77,7 @@ class Request:
     audience: str = ""  # who it is for in a repository: "me", "team", or "" if nobody said so
     program: Program | None = None  # what runs the policy, if it is not this onehook
     pin: str = ""  # the hash of the policy and of all that it loads, if that is to be checked at every event
+    copy: Copy | None = None  # what is copied, of which `policy` is the copy
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
         """The events to install on a host, and those that it does not have. `known`: those that it has."""
@@ -140,7 +143,12 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
     if request.pin:
         from onehook.setup.pinning import plan_list
 
-        plan_list(plan, request.policy, request.pin, _launcher(request, machine))
+        policy, *moved = (request.copy.source, request.copy.moved) if request.copy else (request.policy,)
+        plan_list(plan, policy, request.pin, _launcher(request, machine), *moved)
+    if request.copy:
+        from onehook.setup.managed import plan_copy
+
+        plan_copy(plan, request.copy)
     targets = {host: target(host, request, machine) for host in hosts}
     for host, place in targets.items():
         if place is None:
@@ -477,21 +485,25 @@ def _add_removal(plan: Plan, edit: FileEdit, place: Place) -> None:
 def _plan_runtime_removal(plan: Plan, scopes: Iterable[str], machine: Machine) -> None:
     """Remove the runtime of the project if no entry that stays uses it, and that of the machine, if these are the scopes."""
     from onehook.setup.interpreters import launcher_in
-    from onehook.setup.managed import folder_of
+    from onehook.setup.managed import folder_of, plan_copy_removal
     from onehook.setup.runtime import plan_runtime_removal
 
     if set(scopes) & {"project", "local"} and not _is_used(PORTABLE_LAUNCHER, ("project", "local"), plan, machine):
         plan_runtime_removal(plan, machine.project / PORTABLE_FOLDER, machine.project)
+    if "enterprise" not in scopes:
+        return
     system = folder_of(machine)
     launcher = launcher_in(system)
-    if "enterprise" in scopes and not _is_used(str(launcher), ("enterprise",), plan, machine):
+    plan_copy_removal(plan, machine, lambda folder: _is_used(folder, ("enterprise",), plan, machine))
+    if not _is_used(str(launcher), ("enterprise",), plan, machine):
         plan_runtime_removal(plan, launcher.parent, system)
         plan.own_folders += [system, system / "runtime"]
 
 
-def _is_used(launcher: str, scopes: Iterable[str], plan: Plan, machine: Machine) -> bool:
+def _is_used(path: str, scopes: Iterable[str], plan: Plan, machine: Machine) -> bool:
+    """Whether a config names a path, which JSON may write with a backslash before each slash or backslash."""
     contents = _contents(plan, scopes, machine).values()
-    return any(content and launcher.encode() in content.replace(b"\\/", b"/") for content in contents)
+    return any(content and path.encode() in content.replace(b"\\/", b"/").replace(b"\\\\", b"\\") for content in contents)
 
 
 def _contents(plan: Plan, scopes: Iterable[str], machine: Machine) -> dict[Path, bytes | None]:

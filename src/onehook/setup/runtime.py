@@ -104,11 +104,12 @@ def plan_runtime_removal(plan: Plan, folder: Path, root: Path) -> None:
     texts = [folder / name for name, content in TEXTS.items() if there or _read(folder / name) == content]
     cache, pins = folder / "__pycache__", folder / "pins"
     cached = [path for kind in ("start", "module", "modules", "policy") for path in cache.glob(f"{kind}-*.pyc")]
+    cached += (cache / "rules").glob("*.bin")
     for path in sorted([folder / LAUNCH, folder / ARCHIVE, folder / "interpreters", *texts, *cached, *pins.glob("*")]):
         if path.is_file():
             plan.edits.append(FileEdit(path, path.read_bytes(), None, kind="runtime"))
             plan.roots[path] = root
-    plan.own_folders += [folder, cache, pins]
+    plan.own_folders += [folder, cache, cache / "rules", pins]
 
 
 def _read(path: Path) -> bytes | None:
