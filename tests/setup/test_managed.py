@@ -17,6 +17,9 @@ from onehook.cli import main
 from onehook.hostkit.config import Machine
 from onehook.setup import managed
 from onehook.setup.managed import changeable
+from onehook.setup.plan import config_of, configurable
+from onehook.textedit.document import Document
+from onehook.textedit.text import value_at
 from tests.setup.installing import POLICY
 
 ROOT_ONLY = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can make files of root's")
@@ -267,6 +270,35 @@ def test_two_policies_of_one_name_are_not_mixed_up(system: Path) -> None:
     os.chown(other, 1000, 1000)
     output = " ".join(onehook("install", str(other), "--scope", "enterprise", "--hosts", "claude", code=2).split())
     assert f"{system / 'etc' / 'policy.py'} is installed by this name already" in output and "onehook uninstall" in output
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("host", [host for host in configurable() if config_of(host).TRAITS.held])
+def test_what_keeps_a_users_settings_from_switching_the_hooks_off_is_written_and_taken_back(system: Path, host: str) -> None:
+    held = config_of(host).TRAITS.held
+    here = Machine.here()
+    (place,) = [place for place in config_of(host).places(here) if place.scope == "enterprise"]
+    assert held
+    file = held.file(here)
+    value = str(place.path) if held.value is None else held.value
+    file.path.parent.mkdir(parents=True)
+    file.path.write_text("# ours\n" if file.format == "toml" else '{\n  // ours\n  "x": 1\n}\n')
+    before = tree(system / "system")
+    onehook("install", str(system / "etc" / "policy.py"), "--scope", "enterprise", "--hosts", host)
+    there = value_at(Document(file.path, file.format).data(), held.path)
+    assert there == ([value] if held.value is None else value)
+    assert file.path.stat().st_mode & 0o004  # for everybody to read
+    assert "all as installed" in onehook("verify")
+    said = file.path.read_text()
+    file.path.write_text(said.replace(json.dumps(value), json.dumps(not value if held.value is not None else "other")))
+    assert f"what install has written to {file.path} is gone" in onehook("verify", code=1)
+    levels = [
+        one["level"] for one in json.loads(CliRunner().invoke(main, ["doctor", "--hosts", host, "--json", "--no-fire"]).stdout)["findings"]
+    ]
+    assert held.level in levels
+    file.path.write_text(said)
+    onehook("uninstall", "--scope", "enterprise")
+    assert tree(system / "system") == before | {str(system / "system" / "opt"): None}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no root")

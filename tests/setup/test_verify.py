@@ -126,7 +126,7 @@ def test_trust_that_is_withdrawn_is_a_difference(project, tmp_path):
     assert differences() == []
     store.unlink()
     (found,) = differences()
-    assert found["what"].startswith(f"what --trust has written to {store} is gone") and found["fix"].endswith(" --trust")
+    assert found["what"].startswith(f"what install has written to {store} is gone") and found["fix"].endswith(" --trust")
     assert onehook(*found["fix"].split()[1:], "--yes").exit_code == 0 and differences() == []
 
 

@@ -63,6 +63,7 @@ def switched_by(host: str, machine: Machine) -> list[Path]:
     config, trust = load(host, "config"), optional(host, "trust")
     found = [place.path for place in config.places(machine)]
     found += [trust.store(machine).path] if trust else []
+    found += [config.TRAITS.held.file(machine).path] if config.TRAITS.held else []
     return [*found, *config.TRAITS.switches.files(machine)]
 
 

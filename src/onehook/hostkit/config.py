@@ -155,6 +155,17 @@ class Switches:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A value in a file of the whole machine that the machine's hooks need, so that they run whatever a user's own settings say."""
+
+    file: Callable[[Machine], Place]
+    path: tuple[str, ...]
+    value: Any = None  # None: the path of the file with the entries, as an element of a list
+    level: str = "warn"  # as in Diagnosis, if it is missing
+    effect: str = "a user's settings can switch its hooks off"
+
+
+@dataclass(frozen=True)
 class Traits:
     """What differs from most hosts: the optional members of a host's config, with their defaults."""
 
@@ -171,6 +182,7 @@ class Traits:
     shell: tuple[str, ...] = ("/bin/sh", "-c")  # what runs a command; $SHELL stands for the user's own shell
     guard: str = GUARD  # what follows a command that must end in a deny if it cannot run; "" if the agent denies then anyway
     same_command_runs_once: bool = False  # even if it is in several files
+    held: Held | None = None  # what `install --scope enterprise` writes beside the entries
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
     switches: Switches = Switches()  # what else switches its hooks off
     agent_types: tuple[str, ...] = ()  # the unified events that tell of which kind the agent is that they come from

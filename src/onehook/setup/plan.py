@@ -160,7 +160,8 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
             _plan_own_file(plan, host, place, request, machine, journal)
         else:
             _plan_host(plan, host, place, request, machine, journal)
-            plan_trust(plan, host, place, machine, journal, request.policy if request.trust else None)
+        # Nobody is asked for trust in what is the machine's: its file only has to be named.
+        plan_trust(plan, host, place, machine, journal, request.policy if request.trust or request.scope == "enterprise" else None)
     without = [config_of(host).TITLE for host in hosts if optional(host, "trust") is None]
     if request.trust and without:
         plan.notes.append(f"--trust writes nothing for {', '.join(without)}: no question is asked there before hooks run")

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onehook.hostkit.config import Diagnosis, Found, Machine, Place
+from onehook.hostkit.config import Diagnosis, Found, Held, Machine, Place
+from onehook.hostkit.trust import Grant
 from onehook.hosts import load, optional
 from onehook.setup.command import read
 from onehook.setup.entries import first_state, original_of, ours_in, rest_of, stands, take_back
@@ -21,9 +22,37 @@ if TYPE_CHECKING:
     from onehook.setup.plan import Plan
 
 
+class Holding:
+    """What a file of the whole machine has to hold (config.Held), in the words of a trust module: it is written and taken back alike."""
+
+    ASKS = ""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+        self.LEVEL, self.EFFECT = held.level, held.effect
+
+    def store(self, machine: Machine) -> Place:
+        return self.held.file(machine)
+
+    def needed(self, machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]:
+        held, there = self.held, value_at(stored, self.held.path)
+        value, listed = (str(place.path), True) if held.value is None else (held.value, False)
+        if not ours or (value in (there or ()) if listed else there == value):
+            return []
+        return [Grant(held.path, value, f"{'.'.join(held.path)} = {value!r}", listed)]
+
+
+def keeper(host: str, place: Place) -> Trust | None:
+    """What an agent needs besides the entries of a file: a person's trust, or, for the machine's file, what is held beside it."""
+    if place.scope != "enterprise":
+        return optional(host, "trust")
+    held = load(host, "config").TRAITS.held
+    return Holding(held) if held else None
+
+
 def untrusted(host: str, machine: Machine, place: Place, ours: list[Found], again: str) -> Iterator[Diagnosis]:
     """Whether the agent skips these entries for lack of trust. again: the command that installs them."""
-    trust = optional(host, "trust")
+    trust = keeper(host, place)
     if trust is None or not ours:
         return
     store = trust.store(machine)
@@ -32,14 +61,16 @@ def untrusted(host: str, machine: Machine, place: Place, ours: list[Found], agai
     except ConfigError:
         stored = {}
     lacking = dict.fromkeys(grant.what for grant in trust.needed(machine, place, ours, stored))
-    if lacking:
+    if lacking and not trust.ASKS:
+        yield Diagnosis(trust.LEVEL, f"{store.path} lacks {', '.join(lacking)}: {trust.EFFECT}", f"{again} --scope enterprise")
+    elif lacking:
         text = f"{load(host, 'config').TITLE} does not trust {', '.join(lacking)}: {trust.EFFECT}"
         yield Diagnosis(trust.LEVEL, text, f"{again} --trust (or {trust.ASKS})")
 
 
 def plan_trust(plan: Plan, host: str, place: Place, machine: Machine, journal: Journal, policy: Path | None = None) -> None:
     """Plan what the agent is to trust for one config file, as the plan leaves it: the policies that a person has trusted, and `policy`."""
-    trust = optional(host, "trust")
+    trust = keeper(host, place)
     if trust is None:
         return
     store = trust.store(machine)
@@ -63,7 +94,8 @@ def plan_trust(plan: Plan, host: str, place: Place, machine: Machine, journal: J
 def _entries(plan: Plan, host: str, place: Place, machine: Machine, policies: Iterable[str]) -> dict[str, list[Found]]:
     """The entries of each of these policies in a config file."""
     try:
-        ours = ours_in(load(host, "config"), plan.document(place).data())
+        document = plan.document(place)
+        ours = ours_in(load(host, "config"), document.text if place.format == "own" else document.data())
     except ConfigError:
         ours = []
     named = [(str(written.policy_path(machine.project)), found) for found in ours if (written := read(found.command))]
@@ -112,7 +144,8 @@ def _add(plan: Plan, document: Document, store: Place, config: Config, journal: 
         plan.first_states.pop(path, None)
         plan.leftovers.append(path)
     if document.before != after:
-        plan.edits.append(FileEdit(path, document.before, after, planned.kind if planned else "trust"))
+        kind = "config" if store.scope == "enterprise" else "trust"  # which is for everybody to read
+        plan.edits.append(FileEdit(path, document.before, after, planned.kind if planned else kind))
         plan.roots[path] = store.root
 
 

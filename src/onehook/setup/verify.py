@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.config import Found, Machine, Place
-from onehook.hosts import optional
 from onehook.setup.command import LAUNCHER, Written, read
 from onehook.setup.entries import stands
 from onehook.setup.installed import ConfigFile, config_files, install_again
@@ -17,6 +16,7 @@ from onehook.setup.journal import Entry, Journal, Memory
 from onehook.setup.pinning import problem
 from onehook.setup.plan import config_of, is_rewritten
 from onehook.setup.runtime import LAUNCH, edited_files, installed_version
+from onehook.setup.trust import keeper
 from onehook.textedit.document import ConfigError, Document
 from onehook.version import VERSION
 
@@ -101,8 +101,9 @@ def _entries(place: Place, memory: Memory, machine: Machine, journal: Journal) -
             yield difference(f"the {entry.event} entry is gone, or its command was changed", entry)
         elif not any(found.item == entry.item and found.matcher == entry.matcher for found in same):
             yield difference(f"the {entry.event} entry was changed: {_changed(entry, same[0])}", entry)
-    for what in _withdrawn(place.path, first.host, machine, journal):
-        yield replace(difference(what), fix=f"{difference(what).fix} --trust")
+    for what in _withdrawn(place, first.host, machine, journal):
+        again = difference(what)
+        yield again if place.scope == "enterprise" else replace(again, fix=f"{again.fix} --trust")
 
 
 def _looked_at(host: str, place: Place, machine: Machine) -> Iterator[ConfigFile]:
@@ -120,9 +121,9 @@ def _changed(entry: Entry, found: Found) -> str:
     return ", ".join(f"{key} was {before.get(key)!r} and is {after.get(key)!r}" for key in keys) or "it is not the same"
 
 
-def _withdrawn(path: Path, host: str, machine: Machine, journal: Journal) -> Iterator[str]:
-    """What the agent trusted for a config file because of --trust, and trusts no longer."""
-    trust = optional(host, "trust")
+def _withdrawn(place: Place, host: str, machine: Machine, journal: Journal) -> Iterator[str]:
+    """What the agent trusted for a config file because of --trust, and trusts no longer; what was held beside a file of the machine's."""
+    trust = keeper(host, place)
     store = trust.store(machine) if trust else None
     memory = journal.origin(store.path) if store else None
     if not store or not memory:
@@ -131,8 +132,8 @@ def _withdrawn(path: Path, host: str, machine: Machine, journal: Journal) -> Ite
         data: Any = Document(store.path, store.format).data()
     except ConfigError:
         data = {}
-    gone = [one for one in memory.given if one.file == str(path) and not stands(data, one)]
-    yield from (f"what --trust has written to {store.path} is gone: {'.'.join(map(str, one.path))}" for one in gone)
+    gone = [one for one in memory.given if one.file == str(place.path) and not stands(data, one)]
+    yield from (f"what install has written to {store.path} is gone: {'.'.join(map(str, one.path))}" for one in gone)
 
 
 def _unrecorded(file: ConfigFile, machine: Machine) -> Iterator[Difference]:

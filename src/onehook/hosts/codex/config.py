@@ -8,7 +8,7 @@ from typing import Any
 
 from onehook.codec import read_regular
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
+from onehook.hostkit.config import Commands, Diagnosis, Found, Held, Machine, Place, Switches, Traits, Wish
 from onehook.hostkit.trust import repository
 from onehook.hosts.codex import trust, wire
 
@@ -45,6 +45,11 @@ TRAITS = Traits(
             "--dangerously-bypass*",
         ),
     ),
+    # Seen with 0.166.0: without it, `hooks = false` under [features] of the user's config.toml, or `-c features.hooks=false`, switches the
+    # hooks of /etc/codex/config.toml off; with it, neither does.
+    held=Held(
+        lambda machine: Place("enterprise", _system(machine) / "requirements.toml", "toml", _system(machine)), ("features", "hooks"), True
+    ),
     unguarded={"write_stdin": "Codex runs no hook for what is typed into a running command; deny commands that start an interactive shell"},
 )
 found = kit.grouped
@@ -56,13 +61,16 @@ _TYPES = ("command", "mcp_tool", "prompt", "agent")
 
 def places(machine: Machine) -> list[Place]:
     user = machine.folder("CODEX_HOME", ".codex")
-    system = machine.system("/etc/codex/config.toml", "/etc/codex/config.toml", "C:\\ProgramData\\OpenAI\\Codex\\config.toml")
     project = machine.project / ".codex"
     return [
         *_in_use("project", project, machine.project),
         *_in_use("user", user, machine.scope_of(user)),
-        Place("enterprise", system, "toml", system.parent),
+        Place("enterprise", _system(machine) / "config.toml", "toml", _system(machine)),
     ]
+
+
+def _system(machine: Machine) -> Path:
+    return machine.system("/etc/codex", "/etc/codex", "C:\\ProgramData\\OpenAI\\Codex")
 
 
 def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:

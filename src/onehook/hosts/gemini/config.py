@@ -23,6 +23,8 @@ TRAITS = Traits(
     captured=("0.61.0",),
     shell_variables=("GEMINI_CLI",),
     shell=("bash", "-c"),
+    # Seen with 0.61.0: `hooksConfig.enabled` of a user or a project switches the machine's hooks off; the machine's own wins.
+    held=kit.Held(lambda machine: places(machine)[-1], ("hooksConfig", "enabled"), True),
     switches=Switches(
         files=lambda machine: [
             *(folder / name for folder in (machine.project / ".gemini", _user_folder(machine)) for name in ("extensions", ".env")),

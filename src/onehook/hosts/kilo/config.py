@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.hostkit.config import Traits
 from onehook.hosts.kilo import wire
-from onehook.hosts.opencode.config import EVENTS, LISTED, PROJECT, Plugin, found, problems, slot, switches, text_problems
+from onehook.hosts.opencode.config import EVENTS, LISTED, PROJECT, Plugin, found, held, problems, slot, switches, text_problems
 
 __all__ = [
     "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot",
@@ -21,6 +21,7 @@ TRAITS = Traits(
     shell_variables=("KILO", "KILO_PID"),
     own_content=_PLUGIN.content,
     guard="",
+    held=held(wire.ID),
     listed=LISTED,
     also_listed=("MCP",),
     switches=switches(("kilo", "opencode"), (".kilo", ".kilocode"), "KILO"),

@@ -14,6 +14,7 @@ from onehook.hostkit.config import (
     Commands,
     Diagnosis,
     Found,
+    Held,
     Machine,
     Place,
     Switches,
@@ -51,11 +52,16 @@ def switches(names: Sequence[str], folders: Sequence[str], prefix: str) -> Switc
         user = machine.folder("XDG_CONFIG_HOME", ".config") / names[0]
         bases = [user, machine.folder(f"{prefix}_CONFIG_DIR", f".config/{names[0]}")]
         bases += [base / folder for base in (machine.project, machine.home) for folder in folders]
-        managed = machine.system(f"/etc/{names[0]}", f"/Library/Application Support/{names[0]}", f"C:\\ProgramData\\{names[0]}")
-        return [*(base / name for base in bases for name in inside), *(machine.project / name for name in files), managed]
+        own = [*(base / name for base in bases for name in inside), *(machine.project / name for name in files)]
+        return [*own, managed(machine, names[0])]
 
     variables = ("PURE", "DISABLE_PROJECT_CONFIG", "CONFIG", "CONFIG_CONTENT", "CONFIG_DIR")
     return Switches(paths, ("plugin", "plug", "--pure"), tuple(f"{prefix}_{name}" for name in variables))
+
+
+def managed(machine: Machine, host: str) -> Path:
+    """The folder of the machine's config, whose files are read last."""
+    return machine.system(f"/etc/{host}", f"/Library/Application Support/{host}", f"C:\\ProgramData\\{host}")
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ class Plugin:
         return [
             Place("project", machine.project / f".{self.host}" / "plugins" / FILE, "own", machine.project, committed=True),
             Place("user", user / "plugins" / FILE, "own", user),
+            Place("enterprise", managed(machine, self.host) / FILE, "own", managed(machine, self.host)),
         ]
 
     def content(self, place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
@@ -96,6 +103,16 @@ class Plugin:
         return [Diagnosis("fail", f"{variable} switches plugins and their hooks off", f"unset {variable}") for variable in on]
 
 
+def held(host: str) -> Held:
+    """The machine's plugin has to be named. Seen with 1.18.33: /etc/opencode/opencode.json is read, and /etc/opencode/plugins is not."""
+
+    def file(machine: Machine) -> Place:
+        folder = managed(machine, host)
+        return Place("enterprise", folder / f"{host}.json", "jsonc", folder)
+
+    return Held(file, ("plugin",), level="fail", effect="it does not load the plugin, and no hook runs")
+
+
 _PLUGIN = Plugin(wire.ID)
 places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
 TRAITS = Traits(
@@ -103,6 +120,7 @@ TRAITS = Traits(
     shell_variables=("OPENCODE", "OPENCODE_PID"),
     own_content=_PLUGIN.content,
     guard="",  # the plugin denies if it cannot start the command
+    held=held(wire.ID),
     listed=LISTED,
     also_listed=("MCP",),
     switches=switches(("opencode",), (".opencode",), "OPENCODE"),

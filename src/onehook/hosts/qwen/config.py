@@ -22,6 +22,8 @@ TRAITS = Traits(
     shell=("bash", "-c"),
     listed=r"\w+(\|\w+)*",
     also_listed=("Bash", "Read", "Write", "Edit"),
+    # Seen with 0.24.4: `disableAllHooks` of a user or a project switches the machine's hooks off; the machine's own wins.
+    held=kit.Held(lambda machine: places(machine)[-1], ("disableAllHooks",), False),
     switches=Switches(
         files=lambda machine: [
             *(
