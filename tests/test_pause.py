@@ -14,6 +14,7 @@ from onehook import pause
 from onehook.core import Pause, Response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
+from onehook.manifest.needs import events_of
 from onehook.rules.compile import compile_layers
 from onehook.rules.explain import sample_event
 from onehook.rules.load import Rules, Table
@@ -242,6 +243,22 @@ def test_the_start_of_a_session_says_so(python, host):
     able = any(caps[name].kind == "honoured" for name in ("user_message", "additional_context"))
     assert ("paused until" in said and "(the release)" in said and "onehook resume" in said) is able
     assert noise.startswith("[onehook] paused until") and (response.additional_context or "").startswith("mine")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_rules_file_is_installed_for_the_start_of_a_session_which_says_so(tmp_path, host):
+    path = tmp_path / "onehook.toml"
+    path.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n', encoding="utf-8")
+    wire, reverse = load(host), load(host, "reverse")
+    payload = reverse.payload(sample("SessionStart", source="startup", session_id="s"))
+    event = wire.parse(payload, "")
+    able = any(wire.caps(event)[name].kind == "honoured" for name in ("user_message", "additional_context"))
+    assert ("SessionStart" in events_of(load_policy(path), host)) is able
+    assert "paused until" not in fire(path, payload, "--host", host, "--event", "SessionStart").stdout
+    pause.add("", 60, "")
+    assert ("paused until" in fire(path, payload, "--host", host, "--event", "SessionStart").stdout) is able
+    path.write_text('pausable = false\n[permissions]\ndeny = ["Bash(rm:*)"]\n', encoding="utf-8")
+    assert "SessionStart" not in events_of(load_policy(path), host)
 
 
 def test_an_event_after_the_start_adds_nothing_to_the_answer(python):

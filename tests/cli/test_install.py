@@ -565,11 +565,11 @@ def test_status_shows_who_it_is_for(repository: Path) -> None:
 def test_a_rules_file_is_installed_for_what_it_needs(project: Path) -> None:
     (project / "onehook.toml").write_text('packs = ["git"]\n')
     onehook("install", "onehook.toml", "--hosts", "claude")
-    assert set(hooks_of(project)) == {"PreToolUse", "ConfigChange"}  # ConfigChange: of self_protection
-    (project / "onehook.toml").write_text('packs = ["git"]\n[policies.context_notes]\nstart = "use make"\n')
-    assert "the policy handles SessionStart, and is not installed for it" in onehook("doctor", "--hosts", "claude", code=1).output
+    assert set(hooks_of(project)) == {"PreToolUse", "ConfigChange", "SessionStart"}  # ConfigChange: self_protect; the last tells of a pause
+    (project / "onehook.toml").write_text('packs = ["git"]\n[[hook]]\nspeaks = "claude"\nevents = ["Stop"]\nrun = ["true"]\n')
+    assert "the policy handles Stop, and is not installed for it" in onehook("doctor", "--hosts", "claude").output
     onehook("install", "onehook.toml", "--hosts", "claude")
-    assert "SessionStart" in hooks_of(project)
+    assert "Stop" in hooks_of(project)
 
 
 def test_the_users_own_file_is_installed_for_what_the_files_of_projects_may_need(project: Path, tmp_path: Path) -> None:

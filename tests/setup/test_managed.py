@@ -301,6 +301,38 @@ def test_what_keeps_a_users_settings_from_switching_the_hooks_off_is_written_and
     assert tree(system / "system") == before | {str(system / "system" / "opt"): None}
 
 
+@ROOT_ONLY
+def test_status_and_rules_show_the_layers_and_what_each_of_them_sets(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(system / "config"))
+    theirs, mine = system / "home" / "machine.toml", system / "config" / "onehook" / "onehook.toml"
+    files = {theirs: '[levels]\n"git.push-force" = "deny"\n', mine: '[permissions]\ndeny = ["Bash(make:*)"]\n'}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    os.chown(theirs, 1000, 1000)
+    onehook("install", str(theirs), "--scope", "enterprise", "--hosts", "claude")
+    rules = {rule["id"]: rule["says"] for rule in json.loads(onehook("rules", "--json"))}  # without a rules file in the project
+    assert [says["layer"] for says in rules["git.push-force"]] == ["managed"]
+    (system / "project" / "onehook.toml").write_text('[levels]\n"git.push-force" = "warn"\n"git.reset-hard" = "deny"\n')
+    onehook("install", "onehook.toml", "--hosts", "claude,codex")
+
+    layers = json.loads(onehook("status", "--json"))["layers"]
+    copied = str(system / "system" / "opt" / "onehook" / "policies" / "machine" / "machine.toml")
+    project = str(system / "project" / "onehook.toml")
+    assert [(one["layer"], one["file"], one["hosts"]) for one in layers] == [
+        ("managed", copied, ["claude"]),
+        ("user", str(mine), []),
+        ("project", project, ["claude", "codex"]),
+    ]
+    assert {"git.push-force", "policies.self_protect"} == set(layers[0]["rules"])
+    assert "Bash(make:*)" in layers[1]["rules"] and "git.reset-hard" in layers[2]["rules"]
+    shown = onehook("status")
+    assert "a file takes nothing away from those above it" in shown and "beside every rules file" in shown
+    rules = {rule["id"]: rule["says"] for rule in json.loads(onehook("rules", "--json"))}
+    assert [(says["layer"], says["level"]) for says in rules["git.push-force"]] == [("managed", "deny"), ("project", "warn")]
+    assert [says["layer"] for says in rules["git.reset-hard"]] == ["project"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no root")
 def test_without_root_it_says_which_command_works(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

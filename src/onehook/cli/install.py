@@ -107,6 +107,8 @@ def command(
     for host in chosen:
         for name, why in never_run(hooks, host).items():
             click.echo(f"note: {name!r} never runs on {config_of(host).TITLE}: {why}", err=True)
+    if scope == "enterprise":
+        hooks.options.setdefault("pausable", False)  # unless it says so
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
-from onehook.cli.choices import Verb, json_option, print_json, rules_file, rules_option
+from onehook.cli.choices import RULES_FILE, Verb, json_option, machine_of, nearest, print_json, rules_file, rules_option
 
 
 @click.command("rules", cls=Verb)
@@ -15,24 +16,26 @@ from onehook.cli.choices import Verb, json_option, print_json, rules_file, rules
 def command(rules_path: str | None, as_json: bool) -> None:
     """List the rules that are on: those of the packs, and those of the rules file, of what it extends, of the user and of the machine.
 
-    The level shown is the strictest that a file sets; in mode "observe" it is only recorded.
+    The layer says whose file sets the rule: the machine's (managed), the user's or the project's. The level shown is the strictest that a
+    file sets; in mode "observe" it is only recorded.
     """
     from onehook.rules.explain import rules_on
-    from onehook.rules.load import layers_beside
+    from onehook.setup.installed import rules_above
 
-    path = rules_file(rules_path)
-    rules = rules_on(path, layers_beside(path))
+    above = rules_above(machine_of())
+    path = rules_file(rules_path) if rules_path or not above or nearest([RULES_FILE]) else ""
+    rules = rules_on(path, [layer for layer in above if layer[1] != os.path.abspath(path)])
     if as_json:
         print_json(rules)
         return
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("rule", "level", "severity", "set in", "reason")
+    table = Table("rule", "level", "layer", "severity", "set in", "reason")
     for rule in rules:
         says = _strictest(rule)
         level = says["level"] if says["mode"] == "enforce" else f"{says['level']} (observe)"
-        table.add_row(rule["id"], level, rule["severity"], f"{says['file']}:{says['line']}", rule["reason"])
+        table.add_row(rule["id"], level, says["layer"], rule["severity"], f"{says['file']}:{says['line']}", rule["reason"])
     Console().print(table)
     click.echo(f"{len(rules)} rules are on. [permissions] come in addition; `onehook explain COMMAND` shows what decides.")
 

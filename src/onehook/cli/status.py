@@ -10,7 +10,7 @@ from onehook.cli.choices import Verb, configured_hosts, hosts_option, json_optio
 
 if TYPE_CHECKING:
     from onehook.hostkit.config import Machine
-    from onehook.setup.installed import Row
+    from onehook.setup.installed import InForce, Row
 
 
 @click.command("status", cls=Verb)
@@ -22,7 +22,7 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     from dataclasses import asdict
 
     from onehook.pause import entries
-    from onehook.setup.installed import absent_hosts, rows
+    from onehook.setup.installed import absent_hosts, in_force, rows
     from onehook.setup.plan import config_of
     from onehook.setup.versions import agents_here
 
@@ -33,12 +33,13 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     agents = agents_here(machine, chosen)
     if as_json:
         shown = {"installed": [asdict(row) for row in found], "not_installed": absent, "agents": [here.to_dict() for here in agents]}
-        print_json({**shown, "paused": entries()})
+        print_json({**shown, "layers": [asdict(one) for one in in_force(found)], "paused": entries()})
         return
     if found:
         _show(found, machine)
     else:
         click.echo("No policy is installed here. Install one with `onehook install POLICY`.")
+    _show_layers(in_force(found), machine)
     for pause in entries():
         _show_pause(pause)
     for here in agents:
@@ -47,6 +48,18 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
             click.secho(f"{name} is not one of the releases that onehook is proven on ({here.oldest} to {here.newest})", fg="yellow")
     if absent:
         click.echo(f"Agents found without a policy: {', '.join(config_of(host).TITLE for host in absent)}")
+
+
+def _show_layers(layers: list[InForce], machine: Machine) -> None:
+    """If there is more than one file: which of them can only add to which."""
+    if len(layers) > 1:
+        click.echo("In force, from the strongest layer down; a file takes nothing away from those above it:")
+        width = max(len(_short(one.file, machine)) for one in layers)
+        for one in layers:
+            count = "" if one.rules is None else f"  {len(one.rules)} rule{'s' if len(one.rules) != 1 else ''}"
+            where = ", ".join(one.hosts) or "beside every rules file"
+            click.echo(f"  {one.layer:<8} {_short(one.file, machine):<{width}}  {where}{count}")
+        click.echo("`onehook rules` shows which rule is set where.")
 
 
 def _show_pause(pause: dict[str, Any]) -> None:

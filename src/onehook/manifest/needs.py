@@ -11,6 +11,7 @@ from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest.dialects import dialect_of, project_of
 from onehook.manifest.load import Manifest, Program, Wanted, own_event, sets_variables
 from onehook.manifest.mentions import mentions
+from onehook.rules.load import Rules
 
 
 def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
@@ -32,7 +33,8 @@ def events_of(hooks: Hooks, host: str) -> dict[str, str]:
     else:
         wanted = {event: event for event in (*DEFAULT_EVENTS, *(registration.event for registration in chosen))}
     for_commands = {"PreToolUse": "PreToolUse"} if any(_sets(registration, host) for registration in hooks.registrations) else {}
-    return {**wanted, **for_commands, **_for_background(hooks, host), **_for_skills(hooks, host), **stand_ins_of(hooks, host)}
+    more = (for_commands, _for_background(hooks, host), _for_skills(hooks, host), _for_pauses(hooks, host), stand_ins_of(hooks, host))
+    return {event: meant for events in (wanted, *more) for event, meant in events.items()}
 
 
 def _sets(registration: Registration, host: str) -> bool:
@@ -45,6 +47,18 @@ def _sets(registration: Registration, host: str) -> bool:
     event = sample("SessionStart", cwd=program.folder)
     variables = {**os.environ, **dialect.variables(event, project_of(event, program.folder))}
     return mentions(program.words(), program.folder, variables, dialect.ENV_FILE.encode())
+
+
+def _for_pauses(hooks: Hooks, host: str) -> dict[str, str]:
+    """A session that starts during a pause of the rules says so, where the agent can show it."""
+    if not isinstance(hooks, Rules) or hooks.options.get("pausable") is False:
+        return {}
+    wire = wire_of(host)
+    for name in (name for name, row in wire.EVENTS.items() if row.event == "SessionStart"):
+        caps = wire.caps(wire.parse(load(host, "reverse").payload(sample("SessionStart"), name), name))
+        if "honoured" in (caps["user_message"].kind, caps["additional_context"].kind):
+            return {"SessionStart": "SessionStart"}
+    return {}
 
 
 def _for_background(hooks: Hooks, host: str) -> dict[str, str]:

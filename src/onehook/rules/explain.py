@@ -110,8 +110,8 @@ def _part(table: Table, command: Any) -> dict[str, Any]:
 
 
 def rules_on(path: str, layers: Sequence[Layer] = ()) -> list[dict[str, Any]]:
-    """Every rule that is on, with what each layer says of it and where; policies too."""
-    table = table_of([*layers, ("project", path)], cache="")
+    """Every rule that is on, with what each layer says of it and where; policies too. path: "" for those of the other layers alone."""
+    table = table_of([*layers, *([("project", path)] if path else [])], cache="")
     return table.rules() + [_policy_row(name, says) for name, _, _, says in table.header["policies"]]
 
 

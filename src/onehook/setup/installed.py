@@ -197,24 +197,62 @@ def _standing(policy: str, source: bytes) -> tuple[str, Mapping[str, int], str]:
     return mode, {severity: count for severity, count in severities.items() if count}, ""
 
 
+@dataclass(frozen=True)
+class InForce:
+    """A policy that applies here, and the layer that it is of."""
+
+    layer: str
+    file: str
+    hosts: tuple[str, ...]  # the agents that it is installed on; none for a rules file that applies beside those that are installed
+    rules: tuple[str, ...] | None  # what a rules file has on: rules, policies and entries of [permissions]; None for any other policy
+
+
+def in_force(found: list[Row]) -> list[InForce]:
+    """The layers, from the strongest down: the files of those below only add."""
+    from onehook.rules.levels import LAYERS
+    from onehook.rules.load import every_layer
+
+    files: dict[tuple[str, str], list[str]] = {}
+    for row in found:
+        if row.policy:
+            files.setdefault(({"enterprise": "managed", "user": "user"}.get(row.scope, "project"), row.policy), []).append(row.host)
+    files |= {one: [] for one in every_layer() if one not in files and Path(one[1]).is_file()}
+    ordered = sorted(files, key=lambda one: LAYERS.index(one[0]))
+    return [InForce(*one, tuple(dict.fromkeys(files[one])), _rules_of(*one)) for one in ordered]
+
+
+def _rules_of(layer: str, file: str) -> tuple[str, ...] | None:
+    try:
+        return tuple(_rules_in([(layer, file)])) if is_manifest(file) and holds_rules(Path(file).read_bytes()) else None
+    except (OSError, OnehookError):
+        return None
+
+
+def rules_above(machine: Machine) -> list[tuple[str, str]]:
+    """The rules files of the machine and of the user that apply here, each with its layer."""
+    return [(one.layer, one.file) for one in in_force(rows(machine)) if one.layer != "project" and one.rules is not None]
+
+
 def rule_names(machine: Machine) -> list[str] | None:
     """The rules of all policies that are installed here; None if they cannot be known, as those of a policy in Python."""
+    from onehook.rules.load import layers_beside
+
     names: list[str] = []
     policies = {row.policy for row in rows(machine) if row.policy}
     for policy in policies:
         try:
             if not is_manifest(policy) or not holds_rules(Path(policy).read_bytes()):
                 return None
-            names += _rules_in(policy)
+            names += _rules_in([*layers_beside(policy), ("project", policy)])
         except (OSError, OnehookError):
             return None
     return names if policies else None
 
 
-def _rules_in(policy: str) -> list[str]:
-    from onehook.rules.load import layers_beside, table_of
+def _rules_in(layers: list[tuple[str, str]]) -> list[str]:
+    from onehook.rules.load import table_of
 
-    table = table_of([*layers_beside(policy), ("project", policy)], cache="")
+    table = table_of(layers, cache="")
     entries = [entry["text"] for name in table.header["index"] if name[:1] != "#" for entry in table.chunk(name)["permissions"]]
     return [*(rule["id"] for rule in table.rules()), *(f"policies.{name}" for name, *_ in table.header["policies"]), *entries]
 
