@@ -39,7 +39,7 @@ def page(host: str) -> str:
         parts += ["", "## Tools that cannot be checked", "", "No policy can see what these calls do:", ""]
         parts += [f"- {tool}: {why}." for tool, why in config.TRAITS.unguarded.items()]
     if config is not None:
-        parts += ["", "## Config files", "", _places(config)]
+        parts += ["", "## Config files", "", _places(config), "", _read_again(config), *_held(config)]
     if host not in having("transcripts"):
         parts += ["", "## Transcripts", "", _NO_TRANSCRIPTS]
     live = optional(host, "live")
@@ -170,6 +170,22 @@ def _places(config: Config) -> str:
         paths = [_shown(by_platform[name][index].path) for name in by_platform]
         lines.append(f"| {place.scope} | {' | '.join(paths)} |")
     return "\n".join(lines)
+
+
+def _read_again(config: Config) -> str:
+    if config.TRAITS.reloads is None:
+        return "Whether the agent reads its hooks again in the middle of a session was not tried."
+    return f"The agent reads its hooks {'again in the middle of a session' if config.TRAITS.reloads else 'when it starts, and not again'}."
+
+
+def _held(config: Config) -> list[str]:
+    """What an install for the whole machine writes beside the entries."""
+    held = config.TRAITS.held
+    if held is None:
+        return []
+    what = "the plugin" if held.value is None else f"`{str(held.value).lower()}`"
+    place = _shown(held.file(Machine(HOME, PROJECT, {}, "linux")).path)
+    return [f"`--scope enterprise` also writes {what} under `{'.'.join(held.path)}` in {place}: without it, {held.effect}."]
 
 
 def _shown(path: Path) -> str:

@@ -118,14 +118,21 @@ def mcp_servers_in(scope: Literal["home", "project"], file: str, **more: Any) ->
     return mcp_server
 
 
-def with_setting(scope: Literal["home", "project"], file: str, **values: Any) -> Callable[[Sandbox, Launch], Launch]:
+@dataclass(frozen=True)
+class Setting:
     """`Traits.disable` or `Traits.asks` of an agent for which top-level keys of this file decide on it."""
 
-    def change(sandbox: Sandbox, launch: Launch) -> Launch:
-        merge_json(getattr(sandbox, scope) / file, values)
+    scope: Literal["home", "project"]
+    file: str
+    values: Mapping[str, Any]
+
+    def __call__(self, sandbox: Sandbox, launch: Launch) -> Launch:
+        merge_json(getattr(sandbox, self.scope) / self.file, dict(self.values))
         return launch
 
-    return change
+
+def with_setting(scope: Literal["home", "project"], file: str, **values: Any) -> Setting:
+    return Setting(scope, file, values)
 
 
 def says(text: str, mode: str = "") -> Step:

@@ -6,6 +6,8 @@ every scenario has a negative control: the same script without the policy must s
 
 from __future__ import annotations
 
+import base64
+import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.core import Response, UsageError
 from onehook.hostkit.config import Machine
-from onehook.hostkit.live import Step
+from onehook.hostkit.live import Setting, Step
 from onehook.hosts import having, load
 from onehook.prove import compactions, guests, imports
 from onehook.prove.evidence import Evidence
@@ -77,6 +79,27 @@ def switching_off_script(live: Live, mode: str, project: str) -> list[Step | Non
             live.shell("echo ran > ran.txt", mode),
         ]
     )
+
+
+# What is to be written where comes as an argument, so that neither the command nor the script names it.
+EDITING = """import base64, json, sys, time
+name, values = json.loads(base64.b64decode(sys.argv[1]))
+with open(name) as file:
+    data = json.load(file)
+with open(name, "w") as file:
+    json.dump({**data, **values}, file)
+open("edited.txt", "w").close()
+time.sleep(5)  # the agent looks at its files now and then
+"""
+
+
+def config_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    """A program that switches the hooks off in the agent's settings while the session runs; then the denied command."""
+    off = live.TRAITS.disable
+    if not isinstance(off, Setting):
+        return [None]
+    change = base64.b64encode(json.dumps([off.file, off.values]).encode()).decode()
+    return _ends([live.shell(f"python3 edit.py {change}", mode), live.shell("echo ran > ran.txt", mode)])
 
 
 def remove_script(live: Live, mode: str, project: str) -> list[Step | None]:
@@ -295,12 +318,17 @@ def _compaction(id: str, title: str, event: str) -> Scenario:
     return Scenario(id, title, event, "", None, policy, compact_script, seen, needs=("compacts",))
 
 
+SELF_PROTECTING = answering("PreToolUse", NO, "Bash", 'fail="closed"', "'ran.txt' in event.command") + (
+    "from onehook.policies import self_protect\nhooks.use(self_protect())\n"
+)
+
+
 def _self_protecting(id: str, title: str, seen: Callable[[Evidence], bool]) -> Scenario:
     """Rows of one session, in which the model tries all of it."""
-    policy = answering("PreToolUse", NO, "Bash", 'fail="closed"', "'ran.txt' in event.command")
-    policy += "from onehook.policies import self_protect\nhooks.use(self_protect())\n"
-    files = {".hooks/policy.py": policy, "off.txt": f'{{"{OFF}": true}}\n'}
-    return Scenario(id, title, "PreToolUse", "Bash", NO, policy, switching_off_script, seen, effect="deny", files=files, shared=True)
+    files = {".hooks/policy.py": SELF_PROTECTING, "off.txt": f'{{"{OFF}": true}}\n'}
+    return Scenario(
+        id, title, "PreToolUse", "Bash", NO, SELF_PROTECTING, switching_off_script, seen, effect="deny", files=files, shared=True
+    )
 
 
 IMPORTED = tuple(name for name in imports.HOOKS if name != "compacted")  # no compaction in this session
@@ -389,6 +417,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     _self_protecting("self-policy", "the model edits its policy: denied, and so is the next command", _policy_kept),
     _self_protecting("self-config", "the model overwrites its own hooks config: denied, and so is the next command", _config_kept),
     _self_protecting("self-uninstall", "the model runs `onehook uninstall`: denied, and so is the next command", _not_uninstalled),
+    Scenario("config-change", "hooks switched off in the agent's settings in mid-session: vetoed, and the next command is denied",
+             "ConfigChange", "", NO, SELF_PROTECTING, config_script,
+             lambda e: e.text("edited.txt") is not None and _blocked_and_told(e), effect="deny", files={"edit.py": EDITING}),
     _simple("pause", "a pause from the agent's shell refused; a deny takes effect afterwards", "PreToolUse", NO, pause_script, _not_paused,
             tool="Bash", condition='"ran.txt" in event.command', effect="deny", files={"pausing.py": PAUSING}),
     Scenario("shadowing", "json.py and onehook.py in the project", "PreToolUse", "Bash", NO,

@@ -42,7 +42,8 @@ def exposed(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
 def _within(file: ConfigFile, written: Written, policy: Path, machine: Machine) -> Iterator[str]:
     if not written.option("pin"):
         yield f"the policy {shlex.quote(str(policy))}"
-    when = "which it reads again in the same session" if file.config.TRAITS.reloads else "which it reads at its next start"
+    again = {True: "it reads again in the same session", False: "it reads at its next start", None: "it may read again in the same session"}
+    when = f"which {again[file.config.TRAITS.reloads]}"
     yield f"its config {shlex.quote(str(file.place.path))}, {when}"
     yield f"onehook's own files in {shlex.quote(str(written.launcher_path(machine.project).parent))}"
 

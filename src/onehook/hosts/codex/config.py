@@ -21,6 +21,7 @@ PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the pol
 TRAITS = Traits(
     captured=("0.166.0",),
     shell_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX"),
+    reloads=False,  # seen with 0.166.0: without its hooks file, a session that runs is held to the policy
     shell=("$SHELL", "-c"),
     listed=r"[\w|]+",
     agent_types=(*kit.TOOL_EVENTS, "UserPromptSubmit", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop"),

@@ -64,6 +64,7 @@ _UPDATES = (".cache/copilot/pkg/*/*", "Library/Caches/copilot/pkg/*/*", ".copilo
 TRAITS = Traits(
     captured=("1.0.102",),
     shell_variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),
+    reloads=False,  # seen with 1.0.102: without its hooks file, a session that runs is held to the policy
     shell=("/bin/bash", "--norc", "--noprofile", "-c"),
     updates=_UPDATES,
     agent_types=tuple(event for event in EVENTS if event not in ("SessionStart", "SessionEnd", "Notification")),

@@ -28,6 +28,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 TRAITS = Traits(
     captured=("1.0.32",),
     shell_variables=("CURSOR_AGENT",),
+    reloads=False,  # seen with 1.0.32: without its hooks file, a session that runs is held to the policy
     processes=("cursor-agent",),  # in the editor's own terminal there is a person
     agent_types=("SubagentStart", "SubagentStop"),
     skeleton={"version": 1},
@@ -145,4 +146,9 @@ def _no_constant(name: str) -> None:
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
-    return []  # the SDK, the editor and cursor-agent have no switch in a file that turns hooks off
+    """The SDK, the editor and cursor-agent have no switch in a file that turns hooks off. Of the machine's file, the SDK reads nothing."""
+    if place.scope != "enterprise" or not ours:
+        return []
+    return [
+        Diagnosis("note", "Cursor's SDK (1.0.32) does not read this file; the editor was not tried", "install it with --scope user too")
+    ]

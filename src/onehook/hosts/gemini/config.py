@@ -22,6 +22,7 @@ PROJECT = "."
 TRAITS = Traits(
     captured=("0.61.0",),
     shell_variables=("GEMINI_CLI",),
+    reloads=False,  # seen with 0.61.0: without its hooks file, a session that runs is held to the policy
     shell=("bash", "-c"),
     # Seen with 0.61.0: `hooksConfig.enabled` of a user or a project switches the machine's hooks off; the machine's own wins.
     held=kit.Held(lambda machine: places(machine)[-1], ("hooksConfig", "enabled"), True),

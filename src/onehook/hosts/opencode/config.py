@@ -118,6 +118,7 @@ places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
 TRAITS = Traits(
     programs=(".opencode/bin/opencode",),
     shell_variables=("OPENCODE", "OPENCODE_PID"),
+    reloads=False,  # seen with 1.18.33: without its hooks file, a session that runs is held to the policy
     own_content=_PLUGIN.content,
     guard="",  # the plugin denies if it cannot start the command
     held=held(wire.ID),

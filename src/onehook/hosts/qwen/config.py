@@ -19,6 +19,7 @@ PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and 
 TRAITS = Traits(
     captured=("0.24.4",),
     shell_variables=("QWEN_CODE", "QWEN_CODE_SESSION_ID"),
+    reloads=False,  # seen with 0.24.4: without its hooks file, a session that runs is held to the policy
     shell=("bash", "-c"),
     listed=r"\w+(\|\w+)*",
     also_listed=("Bash", "Read", "Write", "Edit"),
