@@ -11,7 +11,6 @@ from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest.dialects import dialect_of, project_of
 from onehook.manifest.load import Manifest, Program, Wanted, own_event, sets_variables
 from onehook.manifest.mentions import mentions
-from onehook.rules.load import Rules
 
 
 def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
@@ -51,7 +50,7 @@ def _sets(registration: Registration, host: str) -> bool:
 
 def _for_pauses(hooks: Hooks, host: str) -> dict[str, str]:
     """A session that starts during a pause of the rules says so, where the agent can show it."""
-    if not isinstance(hooks, Rules) or hooks.options.get("pausable") is False:
+    if hooks.grows or isinstance(hooks, Manifest) or hooks.options.get("pausable") is False:
         return {}
     wire = wire_of(host)
     for name in (name for name, row in wire.EVENTS.items() if row.event == "SessionStart"):
