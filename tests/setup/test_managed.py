@@ -233,6 +233,10 @@ def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) ->
     assert files.pop("copied.json")
     assert files == {"base.toml": 0o644, "shop/onehook.toml": 0o644, "shop/bin/check.sh": 0o644, "shop/end.sh": 0o755}
     assert "all as installed" in onehook("verify")
+    cached = system / "system" / "opt" / "onehook" / "runtime" / "onehook" / "__pycache__" / "rules"
+    assert [path.stat().st_mode & 0o777 for path in cached.iterdir()] == [0o644]  # compiled, for everybody to read
+    config = system / "system" / "etc" / "claude-code" / "managed-settings.json"
+    assert set(json.loads(config.read_text())["hooks"]) == {"PreToolUse", "Stop", "ConfigChange"}  # it cannot be paused: no SessionStart
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "shutdown now"}, "session_id": "s"}
     argv = ["/bin/sh", "-c", command_in(system)]
     done = subprocess.run(argv, input=json.dumps(payload), capture_output=True, text=True, check=False)

@@ -108,7 +108,7 @@ def command(
         for name, why in never_run(hooks, host).items():
             click.echo(f"note: {name!r} never runs on {config_of(host).TITLE}: {why}", err=True)
     if scope == "enterprise":
-        hooks.options.setdefault("pausable", False)  # unless it says so
+        hooks.options["pausable"] = bool(hooks.options.get("pausable"))  # only if it says so
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
@@ -263,7 +263,8 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
     if request.program and not dry_run:
         from onehook.setup.interpreters import fill_cache
 
-        fill_cache(request.program, request.policy, [name for host in hosts for name in config_of(host).HOST_IDS])
+        layer = "managed" if request.scope == "enterprise" else "project"
+        fill_cache(request.program, request.policy, [name for host in hosts for name in config_of(host).HOST_IDS], layer)
     if as_json:
         print_json({**plan_json(plan, dry_run), "to_do": {host: _next_steps(host, request, machine) for host in hosts}})
         return

@@ -48,12 +48,13 @@ with open(more[0], "w", encoding="utf-8") as file:
 """
 # Fills the cache of the runtime, before the policy is loaded: packages may put finders before the one that knows the cache.
 _FILL = f"""{_START}
-for name in more:
+layer, *names = more
+for name in names:
     __import__(name)
 from onehook.cache import save
 from onehook.policy import load_policy
 save()
-load_policy(policy)
+load_policy(policy, {{"layer": layer}})
 """
 
 
@@ -217,10 +218,10 @@ def loaded_by(python: str, policy: Path) -> Hooks:
     return hooks
 
 
-def fill_cache(program: Program, policy: Path, hosts: Sequence[str]) -> None:
-    """Cache what an event loads. Where those who run the hooks may not write, every event would have to compile it."""
+def fill_cache(program: Program, policy: Path, hosts: Sequence[str], layer: str) -> None:
+    """Cache what an event loads. Where those who run the hooks may not write, every event would have to compile it. layer: of the policy."""
     modules = ["onehook.runner", "onehook.stopguard", *(f"onehook.hosts.{host}.wire" for host in hosts)]
-    argv = [program.interpreter, "-I", "-S", "-c", _FILL, program.launcher, str(policy), *modules]
+    argv = [program.interpreter, "-I", "-S", "-c", _FILL, program.launcher, str(policy), layer, *modules]
     subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
 
 

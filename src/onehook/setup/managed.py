@@ -82,7 +82,9 @@ def refuse_changeable(paths: Iterable[str | Path], machine: Machine, fix: str) -
 def require_root(what: str) -> None:
     """Refuse with the command that works: the folder of onehook's program is rarely on the PATH of root."""
     if os.name != "nt" and os.geteuid() != 0:
-        again = shlex.join([os.path.abspath(sys.argv[0]), *sys.argv[1:]])
+        started = os.path.abspath(sys.argv[0])
+        program = [interpreter(), "-m", "onehook"] if os.path.basename(started) == "__main__.py" else [started]
+        again = shlex.join([*program, *sys.argv[1:]])
         raise UsageError(f"{what} is for root, since it is about every user of this machine: sudo {again}")
 
 
