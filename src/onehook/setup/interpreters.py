@@ -219,7 +219,7 @@ def loaded_by(python: str, policy: Path) -> Hooks:
 
 
 def fill_cache(program: Program, policy: Path, hosts: Sequence[str], layer: str) -> None:
-    """Cache what an event loads. Where those who run the hooks may not write, every event would have to compile it. layer: of the policy."""
+    """Cache what an event loads. Where those who run the hooks may not write, every event would compile it. layer: of the policy."""
     modules = ["onehook.runner", "onehook.stopguard", *(f"onehook.hosts.{host}.wire" for host in hosts)]
     argv = [program.interpreter, "-I", "-S", "-c", _FILL, program.launcher, str(policy), layer, *modules]
     subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
