@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / ".browser"
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FONTS = FOLDER / "fonts.conf"  # its own one names folders of AWS, and without a font it crashes
 BRING = "run `make .browser/ready`"
 # Its libraries are unpacked only where it believes to run in a function of AWS.
 _UNPACK = 'import("@sparticuz/chromium").then((found) => found.default.executablePath()).then(console.log)'
@@ -31,7 +32,7 @@ def executable() -> tuple[str, dict[str, str]] | None:
         return found, {}
     if not brought.is_file():
         return None
-    return str(brought), {"LD_LIBRARY_PATH": str(FOLDER / "al2023" / "lib"), "FONTCONFIG_PATH": str(FOLDER / "fonts")}
+    return str(brought), {**os.environ, "LD_LIBRARY_PATH": str(FOLDER / "al2023" / "lib"), "FONTCONFIG_FILE": str(FONTS)}
 
 
 def bring() -> None:
@@ -44,6 +45,7 @@ def bring() -> None:
     npm(["ci", "--silent", "--ignore-scripts", "--no-fund", "--no-audit", *part, "--prefix", str(FOLDER)])
     if not part and sys.platform == "linux" and os.uname().machine == "x86_64":
         node(["-e", _UNPACK], cwd=FOLDER, env={**os.environ, **_ENVIRONMENT})
+        FONTS.write_text(f"<fontconfig><dir>{FOLDER / 'fonts'}</dir><cachedir>{FOLDER / 'fonts-cache'}</cachedir></fontconfig>\n")
 
 
 if __name__ == "__main__":
