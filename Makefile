@@ -3,6 +3,7 @@
 # make demo   real captured payloads of each host through a sample policy
 # make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm, 3.4 GB in the cache folder)
 # make charts the report's charts library, anew from npm
+# make fleet  the table of a fleet on the engine of ClickHouse (PyPI, 800 MB), and on the server if Debian's clickhouse-server is installed
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -14,7 +15,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
-.PHONY: test check demo prove bench lint types tests lock charts clean
+.PHONY: test check demo prove fleet bench lint types tests lock charts clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -55,6 +56,13 @@ prove: $(READY)
 	$(BIN)/onehook prove --install
 	$(BIN)/onehook prove --versions old --only core
 	$(BIN)/pytest -q tests/live
+
+fleet: $(READY) .bench/fleet/ready
+	PYTHONPATH=.bench/fleet $(BIN)/pytest -q tests/fleet
+
+.bench/fleet/ready:
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .bench/fleet chdb==4.4.0
+	@touch $@
 
 bench: $(READY) .bench/ready
 	$(BIN)/python bench/startup.py

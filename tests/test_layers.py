@@ -17,6 +17,7 @@ LAYERS = (
     ("onehook.docgen",),
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint", "onehook.adapters", "onehook.report"),
+    ("onehook.fleet",),
     ("onehook.runner", "onehook.recorder", "onehook.logger", "onehook.log"),
     ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),

@@ -136,3 +136,14 @@ def test_ocsf_loses_no_field():
     told = json.dumps(finding(first, "laptop"))
     for name in ("time", "id", "agent", "session", "project", "event", "tool", "subject", "reason", "policy", "policy_hash", "prev"):
         assert json.dumps(first[name]) in told, name
+
+
+def test_rows_are_the_columns_as_json():
+    found = [json.loads(line) for line in run("--format", "rows", "--all").splitlines()]
+    assert all(list(row) == NAMES for row in found)
+    assert [tuple(row.values()) for row in found if row["n"]] == list(rows(entries()))
+    assert {row["n"] == 0 for row in found} == {True, False}
+
+
+def test_a_table_and_a_file_at_once_are_refused(tmp_path):
+    assert "either --output or --to" in run("--to", "clickhouse://127.0.0.1:1", "-o", str(tmp_path / "x"), code=2)

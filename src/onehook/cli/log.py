@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onehook.log.reader import Entry
 
 OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "warn", "rewrite", "context", "log", "error")
-FORMATS = ("jsonl", "csv", "parquet", "ocsf")
+FORMATS = ("jsonl", "rows", "csv", "parquet", "ocsf")
 _COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "allow": "green"}
 
 
@@ -248,9 +248,10 @@ def check(ctx: click.Context, as_json: bool) -> None:
 @command.command("export", cls=Verb)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="jsonl", show_default=True, help="ocsf: a Detection Finding a line.")
 @click.option("-o", "--output", metavar="FILE", help="[default: stdout, except for parquet]")
+@click.option("--to", "server", metavar="URL", help="Insert into a table of ClickHouse instead, which is made if it is missing.")
 @click.option("--all", "quiet", is_flag=True, help="Also the events on which nobody had a say.")
 @filters("export")
-def export(form: str, output: str | None, quiet: bool, **options: Any) -> None:
+def export(form: str, output: str | None, server: str | None, quiet: bool, **options: Any) -> None:
     """Write decisions for other programs, oldest first.
 
     \b
@@ -259,6 +260,8 @@ def export(form: str, output: str | None, quiet: bool, **options: Any) -> None:
       onehook log export --format csv -o log.csv            for a spreadsheet
       onehook log export --format parquet -o log.parquet    for DuckDB, pandas, a warehouse (pip install 'onehook[parquet]')
       onehook log export --format ocsf --decision deny      for a SIEM
+      onehook log export --all --format rows                the columns of the CSV file as JSON, for a database
+      onehook log export --all --to clickhouse://writer@db.example/onehook
     """
     from onehook.core import UsageError
     from onehook.log.export import BINARY, exported, write
@@ -266,4 +269,11 @@ def export(form: str, output: str | None, quiet: bool, **options: Any) -> None:
     if form in BINARY and output is None:
         raise UsageError(f"--format {form} needs --output FILE")
     wanted, start = chosen(**options)
+    if server is not None:
+        if output is not None:
+            raise UsageError("give either --output or --to, not both")
+        from onehook.fleet.load import load
+
+        click.echo(f"{load(server, exported(wanted, start, quiet)):,} rows sent")
+        return
     write(form, exported(wanted, start, quiet), output)

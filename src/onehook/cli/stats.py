@@ -28,9 +28,10 @@ SOON = 14  # days
 @click.command("stats", cls=Verb)
 @log_options("count", since="7d")
 @click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What to count for each.")
+@click.option("--from", "server", metavar="URL", help="Count a fleet's table instead: clickhouse://user@host:8123/database.")
 @rules_option
 @json_option
-def command(since: str, hosts: list[str], project: str, by: str, rules_path: str | None, as_json: bool) -> None:
+def command(since: str, hosts: list[str], project: str, by: str, server: str | None, rules_path: str | None, as_json: bool) -> None:
     """Count the decision log: events, denials, what observe mode would have denied, errors, and how long events took.
 
     \b
@@ -39,12 +40,11 @@ def command(since: str, hosts: list[str], project: str, by: str, rules_path: str
       onehook stats --since 30d --by day
       onehook stats --hosts codex,claude --project . --by handler
       onehook stats --by project --json
+      onehook stats --from clickhouse://reader@db.example/onehook
 
     Times are from the start of the hook's own code to its answer; starting the interpreter comes in addition.
     """
-    from onehook.log.stats import stats
-
-    found = stats(by, **selection(since, hosts, project))
+    found = _counted(server, by, selection(since, hosts, project))
     found |= about_rules(rules_path, found.pop("fired"))
     found["agents_without_policy"] = without_policy()
     if as_json:
@@ -55,6 +55,17 @@ def command(since: str, hosts: list[str], project: str, by: str, rules_path: str
     else:
         _table(found, by)
     _remarks(found)
+
+
+def _counted(url: str | None, by: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    if url is None:
+        from onehook.log.stats import stats
+
+        return stats(by, **chosen)
+    from onehook.fleet import stats as fleet
+    from onehook.fleet.clickhouse import parse
+
+    return fleet.stats(parse(url), by, **chosen)
 
 
 def about_rules(rules_path: str | None, fired: Collection[str]) -> dict[str, Any]:

@@ -97,3 +97,12 @@ def quiet_entry(quiet: Quiet) -> Entry:
         "n": 0, **blank, **fields, "id": f"{round(epoch(quiet.time) * 1000):011x}{quiet.line:06x}", "decision": "none",
         "would": None, "by": [], "effects": [], "dropped": [], "pause": None, "approver": None,
     }  # fmt: skip
+
+
+def json_rows(entries: Iterable[Entry], machine: str = "") -> Iterator[bytes]:
+    """The rows as JSON objects, one on each line: what databases call JSONEachRow."""
+    import json
+
+    names = [column.name for column in COLUMNS]
+    for row in rows(entries, machine):
+        yield json.dumps(dict(zip(names, row))).encode("ascii")

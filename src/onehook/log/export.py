@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from onehook.core import OnehookError
-from onehook.log.columns import COLUMNS, Column, quiet_entry, rows, this_machine
+from onehook.log.columns import COLUMNS, Column, json_rows, quiet_entry, rows, this_machine
 from onehook.log.reader import Entry, entries, quiet_events
 
 _BATCH = 10_000  # rows that are in memory at once, for Parquet
@@ -27,6 +27,11 @@ def exported(wanted: Callable[[Entry], bool], since: str = "", quiet: bool = Fal
 def write_jsonl(found: Iterable[Entry], file: BinaryIO) -> None:
     for entry in found:
         file.write(json.dumps(entry).encode("ascii") + b"\n")
+
+
+def write_rows(found: Iterable[Entry], file: BinaryIO) -> None:
+    for row in json_rows(found):
+        file.write(row + b"\n")
 
 
 def write_ocsf(found: Iterable[Entry], file: BinaryIO) -> None:
@@ -88,6 +93,7 @@ def _values(column: Column, values: tuple[Any, ...]) -> Any:
 
 _WRITERS: dict[str, Callable[[Iterable[Entry], BinaryIO], None]] = {
     "jsonl": write_jsonl,
+    "rows": write_rows,
     "csv": write_csv,
     "parquet": write_parquet,
     "ocsf": write_ocsf,

@@ -14,8 +14,10 @@ from onehook.codec import loads
 from onehook.log.files import parsed
 from onehook.log.reader import Entry, Quiet, lines, quiet_events
 
-_RULES, _HANDLERS = ("rule", "permission", "policy"), ("handler", "program")
-_STEP = 0.02
+KINDS = {"rule": ("rule", "permission", "policy"), "handler": ("handler", "program")}
+STEP = 0.02
+LEAST, LEAST_STEP = 0.01, -230  # ms; what is less counts as this
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 _MOST_KEPT = 10_000  # texts that are remembered, since most lines have the same
 
 
@@ -93,7 +95,7 @@ class Times:
         self.counts: dict[int, int] = {}
 
     def add(self, ms: float) -> None:
-        step = int(log(ms) / _STEP) if ms > 0.01 else -230
+        step = int(log(ms) / STEP) if ms > LEAST else LEAST_STEP
         self.counts[step] = self.counts.get(step, 0) + 1
 
     def bins(self, steps: int) -> list[tuple[float, float, int]]:
@@ -110,8 +112,13 @@ class Times:
         for step in sorted(self.counts):
             left -= self.counts[step]
             if left <= 0:
-                return float(f"{exp((step + 0.5) * _STEP):.3g}")
+                return milliseconds(step)
         return None
+
+
+def milliseconds(step: int) -> float:
+    """The middle of a step of the histogram."""
+    return float(f"{exp((step + 0.5) * STEP):.3g}")
 
 
 _DECIDED = {"deny": "denied", "ask": "asked", "allow": "allowed"}
@@ -143,8 +150,7 @@ class Group:
         self.times.add(one.ms)
 
     def to_dict(self) -> dict[str, Any]:
-        shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-        return {"name": self.name, **self.counts, **{name: self.times.percentile(share) for name, share in shares.items()}}
+        return {"name": self.name, **self.counts, **{name: self.times.percentile(share) for name, share in SHARES.items()}}
 
 
 def keys_of(one: Counted, by: str) -> Iterator[str]:
@@ -154,8 +160,7 @@ def keys_of(one: Counted, by: str) -> Iterator[str]:
     elif by in ("agent", "project"):
         yield one.agent if by == "agent" else one.project
     else:
-        kinds = _RULES if by == "rule" else _HANDLERS
-        yield from dict.fromkeys(who["name"] for who in one.by if who["kind"] in kinds)
+        yield from dict.fromkeys(who["name"] for who in one.by if who["kind"] in KINDS[by])
 
 
 class Tally:
@@ -174,11 +179,14 @@ class Tally:
         return groups[name]
 
     def ordered(self, way: str) -> list[dict[str, Any]]:
-        """The groups with the most denials first; days in order."""
-        found = [group.to_dict() for group in self.groups[way].values()]
-        return sorted(
-            found, key=lambda one: one["name"] if way == "day" else (-one["denied"] - one["would_deny"], -one["events"], one["name"])
-        )
+        return in_order(way, [group.to_dict() for group in self.groups[way].values()])
+
+
+def in_order(way: str, groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The groups with the most denials first; days in order."""
+    return sorted(
+        groups, key=lambda one: one["name"] if way == "day" else (-one["denied"] - one["would_deny"], -one["events"], one["name"])
+    )
 
 
 def tally(
