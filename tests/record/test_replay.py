@@ -250,7 +250,7 @@ def test_no_transcript_is_said_with_the_folders(write, tmp_path):
         (["p.py"], "name a log before the policy"),
         (["none.jsonl", "p.py"], "log not found: none.jsonl"),
         ([".", "p.py"], "contains no .jsonl file"),
-        (["x", "--transcripts", "all", "p.py"], "not both"),
+        (["x", "--transcripts", "all", "p.py"], "not several"),
         (["--transcripts", UNREAD, "p.py"], f"cannot read transcripts of {UNREAD!r}"),
         (["no.py"], "policy not found"),
     ],

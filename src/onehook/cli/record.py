@@ -16,9 +16,10 @@ from onehook.cli.choices import Verb, machine_of
 @click.option(
     "--output", type=click.Path(file_okay=False, path_type=Path), help="The folder to write to. [default: onehook-record in the project]"
 )
+@click.option("--to", "server", metavar="URL", help="Then load the folder into a table of ClickHouse: clickhouse://user@host/database.")
 @click.option("--no-mask", is_flag=True, help="Keep credentials. By default, each is replaced by the name of the rule that found it.")
 @click.option("--rules", is_flag=True, help="List the rules that detect credentials, and exit.")
-def command(agent: tuple[str, ...], output: Path | None, no_mask: bool, rules: bool) -> None:
+def command(agent: tuple[str, ...], output: Path | None, server: str | None, no_mask: bool, rules: bool) -> None:
     """Start an agent and record each event that its hooks see: the payload and the answer, as one JSON line, in one file per session.
 
     A policy must be installed (`onehook install`), and applies as usual. To record an agent that you do not start from a terminal, set
@@ -29,6 +30,7 @@ def command(agent: tuple[str, ...], output: Path | None, no_mask: bool, rules: b
       onehook record -- claude
       onehook record --output fixtures -- codex exec "fix the test"
       onehook replay onehook-record new-policy.py
+      onehook record --to clickhouse://writer@db.example/onehook      load what is recorded already
     """
     if rules:
         from onehook.policies.rules import SECRETS
@@ -36,9 +38,12 @@ def command(agent: tuple[str, ...], output: Path | None, no_mask: bool, rules: b
 
         click.echo("\n".join(dict.fromkeys([*SECRETS, *PLACES])))
         return
+    folder = output.absolute() if output else machine_of().project / "onehook-record"
+    if not agent and server is not None:
+        _load(server, folder)
+        return
     if not agent:
         raise click.UsageError("name the agent to start, for example: onehook record -- claude")
-    folder = output.absolute() if output else machine_of().project / "onehook-record"
     before = _lines(folder)
     variables = {**os.environ, "ONEHOOK_RECORD": str(folder), "ONEHOOK_RECORD_MASK": "off" if no_mask else "on"}
     try:
@@ -48,7 +53,15 @@ def command(agent: tuple[str, ...], output: Path | None, no_mask: bool, rules: b
     except KeyboardInterrupt:
         exit_code = 130
     _report(before, _lines(folder), folder)
+    if server is not None:
+        _load(server, folder)
     raise SystemExit(exit_code)
+
+
+def _load(server: str, folder: Path) -> None:
+    from onehook.fleet.load import load_records
+
+    click.echo(f"{load_records(server, sorted(folder.glob('*.jsonl'))):,} events sent", err=True)
 
 
 def _lines(folder: Path) -> dict[str, int]:

@@ -17,15 +17,17 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, pick
 @click.argument("words", nargs=-1, required=True, metavar="[LOG]... POLICY")
 @click.option("--against", help="The previous policy: show only the decisions that change from it to POLICY.", metavar="OTHER")
 @click.option("--transcripts", metavar="AGENTS", help="Read the transcripts of these agents on this machine, comma-separated, or 'all'.")
-@click.option("--since", default="30d", show_default=True, help="With --transcripts, how far to go back: 30d, 12h, 2w, or a date.")
+@click.option("--from", "server", metavar="URL", help="Read the recordings of a fleet: clickhouse://user@host/database.")
+@click.option("--since", default="30d", show_default=True, help="How far to go back with --transcripts or --from: 30d, 12h, 2w, or a date.")
 @hosts_option("Agents that LOG may come from, for payloads that do not show it", "", "--host")
 @click.option("--all", "everything", is_flag=True, help="Also show events that the policy leaves to the agent.")
 @click.option("--run-programs", is_flag=True, help="Let the policy start programs and open connections, as it does live.")
+@click.option("--workers", metavar="N|ADDRESS", help="How many processes to use, or a Dask scheduler (tcp://host:8786) to spread over.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if there is something to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, for scripts; the last one is the summary.")
 def command(
-    words: tuple[str, ...], against: str | None, transcripts: str | None, since: str, hosts: list[str], everything: bool,
-    run_programs: bool, exit_code: bool, as_json: bool,
+    words: tuple[str, ...], against: str | None, transcripts: str | None, server: str | None, since: str, hosts: list[str],
+    everything: bool, run_programs: bool, workers: str | None, exit_code: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Run past events through POLICY and show each decision. Nothing is enforced, and no program is started.
 
@@ -36,6 +38,7 @@ def command(
       onehook replay onehook-record policy.py
       onehook replay onehook-record new.py --against policy.py       only the decisions that change
       onehook replay --transcripts claude,codex --since 30d policy.py
+      onehook replay --from clickhouse://reader@db.example/onehook policy.py --workers tcp://scheduler.example:8786
     """
     from onehook.hosts import HOSTS
     from onehook.record.replay import Order, Summary, replay
@@ -43,8 +46,9 @@ def command(
     policy = str(existing_policy(words[-1]))
     other = str(existing_policy(against)) if against else ""
     summary = Summary()
-    sources, stamp = _sources(words[:-1], transcripts, since)
-    order = Order(sources, policy, other, stamp, everything, run_programs, tuple(pick(hosts, HOSTS)))
+    sources, stamp = _sources(words[:-1], transcripts, server, since)
+    count, cluster = _workers(workers)
+    order = Order(sources, policy, other, stamp, everything, run_programs, tuple(pick(hosts, HOSTS)), count, cluster)
     with _progress(sources, as_json) as (heard, show):
         shown = 0
         for row in replay(order, summary, heard):
@@ -54,16 +58,27 @@ def command(
     raise SystemExit(1 if exit_code and shown else 0)
 
 
-def _sources(logs: tuple[str, ...], agents: str | None, since: str) -> tuple[list[Any], str]:
+def _workers(given: str | None) -> tuple[int, str]:
+    if given is None or given.isdigit():
+        return int(given or 0), ""
+    if "://" not in given:
+        raise click.UsageError("--workers is a number, or the address of a Dask scheduler such as tcp://host:8786")
+    return 0, given
+
+
+def _sources(logs: tuple[str, ...], agents: str | None, server: str | None, since: str) -> tuple[list[Any], str]:
     from onehook.hosts import load
     from onehook.record import sources
 
+    if bool(logs) + (agents is not None) + (server is not None) > 1:
+        raise click.UsageError("give logs, --transcripts or --from, not several of them")
+    if server is not None:
+        begin = sources.parse_since(since)
+        return sources.table(server, begin), sources.as_stamp(begin)
     if agents is None:
         if not logs:
             raise click.UsageError("name a log before the policy, or use --transcripts all")
         return sources.logs(logs), ""
-    if logs:
-        raise click.UsageError("give either logs or --transcripts, not both")
     names = sources.hosts_with_transcripts() if agents == "all" else [name.strip() for name in agents.split(",") if name.strip()]
     begin = sources.parse_since(since)
     found = sources.transcripts(names, begin, Path.home())

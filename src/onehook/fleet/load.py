@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from onehook.fleet import schema
+from onehook.fleet import records, schema
 from onehook.fleet.clickhouse import Server, parse
 from onehook.log.columns import json_rows
 from onehook.log.reader import Entry
@@ -15,6 +16,13 @@ def load(url: str, found: Iterable[Entry]) -> int:
     server = parse(url)
     prepare(server)
     return server.insert(schema.DECISIONS, json_rows(found))
+
+
+def load_records(url: str, paths: Iterable[Path]) -> int:
+    """The same for recordings."""
+    server = parse(url)
+    prepare(server)
+    return server.insert(schema.RECORDS, records.rows(paths))
 
 
 def prepare(server: Server) -> None:

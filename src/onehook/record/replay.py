@@ -10,10 +10,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from onehook.core import OnehookError
 from onehook.record.sources import Source
+from onehook.record.worker import EXITED
 
 Verdict = dict[str, Any]
 COMPARED = ("effect", "modified_input", "additional_context")
@@ -50,6 +52,7 @@ class Order:
     programs: bool = False
     hosts: tuple[str, ...] = ()  # that events may come from if they do not name their host
     workers: int = 0
+    cluster: str = ""  # the address of a Dask scheduler, instead of processes here
 
 
 def replay(order: Order, summary: Summary, progress: Callable[[int, int], None] = lambda done, events: None) -> Iterator[dict[str, Any]]:
@@ -57,53 +60,94 @@ def replay(order: Order, summary: Summary, progress: Callable[[int, int], None] 
 
     `against` is the previous policy: a row holds its decision and the new one.
     """
-    shards = 1 if order.against else max(1, order.workers or min(2, os.cpu_count() or 1))
     with ExitStack() as stack:
-        if order.against:
-            before = _Worker(stack, order, order.against, 0, 1, True)
-            after = _Worker(stack, order, order.policy, 0, 1, True)
-            for old, new in zip(before.verdicts(), after.verdicts(), strict=True):
-                progress(after.done, after.seen)
-                if any(old[name] != new[name] for name in COMPARED):
-                    summary.changed += 1
-                    yield {"before": old, "after": new}
-            summary.add(after.end)
-            return
-        workers = [_Worker(stack, order, order.policy, shard, shards, order.everything) for shard in range(shards)]
-        for _, _, verdict in heapq.merge(*(_ordered(worker, number, workers, progress) for number, worker in enumerate(workers))):
-            yield verdict
-        for worker in workers:
+        if order.cluster:
+            from onehook.record.spread import cluster
+
+            group = stack.enter_context(cluster(order.cluster))
+            shards, start = group.shards, group.start
+        else:
+            shards = order.workers or (1 if order.against else max(1, min(2, os.cpu_count() or 1)))
+            start = partial(_started, stack)
+        after = _workers(start, order, order.policy, shards)
+        before = _workers(start, order, order.against, shards) if order.against else []
+
+        def heard() -> None:
+            progress(sum(worker.done for worker in after), sum(worker.seen for worker in after))
+
+        if before:
+            found = [_pairs(old, new, number, heard) for number, (old, new) in enumerate(zip(before, after, strict=True))]
+        else:
+            found = [_rows(worker, number, heard) for number, worker in enumerate(after)]
+        for _, _, row in heapq.merge(*found):
+            summary.changed += bool(before)
+            yield row
+        for worker in after:
             summary.add(worker.end)
 
 
-def _ordered(
-    worker: _Worker, number: int, workers: list[_Worker], progress: Callable[[int, int], None]
-) -> Iterator[tuple[list[int], int, Verdict]]:
-    for verdict in worker.verdicts(lambda: progress(sum(w.done for w in workers), sum(w.seen for w in workers))):
+_Row = tuple[list[int], int, dict[str, Any]]  # the place of an event, the worker, and what to show
+
+
+def _rows(worker: _Worker, number: int, heard: Callable[[], None]) -> Iterator[_Row]:
+    for verdict in worker.verdicts(heard):
         yield verdict["at"], number, verdict
 
 
-class _Worker:
-    """One process. Its output is read as it arrives, so that neither side buffers more than a pipe holds."""
+def _pairs(before: _Worker, after: _Worker, number: int, heard: Callable[[], None]) -> Iterator[_Row]:
+    for old, new in zip(before.verdicts(), after.verdicts(heard), strict=True):
+        if any(old[name] != new[name] for name in COMPARED):
+            yield new["at"], number, {"before": old, "after": new}
 
-    def __init__(self, stack: ExitStack, order: Order, policy: str, shard: int, shards: int, everything: bool) -> None:
-        self.policy = policy
+
+_Start = Callable[[list[dict[str, Any]]], list[Iterator[bytes]]]
+
+
+def _workers(start: _Start, order: Order, policy: str, shards: int) -> list[_Worker]:
+    told = {
+        "policy": os.path.abspath(policy), "sources": [source.to_dict() for source in order.sources], "since": order.since,
+        "shards": shards, "all": order.everything or bool(order.against), "programs": order.programs, "hosts": order.hosts,
+    }  # fmt: skip
+    return [_Worker(policy, output) for output in start([{**told, "shard": shard} for shard in range(shards)])]
+
+
+def _started(stack: ExitStack, orders: list[dict[str, Any]]) -> list[Iterator[bytes]]:
+    """Local processes. Their output is read as it arrives, so that neither side buffers more than a pipe holds."""
+    found: list[Iterator[bytes]] = []
+    for told in orders:
+        process = subprocess.Popen([sys.executable, "-I", "-m", "onehook.record.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        stack.callback(_ended, process)
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps(told).encode())
+        process.stdin.close()
+        found.append(_output(process))
+    return found
+
+
+def _output(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    assert process.stdout is not None
+    yield from process.stdout
+    yield EXITED % process.wait()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdout is not None
+    process.stdout.close()
+    if process.poll() is None:  # nobody listens to the rest
+        process.kill()
+    process.wait()
+
+
+class _Worker:
+    """What one process, here or elsewhere, has to say."""
+
+    def __init__(self, policy: str, output: Iterator[bytes]) -> None:
+        self.policy, self.output = policy, output
         self.done = self.seen = 0
         self.end: dict[str, Any] = {}
-        told = {
-            "policy": os.path.abspath(policy), "sources": [source.to_dict() for source in order.sources], "since": order.since,
-            "shard": shard, "shards": shards, "all": everything, "programs": order.programs, "hosts": order.hosts,
-        }  # fmt: skip
-        argv = [sys.executable, "-I", "-m", "onehook.record.worker"]
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        stack.callback(self._close)
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(told).encode())
-        self.process.stdin.close()
 
     def verdicts(self, heard: Callable[[], None] = lambda: None) -> Iterator[Verdict]:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self.output:
             message = json.loads(line)
             if "fatal" in message:
                 raise OnehookError(message["fatal"])
@@ -112,14 +156,8 @@ class _Worker:
                 heard()
             elif "end" in message:
                 self.end = message
+            elif "exited" in message:
+                if not self.end:
+                    raise OnehookError(f"{self.policy} ended the replay: its process exited with {message['exited']}")
             else:
                 yield message
-        if not self.end:
-            raise OnehookError(f"{self.policy} ended the replay: its process exited with {self.process.wait()}")
-
-    def _close(self) -> None:
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        if not self.end:
-            self.process.kill()
-        self.process.wait()

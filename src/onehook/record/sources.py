@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from onehook.core import UsageError
-from onehook.hostkit.transcripts import Counts, json_lines, moments, table, text
+from onehook.hostkit import transcripts as kit
+from onehook.hostkit.transcripts import Counts, json_lines, moments, text
 from onehook.hosts import having, load
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -19,12 +20,23 @@ UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 @dataclass(frozen=True)
 class Source:
-    """A file of events. `host` is set for a transcript; the lines of a log name theirs, or it is detected from the payload."""
+    """A file of events. `host` is set for a transcript; the lines of a log name theirs, or it is detected from the payload.
+
+    In a table (`url`), it is a recording of a machine, which the worker that replays it fetches.
+    """
 
     path: str
     host: str = ""
+    url: str = ""
+    machine: str = ""
+    size: int = 0
 
-    def to_dict(self) -> dict[str, str]:
+    @property
+    def whole(self) -> bool:
+        """Whether it is one session, so that one worker must have all of it."""
+        return bool(self.host or self.url)
+
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -53,6 +65,24 @@ def logs(paths: Sequence[str]) -> list[Source]:
         else:
             raise UsageError(f"log not found: {path}")
     return found
+
+
+def table(url: str, since: float) -> list[Source]:
+    """The recordings in the table of a fleet, oldest first."""
+    from onehook.fleet.clickhouse import parse
+    from onehook.fleet.records import recordings
+
+    return [Source(one.file, url=url, machine=one.machine, size=one.size) for one in recordings(parse(url), as_stamp(since))]
+
+
+def fetched(source: Source, folder: str, number: int) -> Source:
+    """A recording of a table as a file in the folder."""
+    from onehook.fleet.clickhouse import parse
+    from onehook.fleet.records import fetch
+
+    path = Path(folder, f"{number}.jsonl")
+    fetch(parse(source.url), source.machine, source.path, path)
+    return replace(source, path=str(path))
 
 
 def hosts_with_transcripts() -> list[str]:
@@ -116,9 +146,9 @@ def _log(path: Path, counts: Counts) -> Iterator[Recorded]:
             yield Recorded("", "", named, line["stdin"])
         elif "answer" in line:
             counts.add_unknown("unreadable payload")
-        elif table(line):
+        elif kit.table(line):
             yield Recorded("", "", "", line)
 
 
 def size_of(sources: Sequence[Source]) -> int:
-    return sum(os.path.getsize(source.path) for source in sources)
+    return sum(source.size or os.path.getsize(source.path) for source in sources)

@@ -22,7 +22,7 @@ from onehook.hostkit.effects import gates
 from onehook.hostkit.transcripts import MAX_KINDS, Counts
 from onehook.hosts import resolve
 from onehook.policy import load_policy, message_of, settled, told
-from onehook.record.sources import Recorded, Source, read
+from onehook.record.sources import Recorded, Source, fetched, read
 from onehook.testing.effect import effect
 from onehook.words import concluded
 
@@ -30,6 +30,7 @@ PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.sp
 NETWORK = ("socket.connect", "socket.bind", "socket.sendto")
 PROGRESS_SECONDS = 0.2
 MAX_SHOWN = 500
+EXITED = b'{"exited": %d}\n'  # what whoever has started a worker adds to its output
 
 
 class NotInReplay(OnehookError):
@@ -43,6 +44,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="onehook-replay-") as folder:
         os.environ["ONEHOOK_STATE_DIR"] = folder
         os.environ["ONEHOOK_REPLAY"] = "1"
+        sources = [Source(**given) for given in order["sources"]]
+        mine = range(order["shard"], len(sources), order["shards"])
+        try:
+            # Before the policy is loaded, and before connections are refused.
+            order["sources"] = [fetched(one, folder, at) if one.url and at in mine else one for at, one in enumerate(sources)]
+        except OnehookError as error:
+            out.write(json.dumps({"fatal": str(error)}) + "\n")
+            out.flush()
+            return
         try:
             hooks = load_policy(order["policy"])
         except BaseException as error:
@@ -69,11 +79,12 @@ def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
     tally: dict[str, int] = {}
     unusable: dict[str, int] = {}
     bytes_done, last = 0, time.monotonic()
-    for number, source in enumerate(Source(**given) for given in order["sources"]):
-        if source.host and number % order["shards"] != order["shard"]:
-            continue  # a transcript is one session, so whole files are distributed; a log holds several sessions
-        for index, recorded in enumerate(read(source, counts, order["since"])):
-            if not source.host and order["shards"] > 1 and _share(recorded, order["shards"]) != order["shard"]:
+    for number, source in enumerate(order["sources"]):
+        if source.whole and number % order["shards"] != order["shard"]:
+            continue
+        # What is not whole is read by every worker, and its lines are counted by the first.
+        for index, recorded in enumerate(read(source, counts if source.whole or not order["shard"] else Counts(), order["since"])):
+            if not source.whole and order["shards"] > 1 and _share(recorded, order["shards"]) != order["shard"]:
                 continue
             verdict = judge(hooks, recorded, order["hosts"])
             tally[verdict["effect"]] = tally.get(verdict["effect"], 0) + 1
