@@ -3,7 +3,7 @@
 # make demo   real captured payloads of each host through a sample policy
 # make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm, 3.4 GB in the cache folder)
 # make charts the report's charts library, anew from npm
-# make fleet  the table of a fleet on the engine of ClickHouse (PyPI, 800 MB), and on the server if Debian's clickhouse-server is installed
+# make fleet  the table of a fleet on ClickHouse's engine, and a replay on a cluster (PyPI, 900 MB); install clickhouse-server for the rest
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -61,7 +61,7 @@ fleet: $(READY) .bench/fleet/ready
 	PYTHONPATH=.bench/fleet $(BIN)/pytest -q tests/fleet
 
 .bench/fleet/ready:
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .bench/fleet chdb==4.4.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .bench/fleet chdb==4.4.0 distributed==2026.8.0
 	@touch $@
 
 bench: $(READY) .bench/ready

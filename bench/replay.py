@@ -1,6 +1,6 @@
 """100,000 recorded events through a policy of every kind: how long, and how much memory.
 
-python bench/replay.py [EVENTS]
+python bench/replay.py [EVENTS [ADDRESS OF A DASK SCHEDULER]]
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def payload(number: int, chance: random.Random) -> dict[str, object]:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    cluster = sys.argv[2] if len(sys.argv) > 2 else ""
     chance = random.Random(7)
     with tempfile.TemporaryDirectory() as folder:
         log, policy = Path(folder, "log.jsonl"), Path(folder, "policy.py")
@@ -55,7 +56,7 @@ def main() -> None:
                 file.write(json.dumps({"stdin": payload(number, chance)}) + "\n")
         summary = Summary()
         begun = time.perf_counter()
-        shown = sum(1 for _ in replay(Order([Source(str(log))], str(policy)), summary))
+        shown = sum(1 for _ in replay(Order([Source(str(log))], str(policy), cluster=cluster), summary))
         seconds = time.perf_counter() - begun
         own, workers = (resource.getrusage(who).ru_maxrss // 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         print(f"{summary.events:,} events ({log.stat().st_size >> 20} MB) in {seconds:.1f} s, {shown:,} decisions")

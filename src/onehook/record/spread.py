@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from onehook.core import OnehookError
@@ -38,11 +39,11 @@ class Cluster:
 @contextmanager
 def cluster(address: str) -> Iterator[Cluster]:
     try:
-        from distributed import Client
+        dask: Any = import_module("distributed")  # the type checkers run without it
     except ImportError:
         raise OnehookError("a cluster needs the package distributed: pip install 'onehook[dask]'") from None
     try:
-        client = Client(address, timeout=_SECONDS, set_as_default=False)
+        client = dask.Client(address, timeout=_SECONDS, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise OnehookError(f"no Dask scheduler answers at {address}: {error}") from None
     try:
