@@ -104,7 +104,7 @@ class Times:
         for step, count in self.counts.items():
             wide[step // steps] = wide.get(step // steps, 0) + count
         first, last = min(wide, default=0), max(wide, default=-1)
-        edges = [float(f"{exp(number * steps * _STEP):.4g}") for number in range(first, last + 2)]
+        edges = [float(f"{exp(number * steps * STEP):.4g}") for number in range(first, last + 2)]
         return [(edges[at], edges[at + 1], wide.get(first + at, 0)) for at in range(last + 1 - first)]
 
     def percentile(self, share: float) -> float | None:
