@@ -82,6 +82,27 @@ def test_all_packs_stop_what_was_written_without_a_look_at_them(path, table_with
     assert len(missed) <= 0.03 * len(commands), missed
 
 
+def peer_commands(path: Path) -> dict[str, list[str]]:
+    """The commands of a peer's tests: those that must be stopped, those that are missed, and those that are not counted."""
+    groups: dict[str, list[str]] = {"stopped": [], "missed": [], "not counted": []}
+    kind = "stopped"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# ") and line[2:].partition(":")[0] in groups:
+            kind = line[2:].partition(":")[0]
+        elif line and line[0] != "#":
+            groups[kind].append(line.replace("⏎", "\n"))
+    return groups
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "peers").iterdir()), ids=lambda path: path.stem)
+def test_all_packs_stop_what_the_tests_of_other_guards_expect_to_be_stopped(path, table_with):
+    groups = peer_commands(path)
+    counted = [*groups["stopped"], *groups["missed"]]
+    passed = [c for c in counted if explained(table_with("all"), sample_event(c, PROJECT)).decision not in ("ask", "deny")]
+    assert passed == groups["missed"]
+    assert len(groups["stopped"]) >= 0.95 * (len(groups["stopped"]) + len(groups["missed"]))
+
+
 @pytest.mark.parametrize("pack", PACKS)
 def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
     commands = DANGEROUS[pack]
@@ -90,9 +111,12 @@ def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
 
 
 def test_the_packs_alone_let_most_ordinary_commands_pass(table_with):
-    """With every pack on, what is stopped is what the packs are about: servers, sudo, installs for all users, remote machines, applies."""
+    """What is stopped is what the packs are about: servers, sudo, installs for all users, remote machines; in `strict` any delete."""
     commands = [*ordinary(), *(command for _, command in of_packages())]
-    assert len(stopped_of(commands, table_with("all"))) < 0.13 * len(commands)
+    found = [explained(table_with("all"), sample_event(command, PROJECT)).findings for command in commands]
+    stopped = [{finding.rule.rpartition(".")[0] for finding in each if finding.level in ("ask", "deny")} for each in found]
+    assert sum(bool(packs) for packs in stopped) < 0.18 * len(commands)
+    assert sum(bool(packs - {"strict"}) for packs in stopped) < 0.13 * len(commands)
 
 
 @pytest.mark.parametrize(

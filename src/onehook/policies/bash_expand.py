@@ -173,7 +173,7 @@ def printf(words: list[str]) -> str | None:
         words = words[1:]
     if not words or words[0] == "-v":
         return None
-    pattern, rest = unescape(words[0]), words[1:]
+    pattern, rest = unescape(words[0]), [unescape(word) for word in words[1:]] if "%b" in words[0] else words[1:]
     pieces = pattern.replace("%b", "%s").replace("%d", "%s").replace("%%", "\3").split("%s")
     if any("%" in piece for piece in pieces):
         return None

@@ -5,8 +5,11 @@ from __future__ import annotations
 from onehook.core import PowerShell
 from onehook.policies.bash_expand import Word
 
-SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash", "fish", "yash"])
-INTERPRETERS = frozenset(["python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "pwsh"])
+SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash", "fish", "yash", "csh", "tcsh"])
+INTERPRETERS = frozenset([
+    "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "pwsh", "tclsh", "elixir", "rscript",
+    "julia", "groovy",
+])  # fmt: skip
 STDIN_SHELLS = frozenset({"at", "batch"})
 
 
@@ -31,7 +34,7 @@ class Plain:
 PLAIN: dict[str, Plain] = {
     "sudo": Plain("-u -g -h -p -C -r -t -U -D -R -T --user --group --host --prompt --chdir --chroot", 0, True),
     "doas": Plain("-u -C", 0, True),
-    "env": Plain("-u -C --unset --chdir", 0, True),
+    "env": Plain("-u -C -P --unset --chdir", 0, True),
     "nohup": Plain(),
     "time": Plain("-f -o --format --output"),
     "nice": Plain("-n --adjustment"),
@@ -47,6 +50,8 @@ PLAIN: dict[str, Plain] = {
     "nocorrect": Plain(),
     "coproc": Plain(),
     "busybox": Plain(),
+    "lvm": Plain(),
+    "rtk": Plain(),
     "toybox": Plain(),
     "chroot": Plain("--userspec --groups", 1),
     "chrt": Plain("-T -P -D", 1),
@@ -89,11 +94,16 @@ AFTER_VERB: dict[str, frozenset[str]] = {
     "pixi": frozenset({"run"}),
 }
 SSH_VALUED = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"
-XARGS_VALUED = "-I -J -R -n -P -d -E -L -s -a --max-args --max-procs --delimiter --replace --arg-file --max-lines"
+XARGS_VALUED = "-I -J -R -n -P -d -E -L -s -a --max-args --max-procs --delimiter --arg-file --max-lines"
 PARALLEL_VALUED = "-j -N -n -I -S -a -P --jobs --joblog --colsep --delay --retries --timeout --results --tmpdir"
 CONTAINERS = ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "k", "lxc", "incus")
 CONTAINER_VALUED = "-e -u -w --env --env-file --user --workdir --detach-keys --index"
 WATCH_VALUED = "-n --interval"
+TAR_RUNS = (
+    "-I", "-F", "--use-compress-program", "--to-command", "--info-script", "--new-volume-script", "--checkpoint-action", "--rsh-command",
+)  # fmt: skip
+TMUX_RUNS = ("new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane")
+TMUX_VALUED = "-s -n -t -c -e -x -y -F -l -p"
 
 
 def operands(argv: list[Word], valued: str, start: int = 1) -> int:
@@ -215,12 +225,18 @@ def dash_c(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
 def xargs(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     at = operands(argv, XARGS_VALUED)
     command = argv[at:] or [Word("echo")]
-    given = [Word(w, "*" in w, w[:1] == "~") for w in stdin.split()[:512]] if stdin is not None else [Word("\0\0")]
-    slot = next((str(argv[i + 1]) for i, w in enumerate(argv[: at - 1]) if w in ("-I", "-J", "--replace")), "")
-    slot = slot or next((str(w[2:]) for w in argv[1:at] if w.startswith("-I") and len(w) > 2), "")
-    if not slot:
+    slot = next((str(argv[i + 1]) for i, w in enumerate(argv[: at - 1]) if w in ("-I", "-J")), "")
+    slot = slot or next((_slot(w) for w in argv[1:at] if w.startswith(("-I", "-i", "--replace"))), "")
+    words = (stdin.splitlines()[:64] if slot else stdin.split()[:512]) if stdin is not None else ["\0\0"]
+    given = [Word(w, "*" in w, w[:1] == "~") for w in words]
+    if not any(slot in w for w in command if slot):
         return [Inner(name, command + given)]
-    return [Inner(name, [Word(w.replace(slot, value)) for w in command]) for value in given[:64]]
+    return [Inner(name, [Word(w.replace(slot, value)) for w in command]) for value in given]
+
+
+def _slot(option: str) -> str:
+    """What -I%, -i and --replace=% put the input in place of."""
+    return (option.partition("=")[2] if option.startswith("--") else option[2:]) or "{}"
 
 
 def parallel(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
@@ -232,8 +248,11 @@ def parallel(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     command = " ".join(w.script for w in words[:split])
     if not command:
         return [Inner(name, None, "\n".join(given))] if given else []
-    lines = [command.replace("{}", g) if "{}" in command else f"{command} {g}" for g in given[:64]]
-    return [Inner(name, None, "\n".join(lines or [command]))]
+    # An argument is quoted; the words of the command are not, and may be one text for a shell all the same (-q, and versions before 2010).
+    quoted = ["'" + g.replace("'", "'\\''") + "'" if set(g) & set(" ;|&$`") else g for g in given[:64]]
+    lines = [command.replace("{}", g) if "{}" in command else f"{command} {g}" for g in quoted]
+    whole = [Inner(name, [Word(w.replace("{}", g)) for w in words[:split]]) for g in given[:64]]
+    return [Inner(name, None, "\n".join(lines or [command])), *whole]
 
 
 def watch(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
@@ -259,8 +278,9 @@ def find(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
 def git(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     out: list[Inner] = []
     for i, word in enumerate(argv):
-        if word.startswith("alias.") and "=!" in word:
-            out.append(Inner("git alias", None, word.script.split("=!", 1)[1]))
+        if word.startswith("alias.") and "=" in word:
+            value = word.script.partition("=")[2]
+            out.append(Inner("git alias", None, value[1:] if value[:1] == "!" else f"git {value}"))
         elif word == "foreach" and "submodule" in argv:
             out.append(Inner("git submodule foreach", None, " ".join(w.script for w in argv[i + 1 :] if w[:2] != "--")))
         elif word == "run" and argv[i - 1] == "bisect":
@@ -306,6 +326,21 @@ def under_name(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     return [Inner(name, argv[1:])] if argv[1:2] == ["kubectl"] else []
 
 
+def tar(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    """tar -I 'zstd -9', --to-command, --checkpoint-action=exec=..."""
+    takes = [word in TAR_RUNS or (word[:1] == "-" and word[-1:] == "I") for word in argv]
+    pairs = [(word, following.script) for word, following, taking in zip(argv, argv[1:], takes) if taking]
+    pairs += [(word, word.script.partition("=")[2].removeprefix("exec=")) for word in argv[1:] if word.startswith(TAR_RUNS) and "=" in word]
+    return [Inner(f"{name} {option.partition('=')[0]}", None, text) for option, text in pairs]
+
+
+def tmux(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
+    """tmux new-session -d 'make test'; tmux send-keys 'make test' Enter"""
+    verbs = [i for i, word in enumerate(argv) if word in TMUX_RUNS]
+    words = argv[operands(argv, TMUX_VALUED, verbs[0] + 1) :] if verbs else []
+    return [Inner(f"{name} {argv[verbs[0]]}", None, " ".join(w.script for w in words if w not in ("Enter", "C-m")))] if words else []
+
+
 def command_prompt(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     """cmd /c del x"""
     at = next((i for i, word in enumerate(argv) if word.lower() in ("/c", "/k")), len(argv))
@@ -315,12 +350,12 @@ def command_prompt(name: str, argv: list[Word], stdin: str | None) -> list[Inner
 SPECIAL_WRAPPERS = {
     **dict.fromkeys(CONTAINERS, in_container),
     **dict.fromkeys(("k3s", "microk8s", "minikube"), under_name),
-    **dict.fromkeys(("cmd", "cmd.exe"), command_prompt),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), tar),
+    "cmd": command_prompt,
+    "tmux": tmux,
     **dict.fromkeys(("fd", "fdfind"), fd),
     "pwsh": powershell,
     "powershell": powershell,
-    "powershell.exe": powershell,
-    "pwsh.exe": powershell,
     "shell": shell,
     "eval": joined,
     "trap": trap,

@@ -62,7 +62,7 @@ def dangers(command: Script | str, *, skip: Collection[str] = (), strict: bool =
         if holds and rule not in skip:
             yield Danger(rule, reason, None)
     for item in script.commands:
-        for check in (*EVERY, *CHECKS.get(item.name.lower().removesuffix(".exe"), ())):
+        for check in (*EVERY, *CHECKS.get(item.name, ())):
             found = check(item, strict)
             if found and found[0] not in skip:
                 yield Danger(*found, item)

@@ -26,7 +26,7 @@ class Git:
 
 def git_call(command: Command) -> Git | None:
     """The verb and arguments of a git command, behind options such as -C and -c."""
-    if command.name.lower() not in ("git", "git.exe"):
+    if command.name != "git":
         return None
     configs: list[str] = []
     argv, i = command.argv, 1

@@ -30,14 +30,17 @@ NAMING = frozenset([
     "realpath", "readlink", "mkdir", "rmdir", "stat", "export", "set", "unset", "alias", "true", "false", "exit", "kill", "sleep", "read",
     "let", "declare", "local", "man", "help",
 ])  # fmt: skip
-CHANGING = frozenset(["rm", "unlink", "shred", "truncate", "touch", "tee", "chmod", "chown", "chgrp", "chattr", "setfacl", "mv"])
-COPYING = frozenset(["cp", "install", "ln", "rsync", "scp"])
+CHANGING = frozenset([
+    "rm", "grm", "srm", "rimraf", "del-cli", "trash", "trash-put", "unlink", "shred", "truncate", "touch", "tee", "chmod", "chown", "chgrp",
+    "chattr", "setfacl", "mv", "gmv",
+])  # fmt: skip
+COPYING = frozenset(["cp", "gcp", "install", "ln", "rsync", "scp"])
 # Their first operand is a pattern or a program.
 SEARCHING = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "yq", "perl"])
 GIT_FILES = frozenset(["add", "diff", "show", "checkout", "restore", "rm", "mv", "blame", "cat-file", "stash", "apply", "annotate"])
 GIT_CHANGES = frozenset(["checkout", "restore", "rm", "mv"])
 # What these run is listed as a separate command.
-RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "busybox", "toybox", *CONTAINERS}
+RUNNING = frozenset([*PLAIN, *AFTER_VERB, *SPECIAL_WRAPPERS]) - {"git", "tar", "gtar", "bsdtar", "busybox", "toybox", *CONTAINERS}
 
 
 def touched_files(text: str, cwd: str) -> Iterator[File]:

@@ -23,9 +23,10 @@ _BUSY = frozenset([
     "script", "nix-shell", "flock", "xargs", "gxargs", "parallel", "watch", "find", "gfind", "sh", "bash", "zsh", "dash", "ksh",
     "mksh", "ash", "rbash", "fish", "yash", "source", ".", "at", "batch", "export", "declare", "local", "readonly", "typeset", "set",
     "alias", "unalias", "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "pwsh",
-    "pwsh.exe", "powershell", "powershell.exe", "git", "op", "doppler", "infisical", "dotenvx", "devbox", "pixi", "docker", "podman",
+    "powershell", "git", "op", "doppler", "infisical", "dotenvx", "devbox", "pixi", "docker", "podman",
     "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "k", "lxc", "incus", "k3s", "microk8s", "minikube", "cmd",
-    "cmd.exe", "awk", "gawk", "mawk", "fd", "fdfind",
+    "awk", "gawk", "mawk", "fd", "fdfind", "csh", "tcsh", "tclsh", "elixir", "rscript", "julia", "groovy",
+    "tar", "gtar", "bsdtar", "tmux", "lvm", "rtk",
 ])  # fmt: skip
 # Of these only some uses run other words: those with one of the verbs.
 _VERBS = {
@@ -37,6 +38,12 @@ _VERBS = {
     "git": ("submodule", "bisect", "rebase"), "python": (), "python3": (), "node": (), "ruby": (), "php": (), "bun": ("x", "run"),
 }  # fmt: skip
 _PRINTS = ("echo", "printf")  # what they print can be known, and be read by the next command
+
+
+def program_name(word: str) -> str:
+    """The program that a word starts: macOS and Windows find `GIT` and `git.exe` too."""
+    name = word.rsplit("/", 1)[-1].lower()
+    return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
 
 
 class Plain(str):
@@ -70,7 +77,7 @@ class Simple:
 
     def __init__(self, argv: list[Plain], redirects: list[Redirection], source: str, stdin: str | None = None) -> None:
         self.argv, self.redirects, self.source = argv, redirects, source
-        self.name = argv[0].rsplit("/", 1)[-1] if argv else ""
+        self.name = program_name(argv[0]) if argv else ""
         self.opaque, self.sources, self.stdin, self.via = False, (), stdin, ()
 
 
@@ -95,7 +102,8 @@ def read(line: str) -> list[Command] | None:
             op, _, target = text.partition(" ")
             redirects.append(Redirection(op, Plain(target)))
         if kind == "end" or number == last:
-            if not _is_plain(argv) or (text == "|" and argv[0] in _PRINTS):
+            # What is printed may be run by the next command: from a pipe, or from the file that it goes to.
+            if not _is_plain(argv) or (number != last and argv[0] in _PRINTS and (text == "|" or redirects)):
                 return None
             stop = end if kind != "end" else start
             simple = Simple(argv, redirects, line[begin:stop].rstrip(), "" if piped else None)
@@ -107,7 +115,7 @@ def read(line: str) -> list[Command] | None:
 def _is_plain(argv: list[Plain]) -> bool:
     if not argv or "=" in argv[0]:
         return False
-    name = argv[0].rsplit("/", 1)[-1]
+    name = program_name(argv[0])
     if name not in _BUSY:
         return not name.startswith("-")
     first = argv[1] if len(argv) > 1 else "-"

@@ -445,8 +445,7 @@ class Line:
 def _program(command: Command) -> tuple[str, Sequence[Word]]:
     """The program that runs, and its arguments: of `python -m pip` that is pip."""
     argv = command.argv
-    name = command.name.lower() if command.name.lower().endswith(".exe") else command.name
-    name = name.removesuffix(".exe")
+    name = command.name
     if name.startswith("python") or name in INTERPRETERS:
         name = "python" if name.startswith("python") else name
         for at, word in enumerate(argv[1:], 1):

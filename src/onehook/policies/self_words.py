@@ -24,7 +24,7 @@ READERS = frozenset([
     "pgrep", "pidof", "ps", "lsof", "date", "pwd", "onehook", "mdcat", "glow", "fzf", "view", "history", "yes", "seq", "expr",
     "ssh-add", "uname", "id", "whoami", "hostname", "nslookup", "dig", "ping", "tput", "clear", "reset", "wait", "jobs", "fg", "bg",
     "umask", "ulimit", "trap", "shift", "return", "source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python2",
-    "python3", "pypy3", "node", "nodejs", "bun", "deno", "ruby", "php", "lua", "perl", "Rscript", "osascript",
+    "python3", "pypy3", "node", "nodejs", "bun", "deno", "ruby", "php", "lua", "perl", "rscript", "osascript",
 ])  # fmt: skip
 # All of their operands are changed, or would be created.
 CHANGING = frozenset([
@@ -64,7 +64,7 @@ EDITORS = frozenset([
 UNPACKING = {"tar": "-C", "gtar": "-C", "bsdtar": "-C", "unzip": "-d", "cpio": "-D", "7z": "-o", "7za": "-o", "7zr": "-o"}
 SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "source", "."])
 INTERPRETERS = frozenset(
-    ["python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "deno", "osascript", "Rscript"]
+    ["python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "deno", "osascript", "rscript"]
 )
 MANAGERS = frozenset([
     "pip", "pip3", "uv", "pipx", "conda", "mamba", "micromamba", "poetry", "pdm", "hatch", "rye", "pipenv", "brew", "port", "pixi",

@@ -8,6 +8,7 @@ from onehook.policies.bash_inspect import Input, hidden, hidden_script, named_ca
 from onehook.policies.bash_syntax import Reader
 from onehook.policies.bash_words import MAX_DEPTH, Node, Part, Redir
 from onehook.policies.bash_wrappers import SHELLS, inner_commands
+from onehook.policies.quick import program_name
 from onehook.policies.script import MAX_TEXT, Command, Redirect, Script
 
 TYPE_CHECKING = False
@@ -79,6 +80,7 @@ class Walker:
         self.functions: dict[str, Node] = {}
         self.calls: set[tuple[str, ...]] = set()
         self.origins: dict[str, tuple[str, ...]] = {}
+        self.files: dict[str, str] = {}  # what the text itself writes into files: `echo ls > a.sh; sh a.sh`
         self.broken = self.cut = self.fork_bomb = False
         self.bytes_read = 0
 
@@ -179,6 +181,8 @@ class Walker:
             variant += 1
         for (name, value), assign in zip(assigned, node.assigns):
             self.origins[name] = self.makers([p for word in assign[2] for p in word])
+            if node.words and name not in self.values.known:
+                self.values.assign(name, f"\0{name}\0", also=False)  # `X=1 command` leaves X as it was
             self.values.assign(name, value, also=context.conditional or bool(node.words))
 
     def makers(self, parts: list[Part]) -> tuple[str, ...]:
@@ -190,7 +194,7 @@ class Walker:
 
     def printed_files(self, argv: list[Word], parts: list[Part], expander: Expander, context: Context) -> None:
         """`bash <(echo ...)`: text that is known although it comes as a file."""
-        name = argv[0].rsplit("/", 1)[-1] if argv else ""
+        name = program_name(argv[0]) if argv else ""
         for part in parts if name in SHELLS or name in ("source", ".") else []:
             text = expander.printed(part.subs[0]) if part.kind == "proc" else None
             if text is not None:
@@ -244,7 +248,7 @@ class Walker:
         if len(self.commands) > MAX_COMMANDS or len(context.via) > MAX_DEPTH:
             self.cut = True
             return
-        name = argv[0].rsplit("/", 1)[-1] if argv else ""
+        name = program_name(argv[0]) if argv else ""
         stdin = context.stdin
         opaque, sources = opacity(name, argv, stdin, made)
         known = (stdin.text or "") if stdin else None
@@ -252,8 +256,8 @@ class Walker:
         if not argv:
             return
         self.declare(name, argv, context)
-        if name in self.functions:
-            self.call(self.functions[name], argv, context)
+        if argv[0] in self.functions:
+            self.call(self.functions[argv[0]], argv, context)
         for inner in inner_commands(name, argv, stdin.text if stdin else None):
             below = context.but(via=(*context.via, inner.label))
             if inner.argv is not None:
@@ -261,9 +265,26 @@ class Walker:
             elif isinstance(inner.text, PowerShell):
                 self.read_powershell(inner.text, below)
             elif inner.text is not None and not hidden_script(inner.text):
-                self.read(inner.text, below.but(stdin=None, args=inner.args))
+                # The text of `sh -c` and `env -S` reads what was piped into them; that of xargs, which is its input, does not.
+                piped = stdin if inner.label.endswith((" -c", " -S")) else None
+                self.read(inner.text, below.but(stdin=piped, args=inner.args))
         if reads_script(name, argv) and stdin is not None and stdin.text is not None:
             self.read(stdin.text, context.but(via=(*context.via, f"{name} stdin"), stdin=None))
+        self.written(name, argv, redirects, stdin)
+        script = next((w for w in argv[1:] if w[:1] not in ("-", "+")), "") if name in SHELLS or name in ("source", ".") else argv[0]
+        runs_file = script.removeprefix("./") in self.files and (script is not argv[0] or "/" in script)
+        if runs_file and str(script) not in context.via:
+            self.read(self.files[script.removeprefix("./")], context.but(via=(*context.via, str(script)), stdin=None))
+
+    def written(self, name: str, argv: list[Word], redirects: list[Redirect], stdin: Input | None) -> None:
+        text = (stdin.text if stdin else None) if name in PASS_THROUGH else Expander.printed_by(argv)
+        if text is None:
+            return
+        targets = [(r.target, r.op) for r in redirects if r.op in (">", ">>", ">|")]
+        targets += [(word, ">") for word in argv[1:] if name == "tee" and word[:1] != "-"]
+        for target, op in targets:
+            path = target.removeprefix("./")
+            self.files[path] = (self.files.get(path, "") if op == ">>" else "") + Word(text).script
 
     def declare(self, name: str, argv: list[Word], context: Context) -> None:
         if name == "set" and "--" in argv:

@@ -473,9 +473,10 @@ class Compiler:
         chunk = self.chunks.get("")
         if chunk is None:
             return None
-        globs = [glob for rule in chunk["rules"] for glob in rule.get("paths", ()) if glob[0] != "!"]
+        rules = [rule for rule in chunk["rules"] if not {"Bash", "*"}.isdisjoint(rule.get("tools", ("*",)))]
+        globs = [glob for rule in rules for glob in rule.get("paths", ()) if glob[0] != "!"]
         globs += [entry["glob"] for entry in chunk["permissions"] if entry["kind"] == "path"]
-        about_bash = [rule for rule in chunk["rules"] if {"paths", "urls", "mcp", "content", "bytes"}.isdisjoint(rule)]
+        about_bash = [rule for rule in rules if {"paths", "urls", "mcp", "content", "bytes"}.isdisjoint(rule)]
         about_bash += [entry for entry in chunk["permissions"] if entry["kind"] == "tool" and entry["tool"] in ("Bash", "*")]
         return {"commands": bool(about_bash), "keys": sorted({_key(glob) for glob in globs})}
 

@@ -135,7 +135,11 @@ def urls_of(event: Event, commands: Sequence[Command]) -> list[str]:
 def _looks_like_host(word: str) -> bool:
     host = word.split("/", 1)[0].split(":", 1)[0]
     return (
-        word[:1] not in ("-", "@", ".", "/") and "." in host and "://" not in word and host.rpartition(".")[2].isalpha() and "=" not in host
+        word[:1] not in ("-", "@", ".", "/")
+        and "." in host
+        and "://" not in word
+        and (host.rpartition(".")[2].isalpha() or (host.count(".") == 3 and host.replace(".", "").isdigit()))
+        and "=" not in host
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onehook.core import wildcard
 from onehook.policies.quick import Simple, read
 from onehook.rules.levels import Finding, decided
-from onehook.rules.match import Reading, any_of, matches, program_name
+from onehook.rules.match import Reading, any_of, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,13 +106,26 @@ def _modules(commands: Sequence[Command]) -> list[Command]:
 
 
 def index_names(command: Command) -> list[str]:
-    """Under which names the rules for a command are kept: its program, "*" for any, ">" for a redirect, "?" for what cannot be seen."""
-    names = [program_name(command.name), "*"] if command.name else ["*"]
+    """Under which names the rules for a command are kept: its program, "*" for any, ">" for a redirect, "=" for an assignment before it,
+    "?" for what cannot be seen."""
+    names = [command.name, "*"] if command.name else ["*"]
     if any(redirect.op in WRITE_OPS for redirect in command.redirects):
         names.append(">")
+    if assignments(command):
+        names.append("=")
     if command.opaque or (command.argv and not command.argv[0].known):
         names.append("?")
     return names
+
+
+def assignments(command: Command) -> list[str]:
+    """The `NAME=value` before a command."""
+    found: list[str] = []
+    for word in command.source.split() if "=" in command.source else ():
+        if "=" not in word or word in command.argv:
+            break
+        found.append(word)
+    return found
 
 
 def rule_holds(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: Table) -> bool:
@@ -148,7 +161,7 @@ def check_holds(name: str, command: Command, line: Line) -> bool:
 
 def texts_of(command: Command) -> list[str]:
     """What a rule's `text` is looked for in: every argument, and what the command reads, in lower case and single blanks."""
-    texts = [*command.argv[1:], *(redirect.target for redirect in command.redirects), command.stdin or ""]
+    texts = [*command.argv[1:], *assignments(command), *(redirect.target for redirect in command.redirects), command.stdin or ""]
     return [" ".join(text.lower().split()) for text in texts if text]
 
 
@@ -293,15 +306,13 @@ def _covering(table: Table, event: Event, command: Command, paths: list[dict[str
     """The entry that lets a command run, redirects included; an empty one for a command that needs none."""
     from onehook.rules import held
 
-    first = command.source.split(None, 1)[:1]
     # PATH=/tmp/x before a command can make any program of it.
-    assigned = bool(first) and "=" in first[0] and first[0] not in command.argv
-    if command.opaque or assigned or any(not word.known for word in command.argv[:1]):
+    if command.opaque or assignments(command) or any(not word.known for word in command.argv[:1]):
         return None
     for redirect in command.redirects:
         if redirect.op in WRITE_OPS and redirect.target != "/dev/null" and not _covering_path(paths, redirect.target, True, event.cwd):
             return None
-    for name in (program_name(command.name), "*"):
+    for name in (command.name, "*"):
         for entry in (table.chunk(name) or {"permissions": []})["permissions"]:
             if entry["says"]["level"] == "allow" and entry["kind"] == "command" and held.command_covered(entry["globs"], command, False):
                 return dict(entry)

@@ -28,7 +28,7 @@ class Reading:
 
     def __init__(self, command: Command, vocabulary: Mapping[str, Vocabulary]) -> None:
         self.command = command
-        self.program = program_name(command.name)
+        self.program = command.name
         self.words: list[str] = []
         self.loose: set[int] = set()
         self.options: dict[str, list[str | None]] = {}
@@ -93,11 +93,6 @@ class Reading:
                     if spelling not in self.off if values is None else value is not None and any_of(values, value, lists):
                         return True
         return False
-
-
-def program_name(name: str) -> str:
-    name = name.lower()
-    return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
 
 
 def matches(pattern: Mapping[str, Any], reading: Reading, lists: Lists, whole: bool = False) -> bool:
