@@ -264,6 +264,7 @@ def test_extends_in_a_circle_is_an_error(rules, tmp_path):
     [
         ('# x\n\npakcs = ["git"]\n', 3, "unknown key 'pakcs'; did you mean 'packs'?"),
         ('mode = "enforced"\n', 1, "mode must be one of observe, enforce, not 'enforced'; did you mean 'enforce'?"),
+        ('packs = ["recomended"]\n', 1, "unknown pack 'recomended'; did you mean 'recommended'?"),
         ('packs = [\n "gti",\n]\n', 1, "unknown pack 'gti'; did you mean 'git'?"),
         ('packs = "git"\n', 1, "packs must be a list of strings"),
         ('\n[permissions]\ndeny = []\nalow = ["Bash(ls)"]\n', 4, "[permissions]: unknown key 'alow'; did you mean 'allow'?"),

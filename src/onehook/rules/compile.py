@@ -232,11 +232,12 @@ class Compiler:
         policies = [f"policies.{name}" for stack in self.stacks for file in stack.files for name in file.data.get("policies", {})]
         policies.append(f"policies.{SELF}")
         groups = sorted({*PACKS, *(name.rpartition(".")[0] for name in PACKS if "." in name)})
+        choices = ["recommended", "all", *groups]
         for stack in self.stacks:
             for file in stack.files:
                 for name in file.data.get("packs", []):
-                    if name not in (*groups, "recommended", "all"):
-                        raise file.wrong("", 0, "packs", f"unknown pack {name!r}{suggestion(name, groups)}")
+                    if name not in choices:
+                        raise file.wrong("", 0, "packs", f"unknown pack {name!r}{suggestion(name, choices)}")
                 for name in file.data.get("levels", {}):
                     if not any(covers_rule(name, rule) for rule in [*known, *policies]):
                         raise file.wrong("levels", 0, name, f"there is no rule or pack {name!r}{suggestion(name, [*known, *groups])}")
