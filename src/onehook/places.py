@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from onehook.system import state_folder as state_folder
 
@@ -13,6 +14,14 @@ def config_folder() -> str:
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(base, "onehook") if os.path.isabs(base) else ""
+
+
+# What is installed for the whole machine: the runtime, environments and copies of policies. On Linux, macOS and Windows.
+SYSTEM = ("/opt/onehook", "/Library/Application Support/onehook", "C:\\Program Files\\onehook")
+
+
+def system_folder() -> str:
+    return SYSTEM[2 if os.name == "nt" else 1 if sys.platform == "darwin" else 0]
 
 
 def managed_folder() -> str:

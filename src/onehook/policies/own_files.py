@@ -10,7 +10,7 @@ import os
 import sys
 
 from onehook.cache import ARCHIVE, PACKAGE, standard_names
-from onehook.places import config_folder, managed_folder, state_folder
+from onehook.places import config_folder, managed_folder, state_folder, system_folder
 from onehook.policies.agent_files import HOME, NAMED, PROJECT, SYSTEM
 from onehook.system import is_file
 
@@ -99,9 +99,10 @@ def interpreter_files() -> list[str]:
 
 
 def kept_files() -> list[str]:
-    """State, journals and logs; the user's own rules and what the user trusts; the machine's rules."""
+    """State, journals and logs; the user's own rules and what the user trusts; the machine's rules, and what is installed for it."""
     recorded = os.environ.get("ONEHOOK_RECORD")
-    return [path for path in (state_folder(), config_folder(), managed_folder(), recorded) if path and os.path.isabs(path)]
+    found = (state_folder(), config_folder(), managed_folder(), system_folder(), recorded)
+    return [path for path in found if path and os.path.isabs(path)]
 
 
 # --- the agents ------------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from onehook.core import UsageError
 from onehook.hostkit.config import Machine
 from onehook.loaded import named_by
+from onehook.places import SYSTEM
 from onehook.setup.command import Program, interpreter
 from onehook.setup.files import FileEdit
 from onehook.setup.interpreters import chosen, launcher_in, version_of
@@ -38,7 +39,7 @@ MAKE_ROOTS = "make it root's: chown root: {who} && chmod go-w {who}"
 
 def folder_of(machine: Machine) -> Path:
     """Where the runtime is, the environments, and the copies of policies. A rules file for all of them may be in /etc/onehook."""
-    return machine.system("/opt/onehook", "/Library/Application Support/onehook", "C:\\Program Files\\onehook")
+    return machine.system(*SYSTEM)
 
 
 # ---- who can change it
