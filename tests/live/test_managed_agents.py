@@ -67,7 +67,7 @@ def session(host: str, folder: Path, users: str) -> dict[str, bool]:
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
-@pytest.mark.parametrize(("host", "users"), [*((host, WEAKER) for host in AGENTS), (AGENTS[0], BROKEN)])
+@pytest.mark.parametrize(("host", "users"), [*((host, WEAKER) for host in AGENTS), (AGENTS[0], BROKEN)], ids=[*AGENTS, "broken"])
 def test_a_users_and_a_projects_files_take_nothing_away(host: str, users: str, tmp_path: Path) -> None:
     if not pinned_agents([host], cache_folder()):
         pytest.skip(f"{host} is not in the cache")
