@@ -67,23 +67,23 @@ def command(ctx: click.Context, /, lines: int, follow: bool, as_json: bool, **op
     """
     if ctx.invoked_subcommand:
         return
-    from onehook.log.reader import ends, following, log_folder, newest
+    from onehook.log.reader import ends, entries, following, log_folder, newest
 
     wanted, start = chosen(**options)
     places = ends()
-    found = newest(lines, wanted, since=start)
+    found = newest(lines, wanted, since=start) if lines else filter(wanted, entries(since=start))
     if as_json and not follow:
-        print_json(found)
+        print_json(list(found))
         return
-    if not found and not follow:
-        click.echo(f"No decision is logged in {log_folder()}, or none that fits.")
-        return
-    printed = _Printer(as_json)
+    printed, last = _Printer(as_json), 0
     for entry in found:
         printed.show(entry)
+        last = entry["n"]
+    if not last and not follow:
+        click.echo(f"No decision is logged in {log_folder()}, or none that fits.")
     try:
         for entry in filter(wanted, following(places)) if follow else ():
-            if not found or entry["n"] > found[-1]["n"]:  # written while the others were read
+            if entry["n"] > last:  # not written while the others were read
                 printed.show(entry)
     except KeyboardInterrupt:
         pass

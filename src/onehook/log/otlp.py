@@ -53,7 +53,7 @@ def attributes(entry: Entry) -> dict[str, Any]:
         "onehook.mode": entry["mode"],
         "onehook.would": entry["would"],
         "onehook.duration": entry["ms"] / 1000,
-        "onehook.line": entry["n"],
+        "onehook.line.number": entry["n"],
         "onehook.line.prev": entry["prev"],
         "onehook.effects": entry["effects"],
         **{f"onehook.{name}": json.dumps(entry[name]) for name in ("by", "dropped", "pause", "content") if entry.get(name)},

@@ -21,6 +21,7 @@ from onehook.system import log_folder as log_folder
 Entry = dict[str, Any]
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _POLL = 0.3  # seconds
+_BLOCK = 1 << 16  # bytes
 
 
 class Quiet(NamedTuple):
@@ -62,20 +63,33 @@ def entries(folder: str = "", since: str = "", until: str = "") -> Iterator[Entr
             yield entry
 
 
-def newest(count: int, wanted: Callable[[Entry], bool], folder: str = "", since: str = "") -> list[Entry]:
-    """The last so many lines that are wanted (0: all), oldest first."""
+def newest(count: int, wanted: Callable[[Entry], bool], folder: str = "", since: str = "", holding: str = "") -> list[Entry]:
+    """The last so many lines that are wanted (0: all), oldest first. `holding`: what a line must hold to be looked at."""
+    part = holding.encode("utf-8", "replace")
     found: list[Entry] = []
     for path in reversed(log_files(folder or log_folder())):
         if _day(path) < since[:10]:
             break
-        for line in reversed(Path(path).read_bytes().splitlines()):
-            entry = parsed(line)
+        for line in backwards(path):
+            entry = parsed(line) if part in line else None
             if entry is None or not wanted(entry):
                 continue
             if entry["time"] < since or (count and len(found) == count):
                 return found[::-1]
             found.append(entry)
     return found[::-1]
+
+
+def backwards(path: str) -> Iterator[bytes]:
+    """The lines of a file, from the last to the first, with one block of it in memory."""
+    with open(path, "rb") as file:
+        at, rest = file.seek(0, 2), b""
+        while at:
+            size = min(_BLOCK, at)
+            at = file.seek(at - size)
+            rest, *whole = (file.read(size) + rest).split(b"\n")
+            yield from reversed(whole)
+        yield rest
 
 
 def ends(folder: str = "") -> dict[str, int]:
@@ -130,7 +144,7 @@ def _day(path: str) -> str:
 
 def find(text: str, folder: str = "") -> Entry:
     """The line with this id, or with an id that ends in it."""
-    found = [entry for entry in newest(0, lambda entry: entry["id"].endswith(text), folder) if text]
+    found = [entry for entry in newest(0, lambda entry: entry["id"].endswith(text), folder, holding=text) if text]
     if len(found) == 1:
         return found[0]
     if not found:
