@@ -11,7 +11,8 @@ from typing import Any
 
 from onehook.log.digest import LEAST as LEAST
 from onehook.log.digest import LEAST_STEP as LEAST_STEP
-from onehook.log.digest import STEP, Counted, Steps, digests
+from onehook.log.digest import STEP as STEP
+from onehook.log.digest import Counted, Steps, digests
 from onehook.log.digest import fields_of as fields_of
 from onehook.log.reader import Entry, log_folder
 
