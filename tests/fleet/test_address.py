@@ -12,7 +12,7 @@ import pytest
 from onehook.core import OnehookError, UsageError
 from onehook.fleet import schema
 from onehook.fleet.clickhouse import PASSWORD, Server, literal, name, parse
-from onehook.fleet.stats import COUNTS, key_of, query, where
+from onehook.fleet.stats import COUNTS, query, where
 from onehook.log.columns import COLUMNS
 from onehook.log.stats import Group
 
@@ -77,7 +77,7 @@ def test_the_shipped_schema_is_the_one_that_the_columns_give():
 
 @pytest.mark.parametrize("by", BY)
 def test_a_query_counts_what_is_counted_locally(by):
-    text = query(key_of(by), where("2026-11-01T00:00:00.000Z", "2026-11-02T00:00:00.000Z", ["codex"], "/it's"))
+    text = query(by, where("2026-11-01T00:00:00.000Z", "2026-11-02T00:00:00.000Z", ["codex"], "/it's"))
     assert list(COUNTS) == list(Group.FIELDS) and all(f" AS {field}" in text for field in Group.FIELDS)
     assert "day >= toDate('2026-11-01')" in text and "time < '2026-11-02T00:00:00.000Z'" in text and "FINAL" in text
     assert "agent IN ('codex')" in text and r"startsWith(concat(project, '/'), '/it\'s/')" in text
