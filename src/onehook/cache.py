@@ -7,8 +7,8 @@ already: whoever can write to that folder can replace onehook. It is not next to
 the folder is read-only, there is no cache. A package may also be in an archive (setup/runtime.py); its cache is beside the archive.
 
 A cached policy is used only for exactly the same source at the same path; a cached module only while its source has the same size and
-modification time. A file starts with a hash of the rest, whose key is the version of the bytecode. If it is damaged or of another
-interpreter, the code is found and compiled without it.
+modification time. A file starts with a hash of the rest, whose key is the version of the interpreter. If it is damaged or of another
+version, the code is found and compiled without it.
 
 This module imports nothing of onehook, because the launcher runs it before anything can be imported quickly.
 """
@@ -39,7 +39,7 @@ else:
 
 _importlib: Any = sys.modules["_frozen_importlib_external"]
 _module_from_spec: Any = sys.modules["_frozen_importlib"].module_from_spec
-_KEY = int.from_bytes(_importlib.MAGIC_NUMBER, "little")  # of the interpreter's bytecode
+_KEY = sys.hexversion
 _SLOTS = 256  # at most so many policies are cached
 
 
@@ -234,16 +234,28 @@ def _code_of(source: bytes, path: str) -> CodeType:
     return code
 
 
-def fresh(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Called by the launcher: the modules that every event loads, this one first, as they were cached; none if one was changed."""
-    return entries if entries[0][1] == _with_slashes(__file__) and all(map(_is_fresh, entries)) else ()
+def run(module: ModuleType, entries: Sequence[Entry] = ()) -> None:
+    """Called by the launcher: answer the event on stdin. `module`: this one; `entries`: what every event loads, this module first.
+
+    If a source was changed, this is an error, and nothing has been done.
+    """
+    if not all(map(_is_fresh, entries)):
+        raise ImportError("the cache is stale")
+    sys.modules[__name__] = module
+    start(entries)
+    from onehook.runner import main
+
+    main(sys.argv[1:])
 
 
-def start(entries: Sequence[Entry]) -> None:
-    """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported.
+def start(entries: Sequence[Entry] = ()) -> None:
+    """From now on, modules come from the cache, and if an import fails, site is imported.
 
     What every event loads is run at once, in an order in which each module finds those that it imports: that is faster than to import it.
     """
+    beside = PACKAGE.rpartition("/")[0] or "/"
+    if not ARCHIVE and beside not in sys.path:
+        sys.path.append(beside)
     finder = CachedModules(entries)
     sys.meta_path.insert(0, finder)
     if sys.flags.no_site:
@@ -274,7 +286,7 @@ def save() -> None:
             first.sort(key=lambda name: name != "onehook.cache")  # the launcher needs it to use the others
             entries = [finder.made.get(name) or _made(name, _source_of(name)) for name in first]
             # It holds where extension modules are, of which each interpreter has its own, those of the same version too.
-            _keep(f"start-{_hashed(PACKAGE + sys.base_exec_prefix).hex()}", entries)
+            _keep(f"start-{_hashed(LAUNCHER + sys.base_exec_prefix).hex()}", entries)
             finder.cached.update({entry[0]: entry for entry in entries})
         for name in own.keys() - finder.cached.keys():
             _keep(_file_of(name), finder.made.get(name) or _made(name, own[name]))

@@ -4,76 +4,77 @@
 files cost. Packages beside onehook are found without it, and if an import fails, site is brought in and the import is tried again.
 Without ".py" in its name, this file starts the package in the archive beside it: the runtime that install copies (setup/runtime.py).
 
-This file is compiled for every event, so it is short: it only runs cache.py, itself from the cache if possible. For the same reason it has
-no f-strings: before Python 3.12, each of their fields starts a parser.
+This file is compiled for every event, and ten lines cost as many as 0.1 ms. So it only runs cache.py from the cache; what an event seldom
+needs is a string, which the compiler does not look into; and there are no f-strings, of which each field starts a parser before 3.12.
 """
 
 import gc
 import sys
+from _imp import source_hash
+from marshal import loads
 
 gc.disable()  # what is imported on the way is no garbage; looking for it costs half a millisecond. A policy gets the collector back.
 
+RARELY = """
+def go_on(file, error):
+    '''Without the cache, if that is what failed: there is none yet, or it is of another version.'''
+    try:
+        if "onehook.cache" in sys.modules:
+            raise error
+        cache = uncached(file)
+        cache.run(cache)
+    except BaseException as problem:
+        give_up(problem, sys.argv[1:])
 
-def start(folder, package):  # type: ignore[no-untyped-def]
-    from _frozen_importlib_external import MAGIC_NUMBER
-    from _imp import source_hash
-    from marshal import loads
+
+def uncached(file):
+    '''The module onehook.cache, by the path of this file.'''
+    folder = file.rpartition("/")[0]
+    if file[-3:] == ".py":
+        sys.path.append(folder.rpartition("/")[0] or "/")
+        import onehook.cache
+
+        return onehook.cache
+    from zlib import decompress
 
     cache = type(sys)("onehook.cache")
-    cache.__file__ = package + "/cache.py"
-    entries = ()
-    try:
-        place = source_hash(0, (package + sys.base_exec_prefix).encode("utf-8", "surrogateescape")).hex()
-        with open(folder + "/__pycache__/start-" + place + "." + sys.implementation.cache_tag + ".pyc", "rb") as file:
-            data = memoryview(file.read())
-        if data[:8] == source_hash(int.from_bytes(MAGIC_NUMBER, "little"), data[8:]):
-            kept = loads(data[8:])
-            exec(kept[0][-1], cache.__dict__)
-            entries = cache.fresh(kept)
-    except Exception:  # there is no cache yet, or it is of another version
-        pass
-    if entries or folder != package:
-        sys.modules["onehook.cache"] = cache
-    else:
-        import onehook.cache as cache
-    if not entries and folder != package:
-        from zlib import decompress
-
-        with open(folder + "/runtime.tar.gz", "rb") as file:
-            first = decompress(file.read(), 31)  # cache.py, after a header of 512 bytes
-        exec(compile(first[512 : 512 + int(first[124:135], 8)], cache.__file__, "exec"), cache.__dict__)
-    cache.start(entries)
+    cache.__file__ = folder + "/runtime.tar.gz/onehook/cache.py"
+    with open(folder + "/runtime.tar.gz", "rb") as archive:
+        first = decompress(archive.read(), 31)  # cache.py, after a header of 512 bytes
+    exec(compile(first[512 : 512 + int(first[124:135], 8)], cache.__file__, "exec"), cache.__dict__)
+    return cache
 
 
-def give_up(error, words):  # type: ignore[no-untyped-def]
-    """onehook cannot be imported: it is being reinstalled, or memory or descriptors have run out. Only the arguments are known."""
-    stoppable = (
-        " PreToolUse PermissionRequest UserPromptSubmit UserPromptExpansion PostToolBatch PreCompact TaskCreated ConfigChange"
-        " PreModelSwitch Elicitation ElicitationResult SubagentStart BeforeModel TodoCreated TodoCompleted"
-    )
+STOPPABLE = (
+    "", "PreToolUse", "PermissionRequest", "UserPromptSubmit", "UserPromptExpansion", "PostToolBatch", "PreCompact", "TaskCreated",
+    "ConfigChange", "PreModelSwitch", "Elicitation", "ElicitationResult", "SubagentStart", "BeforeModel", "TodoCreated", "TodoCompleted",
+)
+
+
+def give_up(error, words):
+    '''onehook cannot be imported: it is being reinstalled, or memory or descriptors have run out. Only the arguments are known.'''
     words = " ".join(words).replace("=", " ").split()
     given = dict(zip(words, words[1:]))
-    closed = given.get("--fail") == "closed" and given.get("--event", "") in stoppable.split(" ")
-    form = "onehook: %s: %s: %s (blocked: fail=closed)\n" if closed else "[onehook] error: %s: %s: %s\n"
+    closed = given.get("--fail") == "closed" and given.get("--event", "") in STOPPABLE
+    form = "onehook: %s: %s: %s (blocked: fail=closed)\\n" if closed else "[onehook] error: %s: %s: %s\\n"
     line = form % ("onehook cannot be started", type(error).__name__, error)
     system = sys.modules.get("posix") or sys.modules["nt"]  # either is part of the interpreter, and loaded
     try:
         system.write(2, line.encode("utf-8", "backslashreplace"))
     finally:
         system._exit(2 if closed else 1)
-
+"""
 
 if __name__ == "__main__":
     try:
-        _FOLDER, _, _NAME = (__file__.replace("\\", "/") if sys.platform == "win32" else __file__).rpartition("/")
-        if _NAME == "launch":
-            start(_FOLDER, _FOLDER + "/runtime.tar.gz/onehook")  # type: ignore[no-untyped-call]
-        else:
-            if (_FOLDER.rpartition("/")[0] or "/") not in sys.path:
-                sys.path.append(_FOLDER.rpartition("/")[0] or "/")
-            start(_FOLDER, _FOLDER)  # type: ignore[no-untyped-call]
-        from onehook.runner import main
-
-        main(sys.argv[1:])
+        FILE = __file__.replace("\\", "/") if sys.platform == "win32" else __file__
+        PLACE = source_hash(0, (FILE + sys.base_exec_prefix).encode("utf-8", "surrogateescape")).hex() + "." + sys.implementation.cache_tag
+        DATA = memoryview(open(FILE.rpartition("/")[0] + "/__pycache__/start-" + PLACE + ".pyc", "rb").read())  # noqa: SIM115
+        ENTRIES = loads(DATA[8:]) if DATA[:8] == source_hash(sys.hexversion, DATA[8:]) else ()
+        CACHE = type(sys)("onehook.cache")
+        CACHE.__file__ = ENTRIES[0][1]
+        exec(ENTRIES[0][-1], CACHE.__dict__)
+        CACHE.run(CACHE, ENTRIES)
     except BaseException as error:
-        give_up(error, sys.argv[1:])  # type: ignore[no-untyped-call]
+        exec(RARELY)
+        go_on(FILE, error)  # type: ignore[name-defined] # noqa: F821

@@ -35,8 +35,9 @@ launch, policy, *more = sys.argv[1:]
 made = {"__name__": "launch", "__file__": launch}
 with open(launch, encoding="utf-8") as file:
     exec(compile(file.read(), launch, "exec"), made)
-folder = launch.replace("\\\\", "/").rpartition("/")[0]
-made["start"](folder, folder + "/runtime.tar.gz/onehook")
+exec(made["RARELY"], made)
+cache = sys.modules["onehook.cache"] = made["uncached"](launch.replace("\\\\", "/"))
+cache.start()
 """
 # Loads the policy, and writes what install must know of it to a file.
 _LOAD = f"""{_START}
