@@ -19,7 +19,7 @@ LAYERS = (
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint", "onehook.adapters", "onehook.report"),
     ("onehook.fleet",),
     ("onehook.runner", "onehook.recorder", "onehook.logger", "onehook.log"),
-    ("onehook.words", "onehook.isolate", "onehook.stopguard", "onehook.pause"),
+    ("onehook.words", "onehook.isolate", "onehook.threads", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.pins",),
     ("onehook.rules",),
@@ -29,7 +29,7 @@ LAYERS = (
     ("onehook.hostkit",),
     ("onehook.policies",),
     ("onehook.textedit",),
-    ("onehook.codec", "onehook.state", "onehook.sweep", "onehook.lock"),
+    ("onehook.codec", "onehook.jsonc", "onehook.state", "onehook.sweep", "onehook.lock"),
     ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.places", "onehook.version", "onehook"),
 )
 MANIFEST = (
@@ -44,7 +44,7 @@ MANIFEST = (
 )
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "policies.quick", "rules.levels", "rules.held", "rules.trust")
 # The way to a decision, beside the host's own.
-WAY = ("launch", "runner", "words", "isolate", "policy", "stopguard", "system", "cache", "codec", "core")
+WAY = ("launch", "runner", "words", "isolate", "threads", "policy", "stopguard", "system", "cache", "codec", "core", "logger")
 HOT = (*WAY, "pause", "pins", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
 
 

@@ -4,8 +4,7 @@ forked: the parent forks, and waits for the child's message until the deadline. 
 a signal or leaves children behind is then an error like any other, and what it prints goes to a file that no host waits for. A fork of
 a bare interpreter costs half a millisecond.
 
-threaded: where there is no fork (Windows), a thread keeps the deadline. It cannot interrupt C code that holds the interpreter lock, and
-os._exit inside a policy is final there; docs/safety.md says so.
+threaded (threads.py): where there is no fork (Windows), a thread keeps the deadline.
 
 here: for a manifest, which runs no Python code but ours. Its programs are processes of their own, so a fork would only cost time.
 
@@ -21,7 +20,7 @@ import time
 from onehook.cache import save
 from onehook.codec import dumps, loads
 from onehook.core import Hooks, Output, PayloadError
-from onehook.policy import made_since, message_of, settled
+from onehook.policy import message_of, settled
 from onehook.system import NOWHERE, os, signal, variable
 
 TYPE_CHECKING = False
@@ -39,21 +38,30 @@ if TYPE_CHECKING:
 MAX_NOISE = 12 * 1024
 MAX_ANSWER = 16 * 1024 * 1024
 _MAX_KEPT = 4 * 1024 * 1024  # bytes of output that a policy may have in memory before all but its end is thrown away
-_TICK = 0.05  # seconds between two looks at that
+TICK = 0.05  # seconds between two looks at that
 _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the answer was given
 
 
 class Question:
     """One event for one policy, and how long the policy may take."""
 
-    __slots__ = ("begun", "event", "given", "load", "options")
+    __slots__ = ("begun", "event", "given", "load", "meanwhile", "options")
 
-    def __init__(self, load: Callable[[], Hooks], event: Event, given: Mapping[str, Any], options: Mapping[str, Any], begun: float) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Hooks],
+        event: Event,
+        given: Mapping[str, Any],
+        options: Mapping[str, Any],
+        begun: float,
+        meanwhile: Callable[[Message], None],
+    ) -> None:
         self.load = load
         self.event = event
         self.given = given  # options of the command line
         self.options = options  # the policy's, as far as they are known before it is loaded
         self.begun = begun
+        self.meanwhile = meanwhile  # called while a process of its own asks the handlers, if there are some that want the event
 
     def seconds(self, options: Mapping[str, Any] | None = None) -> float:
         """For the whole event, with these options of the policy."""
@@ -64,7 +72,7 @@ class Question:
         return max(0.001, self.begun + self.seconds(options) - time.monotonic())
 
 
-_HELD: list[int] = []  # standard descriptors that the host had closed; what is written there reaches nobody
+HELD: list[int] = []  # standard descriptors that the host had closed; what is written there reaches nobody
 
 
 def hold_standard_descriptors() -> None:
@@ -75,7 +83,7 @@ def hold_standard_descriptors() -> None:
             if descriptor > 2:
                 os.close(descriptor)
                 return
-            _HELD.append(descriptor)
+            HELD.append(descriptor)
     except OSError:
         return  # no /dev/null here: nothing to hold them with
 
@@ -112,7 +120,7 @@ def _written(descriptor: int, text: str) -> bool:
             os.set_blocking(descriptor, True)
         except OSError:
             return False  # the host has gone or closed this end
-    return not text or descriptor not in _HELD
+    return not text or descriptor not in HELD
 
 
 def alarm(seconds: float) -> Callable[[], object] | None:
@@ -146,7 +154,7 @@ def here(question: Question, finish: Finish) -> Output:
     real, heard = sys.stderr, _Heard()
     disarm: list[Callable[[], object] | None] = []
 
-    def tell(options: dict[str, Any]) -> None:
+    def tell(options: dict[str, Any], wanted: bool) -> None:
         disarm.append(alarm(question.left(options)))  # should we ourselves hang; programs are ended before
 
     sys.stderr = heard  # type: ignore[assignment,unused-ignore]
@@ -166,7 +174,7 @@ def here(question: Question, finish: Finish) -> Output:
 
 def forked(question: Question, finish: Finish) -> Output:
     read_end, write_end = os.pipe()
-    noise = _Noise()
+    noise = Noise()
     reader = _Reader(read_end)
     deadline = _Deadline(reader, noise, question.begun)
     child = os.fork()
@@ -178,17 +186,19 @@ def forked(question: Question, finish: Finish) -> Output:
     deadline.arm(question.seconds())
     if reader.line() and isinstance(message.get("options"), dict):
         deadline.arm(question.seconds(message["options"]))
+        if message.get("wanted"):
+            question.meanwhile(message)
         reader.line()
     deadline.disarm()
     if "response" not in message and "error" not in message:
         message["error"] = reader.garbled or "the policy's process ended without an answer"
         if deadline.passed:
-            message["error"] = _too_slow(deadline.seconds)
+            message["error"] = too_slow(deadline.seconds)
         _kill(child)
     return finish(message, noise.text())
 
 
-def _too_slow(seconds: float) -> str:
+def too_slow(seconds: float) -> str:
     return f"the policy took longer than {seconds:g} s"
 
 
@@ -199,7 +209,7 @@ class _Deadline:
     that is under way, or the next one, comes back.
     """
 
-    def __init__(self, reader: _Reader, noise: _Noise, begun: float) -> None:
+    def __init__(self, reader: _Reader, noise: Noise, begun: float) -> None:
         self.begun = begun
         self.seconds = 0.0
         self.passed = False
@@ -222,7 +232,7 @@ class _Deadline:
     def arm(self, seconds: float) -> None:
         self.seconds = seconds
         left = max(0.001, self.begun + seconds - time.monotonic())
-        signal.setitimer(signal.ITIMER_REAL, min(left, _TICK), _TICK)
+        signal.setitimer(signal.ITIMER_REAL, min(left, TICK), TICK)
 
     def disarm(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -278,8 +288,8 @@ def _kill(child: int) -> None:
 
 
 def _child(question: Question, pipe: int, noise: int) -> NoReturn:
-    def tell(options: dict[str, Any]) -> None:
-        _send(pipe, {"options": options})
+    def tell(options: dict[str, Any], wanted: bool) -> None:
+        _send(pipe, {"options": options, "wanted": wanted})
         _outlive(question.seconds(options))
 
     try:
@@ -291,11 +301,11 @@ def _child(question: Question, pipe: int, noise: int) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 0)
         _outlive(question.seconds())
-        _lenient_output()
-        _collect_garbage_again()
+        lenient_output()
+        collect_garbage_again()
         message = message_of(question.load, question.event, tell)
         save()
-        _flush()
+        flush()
         _send(pipe, message)
         os.close(pipe)
         _outlive(0)
@@ -310,7 +320,7 @@ def _outlive(seconds: float) -> None:
     signal.alarm(int(seconds) + _AFTERLIFE)
 
 
-def _collect_garbage_again() -> None:
+def collect_garbage_again() -> None:
     gc.freeze()
     gc.enable()  # the launcher had switched it off
 
@@ -321,7 +331,7 @@ def _send(pipe: int, message: dict[str, Any]) -> None:
         data = data[os.write(pipe, data) :]
 
 
-def _lenient_output() -> None:
+def lenient_output() -> None:
     """A policy that prints must not fail because the host closed stdout, or because a command holds what the locale cannot spell."""
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         stream: Any = getattr(sys, name)
@@ -332,7 +342,7 @@ def _lenient_output() -> None:
                 setattr(sys, name, open(descriptor, "w", encoding="utf-8", errors="backslashreplace", closefd=False))  # noqa: SIM115
 
 
-def _flush() -> None:
+def flush() -> None:
     for name in ("stdout", "stderr"):
         try:
             getattr(sys, name).flush()
@@ -340,7 +350,7 @@ def _flush() -> None:
             continue
 
 
-class _Noise:
+class Noise:
     """What the policy and its children print, of which the end is shown."""
 
     def __init__(self) -> None:
@@ -380,58 +390,3 @@ def _noise_file() -> int:
         if not hasattr(os, "O_TEMPORARY"):
             os.unlink(path)
         return descriptor
-
-
-# --- without fork --------------------------------------------------------------------------------------------------------------
-
-
-def threaded(question: Question, finish: Finish) -> Output:
-    """Asks the policy here, and writes the answer itself: stdout stays turned away from the host, since threads may go on printing."""
-    import _thread
-
-    real = [os.dup(1), os.dup(2)]
-    _HELD.extend([copy for descriptor, copy in zip((1, 2), real) if descriptor in _HELD])
-
-    def let_go() -> None:
-        while real:
-            os.close(real.pop())
-
-    noise = _Noise()
-    for descriptor in (1, 2):
-        os.dup2(noise.descriptor, descriptor)
-    if hasattr(os, "register_at_fork"):  # a forked child that stays behind must not keep a host waiting, nor answer in our place
-        os.register_at_fork(after_in_child=let_go)
-    _lenient_output()
-    _collect_garbage_again()
-    loaded: Message = {}
-    answered = _thread.allocate_lock()  # never released: who has it writes the answer
-    before = len(Hooks.made)
-
-    def conclude(message: Message) -> Output:
-        _flush()
-        output = finish(message, noise.text())
-        return Output("", write(output, *real) if real else output.exit_code)
-
-    def seconds() -> float:
-        return question.seconds(loaded.get("options"))
-
-    def watch() -> None:
-        while time.monotonic() - question.begun < seconds():
-            time.sleep(min(_TICK, seconds()))
-            noise.trim()
-            if answered.locked():
-                return
-        if answered.acquire(False):
-            exit_code = 1
-            try:
-                message = {"made": made_since(before), **loaded, "error": _too_slow(seconds())}
-                exit_code = 2 if settled(message, question.given).fail == "closed" else 1
-                exit_code = conclude(message).exit_code
-            finally:
-                os._exit(exit_code)
-
-    _thread.start_new_thread(watch, ())
-    message = message_of(question.load, question.event, lambda options: loaded.update(options=options))
-    save()
-    answered.acquire()  # if the watcher has it, this process ends there
-    return conclude(message)

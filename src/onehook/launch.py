@@ -70,7 +70,9 @@ if __name__ == "__main__":
         FILE = __file__.replace("\\", "/") if sys.platform == "win32" else __file__
         PLACE = source_hash(0, (FILE + sys.base_exec_prefix).encode("utf-8", "surrogateescape")).hex() + "." + sys.implementation.cache_tag
         DATA = memoryview(open(FILE.rpartition("/")[0] + "/__pycache__/start-" + PLACE + ".pyc", "rb").read())  # noqa: SIM115
-        ENTRIES = loads(DATA[8:]) if DATA[:8] == source_hash(sys.hexversion, DATA[8:]) else ()
+        if DATA[:8] != source_hash(sys.hexversion, DATA[8:]):
+            raise ImportError
+        ENTRIES = loads(DATA[8:])
         CACHE = type(sys)("onehook.cache")
         CACHE.__file__ = ENTRIES[0][1]
         exec(ENTRIES[0][-1], CACHE.__dict__)

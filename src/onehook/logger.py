@@ -4,8 +4,10 @@ A line holds its number (`n`) and the SHA-256 of the line before (`prev`), so th
 changed or moved. The file `head` holds what the next writer needs: the current file, its size, and the number and hash of its last line.
 It is also the lock, so that writers at the same time make one chain, and it shows that the end of a log was cut off.
 
-The fields are described in docs/schema/log.json, with their names in OpenTelemetry and OCSF. What is seldom needed is in onehook/log: this
-module is loaded after the decision, and its size is most of what a line costs.
+The fields are described in docs/schema/log.json, with their names in OpenTelemetry and OCSF. What is seldom needed is in onehook/log.
+
+Every event loads this module, though few have a line to write: after a fork it would take five times as long, since each page of memory
+that the import touches is copied.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_FILE = 64 << 20  # bytes; a day with more has several files
 _EFFECTS = ("modified_input", "additional_context", "user_message", "message", "lint_command")
+_WEIGHT = ("allow", "context", "rewrite", "warn", "ask", "deny")  # of what was said without effect, the strongest is named
 
 
 def kept(request: Request, output: Output, options: Options, sources: str) -> str:
@@ -68,7 +71,15 @@ def entry_of(request: Request, output: Output, options: Options, sources: str) -
     """The line of an event; credentials are not masked yet."""
     now, ms = time.time(), (time.monotonic() - request.begun) * 1000
     event, answer, by, pause = output.event, output.answer, output.by, request.pause
-    would = [one["said"] for one in by if "observed" in one]
+    would, effects, dropped = -1, [], []
+    for one in by:
+        if "observed" in one and one["said"] in _WEIGHT:
+            would = max(would, _WEIGHT.index(one["said"]))
+    for name in _EFFECTS:
+        if getattr(answer, name, None) is not None:
+            effects.append(name)
+    for drop in output.dropped:
+        dropped.append(drop.to_dict())
     return {
         "time": stamp(now),
         "id": new_id(now),
@@ -81,15 +92,15 @@ def entry_of(request: Request, output: Output, options: Options, sources: str) -
         "subject": subject_of(event) if event is not None else "",
         # An error that is not answered by a deny lets the action through.
         "decision": (answer.decision or "none") if answer is not None else "deny" if output.exit_code == 2 else "none",
-        "would": next((what for what in ("deny", "ask", "warn", "rewrite", "context", "allow") if what in would), None),
+        "would": _WEIGHT[would] if would >= 0 else None,
         "by": by,
         "reason": (answer.reason or "") if answer is not None else "",
-        "effects": [name for name in _EFFECTS if getattr(answer, name, None) is not None],
-        "dropped": [drop.to_dict() for drop in output.dropped],
+        "effects": effects,
+        "dropped": dropped,
         "error": output.error,
         "ms": round(ms, 2),
         "policy": absolute(request.policy or sys.argv[0], os.getcwd()),
-        "policy_hash": sources or hash_of_file(request.policy),
+        "policy_hash": sources or request.policy_hash or hash_of_file(request.policy),
         "mode": options.mode,
         "pause": pause and {"until": stamp(pause.until), "rules": list(pause.rules), "reason": pause.reason},
         "approver": None,
@@ -104,8 +115,11 @@ def subject_of(event: Event) -> str:
         return ", ".join(event.paths[:8])
     if event.mcp is not None:
         return f"{event.mcp.server}.{event.mcp.tool}"
-    words = [event.tool_input.get(name) for name in ("query", "pattern", "description")]
-    return str(next((word for word in words if isinstance(word, str)), event.source))
+    for name in ("query", "pattern", "description"):
+        word = event.tool_input.get(name)
+        if isinstance(word, str):
+            return word
+    return event.source
 
 
 def stamp(now: float) -> str:
@@ -123,9 +137,14 @@ def new_id(now: float) -> str:
 
 def texts_of(entry: dict[str, Any]) -> list[str]:
     """What has to be looked at for credentials. The reason of a rule is written in the rule: it quotes nothing."""
-    constant = [text for one in entry["by"] if one["kind"] == "rule" for text in (one["reason"], f"{one['reason']} (rule {one['name']})")]
-    quoting = [entry[name] for name in LOG_QUOTING] + [one.get("reason") for one in entry["by"]]
-    return [text for text in quoting if text and text not in constant]
+    texts = dict.fromkeys(map(entry.__getitem__, LOG_QUOTING))
+    for one in entry["by"]:
+        reason = one.get("reason")
+        texts[reason] = None
+        if one["kind"] == "rule":
+            texts.pop(reason)
+            texts.pop(f"{reason} (rule {one['name']})", None)
+    return list(filter(None, texts))
 
 
 # What a string must contain for a rule of policies/secret_places.py to find something in it: one of these, or a long word.
@@ -140,7 +159,10 @@ def is_long(text: str) -> bool:
     if len(text) > LOG_TEXT or "://" in text:
         return True
     lower = text.lower()
-    return any(name in lower for name in _NAMES) or any(len(part) > 19 for word in text.split() for part in word.split("/"))
+    for name in _NAMES:
+        if name in lower:
+            return True
+    return max(map(len, text.replace("/", " ").split()), default=0) > 19
 
 
 # --- the chain -------------------------------------------------------------------------------------------------------------------
@@ -150,7 +172,7 @@ def append(entry: dict[str, Any], options: Options) -> None:
     """Add a line to the log of today; OSError if that is not possible."""
     folder = log_folder()
     body = dumps(entry).encode("ascii")
-    head = opened(f"{folder}/head", os.O_RDWR)
+    head, _ = opened(f"{folder}/head", os.O_RDWR)
     try:
         try:
             os.lockf(head, os.F_TLOCK, 0)  # released when it is closed; fcntl.flock would be a module more
@@ -170,9 +192,9 @@ def append(entry: dict[str, Any], options: Options) -> None:
             from onehook.log.files import next_file
 
             name, size = next_file(name, today), 0
-        file = opened(f"{folder}/{name}", os.O_WRONLY | os.O_APPEND)
+        file, found = opened(f"{folder}/{name}", os.O_WRONLY | os.O_APPEND)
         try:
-            if os.fstat(file).st_size != size:
+            if found != size:
                 from onehook.log.repair import repaired
 
                 size, number, last, mark = repaired(file, f"{folder}/{name}", size, number, last)
@@ -194,8 +216,8 @@ def append(entry: dict[str, Any], options: Options) -> None:
             append(gone, options)
 
 
-def opened(path: str, flags: int) -> int:
-    """A file of the log. A link is not followed, and a FIFO is neither waited for nor written to."""
+def opened(path: str, flags: int) -> tuple[int, int]:
+    """A file of the log, and its size. A link is not followed, and a FIFO is neither waited for nor written to."""
     safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags | os.O_CREAT | safe, 0o600)
@@ -204,27 +226,28 @@ def opened(path: str, flags: int) -> int:
 
         makedirs(path.rpartition("/")[0], mode=0o700, exist_ok=True)
         descriptor = os.open(path, flags | os.O_CREAT | safe, 0o600)
-    if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:
+    status = os.fstat(descriptor)
+    if status.st_mode & 0o170000 != 0o100000:
         os.close(descriptor)
         raise OSError(f"{path} is not a regular file")
-    return descriptor
+    return descriptor, status.st_size
 
 
 def sha256(data: bytes) -> str:
     """hashlib costs 2 ms, and to look for the module that does the work takes longer than to load it."""
     name = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
     module: Any = sys.modules.get(name)
-    try:
-        if module is None and name not in sys.builtin_module_names:
+    if module is None:
+        try:
             import _imp
             import _json  # loaded already, by the codec
 
             spec: Any = type(sys.__spec__)(name, None, origin=_json.__file__.replace("_json", name))
-            module = sys.modules[name] = _imp.create_dynamic(spec)
-            _imp.exec_dynamic(module)
-        module = module or __import__(name)
-    except Exception:
-        module = __import__("hashlib")
+            built_in = name in sys.builtin_module_names
+            module = sys.modules[name] = _imp.create_builtin(spec) if built_in else _imp.create_dynamic(spec)
+            _imp.exec_builtin(module) if built_in else _imp.exec_dynamic(module)
+        except Exception:
+            module = __import__("hashlib")
     return str(module.sha256(data).hexdigest())
 
 

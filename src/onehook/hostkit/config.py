@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from onehook.codec import without_comments
 from onehook.hostkit.imports import grouped_handlers
+from onehook.jsonc import without_comments
 
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onehook.codec import read_jsonc
 from onehook.core import TOOLS, wildcard
 from onehook.hostkit.tools import Tool
+from onehook.jsonc import read_jsonc
 
 if TYPE_CHECKING:
     from onehook.hostkit.config import Machine, Place

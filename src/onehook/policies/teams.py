@@ -143,7 +143,7 @@ def mcp_servers(*allow: str, pins: Mapping[str, str] | None = None, files: Itera
 
 def _configured(event: Event, files: list[str], server: str) -> str:
     """The command or address of a server, by the first file that has it."""
-    from onehook.codec import read_jsonc
+    from onehook.jsonc import read_jsonc
 
     for name in files:
         entry: Any = read_jsonc(os.path.join(event.cwd, os.path.expanduser(name))).get("mcpServers", {})

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onehook.codec import read_regular
 from onehook.core import OnehookError
+from onehook.jsonc import read_regular
 
 TEMP_PREFIX = ".onehook-tmp-"
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

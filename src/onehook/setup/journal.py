@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_regular
+from onehook.jsonc import read_regular
 from onehook.places import state_folder
 from onehook.setup.files import FileEdit
 

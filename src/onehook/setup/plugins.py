@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed, Plugins
 from onehook.hosts import HOSTS, having, load
+from onehook.jsonc import read_jsonc
 from onehook.places import state_folder
 from onehook.textedit.document import ConfigError
 from onehook.textedit.front_matter import Page

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_regular
 from onehook.core import OnehookError
+from onehook.jsonc import read_regular
 from onehook.textedit import json_edit, toml_edit
 from onehook.textedit.json_tree import parse as parse_json
 from onehook.textedit.text import Steps, TextError

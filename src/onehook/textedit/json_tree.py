@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from onehook.codec import comment_spans, without_comments
+from onehook.jsonc import comment_spans, without_comments
 from onehook.textedit.text import BOM, TextError, line_and_column
 
 MAX_DEPTH = 200

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.claude.judge import JUDGED
 from onehook.hosts.claude.wire import EVENTS, TOOLS
+from onehook.jsonc import read_jsonc
 
 if TYPE_CHECKING:
     from onehook.textedit.front_matter import Page

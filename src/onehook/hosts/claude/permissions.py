@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import permissions as kit
 from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import Listed, Translated
 from onehook.hosts.claude import config
 from onehook.hosts.claude.wire import TOOLS
+from onehook.jsonc import read_jsonc
 
 _FILES = ("Read", "Edit", "Write", "Grep", "Glob", "List")
 

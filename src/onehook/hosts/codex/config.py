@@ -6,11 +6,11 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_regular
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Held, Machine, Place, Switches, Traits, Wish
 from onehook.hostkit.trust import repository
 from onehook.hosts.codex import trust, wire
+from onehook.jsonc import read_regular
 
 TITLE = "Codex CLI"
 BINARIES = ("codex",)

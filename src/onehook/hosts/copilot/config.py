@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts import load
 from onehook.hosts.copilot import own_entries, wire
+from onehook.jsonc import read_jsonc
 
 TITLE = "Copilot CLI"
 BINARIES = ("copilot",)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onehook.codec import read_jsonc
 from onehook.core import wildcard
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Machine, Place, table_at
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.copilot.config import home
 from onehook.hosts.copilot.wire import CAMEL, EVENTS, NATIVE_TOOLS
+from onehook.jsonc import read_jsonc
 
 if TYPE_CHECKING:
     from onehook.textedit.front_matter import Page

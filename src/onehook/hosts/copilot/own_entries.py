@@ -12,9 +12,10 @@ import os
 import sys
 
 from onehook.cache import LAUNCHER
-from onehook.codec import loads, read_regular
+from onehook.codec import loads
 from onehook.core import OnehookError
 from onehook.hosts.copilot.wire import CAMEL_OF
+from onehook.jsonc import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import permissions as kit
 from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import Listed, Translated
 from onehook.hosts.copilot import config
+from onehook.jsonc import read_jsonc
 
 _KINDS = {"write": "Edit", "read": "Read"}
 

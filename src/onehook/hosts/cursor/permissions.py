@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import permissions as kit
 from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import Listed, Translated
+from onehook.jsonc import read_jsonc
 
 
 def listed(machine: Machine, scope: str) -> Iterator[Listed]:

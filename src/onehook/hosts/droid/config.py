@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts.droid import wire
+from onehook.jsonc import read_jsonc
 
 TITLE = "Factory Droid"
 BINARIES = ("droid",)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Place, table_at
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.droid.config import WRAPPED
 from onehook.hosts.droid.wire import EVENTS, MCP_JOINT, TOOLS
+from onehook.jsonc import read_jsonc
 
 TITLE = "Factory Droid"
 STOP_LIMIT = kit.NO_LIMIT

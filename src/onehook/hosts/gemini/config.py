@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hostkit.trust import trusts_folder
 from onehook.hosts.gemini import confirm, wire
+from onehook.jsonc import read_jsonc
 
 TITLE = "Gemini CLI"
 BINARIES = ("gemini",)

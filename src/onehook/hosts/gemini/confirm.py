@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import sys
 
-from onehook.codec import loads, read_jsonc, text_of
+from onehook.codec import loads, text_of
 from onehook.core import PayloadError
+from onehook.jsonc import read_jsonc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import permissions as kit
 from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import Listed, Translated
 from onehook.hosts.gemini import config
 from onehook.hosts.gemini.wire import TOOLS
+from onehook.jsonc import read_jsonc
 
 _SHELLS = ("run_shell_command", "ShellTool")
 _DECISIONS = {"allow": "allow", "deny": "deny", "ask_user": "ask"}

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import permissions as kit
 from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import LEVELS, Listed, Translated
+from onehook.jsonc import read_jsonc
 
 NAME = "opencode"
 _TOOLS = {

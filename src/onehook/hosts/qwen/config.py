@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts.qwen import wire
+from onehook.jsonc import read_jsonc
 
 TITLE = "Qwen Code"
 BINARIES = ("qwen",)

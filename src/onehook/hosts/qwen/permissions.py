@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import permissions as kit
 from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import Listed, Translated
 from onehook.hosts.qwen import config
 from onehook.hosts.qwen.wire import TOOLS
+from onehook.jsonc import read_jsonc
 
 _ALIASES = {
     "Shell": "Bash", "ReadFile": "Read", "EditFile": "Edit", "NotebookEdit": "Edit", "WriteFile": "Write", "SearchFiles": "Grep",

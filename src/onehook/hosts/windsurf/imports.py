@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.codec import read_jsonc
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.imports import Borrowed
 from onehook.hosts.windsurf.wire import EVENTS
+from onehook.jsonc import read_jsonc
 
 TITLE = "Windsurf"
 STOP_LIMIT = kit.NO_LIMIT
