@@ -81,6 +81,11 @@ def whole_folder(policy: str) -> str:
     return folder if os.path.basename(folder) in POLICY_FOLDERS else ""
 
 
+def own_name(policy: str) -> str:
+    """What a command that touches a policy has to name: the file, or the folder if all of it is the policy's."""
+    return os.path.basename(whole_folder(policy) or policy).lower()
+
+
 # --- what runs it ----------------------------------------------------------------------------------------------------------------
 
 

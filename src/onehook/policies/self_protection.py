@@ -71,10 +71,10 @@ class Own:
 
     @property
     def names(self) -> list[str]:
-        """What a command that touches the policy has to name: a file, or the folder if all of it is the policy's."""
-        from onehook.policies.own_files import whole_folder
+        """What a command that touches the policy has to name."""
+        from onehook.policies.own_files import own_name
 
-        return list(dict.fromkeys(os.path.basename(whole_folder(path) or path).lower() for path in self.policy))
+        return list(dict.fromkeys(map(own_name, self.policy)))
 
     def objection(self, event: Event) -> str:
         """Why an event is denied, or ""."""

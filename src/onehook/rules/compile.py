@@ -8,7 +8,7 @@ import re
 
 from onehook.core import TOOLS, Options, UsageError, covers_rule
 from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
-from onehook.policies.own_files import programs_of
+from onehook.policies.own_files import own_name, programs_of
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC, SELF
 from onehook.rules.keys import EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TELEMETRY, TOP, complain, line_of, problem_with
@@ -441,6 +441,7 @@ class Compiler:
         entries = [entry for chunk in self.chunks.values() for entry in chunk["permissions"]]
         header = {
             "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies,
+            "wants": [_wants(*entry) for entry in self.policies], "own": sorted({own_name(path) for path in self._own_files()}),
             "options": {**self._options(files), **({"mode": "observe"} if self._only_observes() else {})},
             "hash": _hashed(files),
             "allows": any(entry["says"]["level"] == "allow" for entry in entries), "judges": bool(self.chunks), "watch": self._watch(),
@@ -505,3 +506,11 @@ def _entry_line(file: File, level: str, text: str) -> int:
         if f'"{text}"' in line or f"'{text}'" in line:
             return number
     return first
+
+
+def _wants(name: str, positional: list[Any], named: dict[str, Any], says: dict[str, Any]) -> dict[str, Any]:
+    """What a ready policy is for, so that no other event has to load it."""
+    from onehook import policies
+
+    made = getattr(policies, name)(*positional, **named)
+    return {"timeout": made.options.get("timeout"), "handlers": [(one.event, one.tools, one.hosts) for one in made.registrations]}

@@ -123,14 +123,12 @@ class Rules(Hooks):
         super().__init__(**table.header["options"])
         self.table = table
         self.noted: list[Finding] = []
-        last = [entry for entry in table.header["policies"] if entry[0] == SELF]  # a rule's own reason says more
-        for entry in table.header["policies"]:
-            if entry not in last:
-                self._take_policy(*entry)
-        if table.header["judges"]:
-            self.registrations.append(Ruled("PreToolUse", self.judged, (), ()))
-        for entry in last:
-            self._take_policy(*entry)
+        for last in (False, True):  # what protects the policy itself comes last: a rule's own reason says more
+            for entry, wants in zip(table.header["policies"], table.header["wants"]):
+                if (entry[0] == SELF) is last:
+                    self._take_policy(wants, *entry)
+            if table.header["judges"] and not last:
+                self.registrations.append(Ruled("PreToolUse", self.judged, (), ()))
         self.programs: Manifest | None = None
         if table.header["hooks"]:
             from onehook.manifest.load import programs_of
@@ -171,17 +169,46 @@ class Rules(Hooks):
             raise HandlerError("the command is too long, nested too deeply or not complete: the rules cannot judge it")
         return answer
 
-    def _take_policy(self, name: str, positional: Sequence[Any], named: Mapping[str, Any], says: dict[str, Any]) -> None:
-        from onehook import policies
-        from onehook.rules.levels import leveled
+    def _take_policy(
+        self, wants: dict[str, Any], name: str, positional: Sequence[Any], named: Mapping[str, Any], says: dict[str, Any]
+    ) -> None:
+        made: list[Hooks] = []
 
-        made: Hooks = getattr(policies, name)(*positional, **named)
-        needs = made.options.get("timeout")
+        def load(number: int) -> Callable[[Event], Any]:
+            from onehook import policies
+            from onehook.rules.levels import leveled
+
+            if not made:
+                made.append(getattr(policies, name)(*positional, **named))
+            return leveled(made[0].registrations[number].handler, f"policies.{name}", says, self.noted.append)
+
+        needs = wants["timeout"]
         if needs and not self.table.header["options"].get("timeout"):  # one that runs something knows how long it takes
             self.options["timeout"] = max(needs, self.options.get("timeout") or Options().timeout)
-        for one in made.registrations:
-            handler = leveled(one.handler, f"policies.{name}", says, self.noted.append)
-            self.registrations.append(Ruled(one.event, handler, one.tools, one.hosts, says["mode"] == "observe"))
+        own = self.table.header["own"] if name == SELF else None
+        for number, (event, tools, hosts) in enumerate(wants["handlers"]):
+            handler = Later(f"policies.{name}", load, number, own)
+            self.registrations.append(Ruled(event, handler, tools, hosts, says["mode"] == "observe"))
+
+
+class Later:
+    """A handler of a ready policy, loaded by the first event that it is for. `own`: the names without which it has nothing to say."""
+
+    def __init__(self, name: str, load: Callable[[int], Callable[[Event], Any]], number: int, own: Sequence[str] | None) -> None:
+        self.__name__ = name
+        self.load, self.number, self.own = load, number, own
+
+    @property
+    def __wrapped__(self) -> Callable[[Event], Any]:
+        return self.load(self.number)
+
+    def __call__(self, event: Event) -> Any:
+        if self.own is not None and event.command:
+            from onehook.policies.self_words import may_matter
+
+            if not may_matter(event.command, event.cwd, self.own):
+                return None
+        return self.__wrapped__(event)
 
 
 class Wide(Rules):
