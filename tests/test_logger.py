@@ -18,7 +18,8 @@ from harness import ANY, HOSTS, ISOLATIONS, PACKAGE, assert_blocked, fire, honou
 
 from onehook.core import Options
 from onehook.hosts import load
-from onehook.log.reader import entries, log_folder, quiet_events
+from onehook.log.reader import entries, log_folder, outcome, quiet_events
+from onehook.log.stats import stats
 from onehook.logger import append, new_id, stamp
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema" / "log.json").read_text(encoding="utf-8"))
@@ -131,6 +132,31 @@ def test_a_rule_at_level_log_is_logged_and_would_do_nothing(policy):
     fire(policy(RULES.format(level="log"), "onehook.toml"), tool_payload(ANY, "rm x"), "--host", ANY)
     (entry,) = logged()
     assert (entry["decision"], entry["would"], entry["by"][0]["said"]) == ("none", None, "log")
+
+
+EXCEPTION = """
+[[exception]]
+rule = "no-rm"
+command = "rm build"
+reason = "it is made anew"
+"""
+
+
+def test_what_an_exception_lets_pass_is_logged_with_the_exception(policy):
+    path = policy(RULES.format(level="deny") + EXCEPTION, "onehook.toml")
+    result = fire(path, tool_payload(ANY, "rm build"), "--host", ANY)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    (entry,) = logged()
+    (by,) = entry["by"]
+    assert (entry["decision"], entry["would"], outcome(entry)) == ("none", "deny", "excepted")
+    assert (by["name"], by["said"], by["exception"]) == ("no-rm", "deny", "it is made anew") and "observed" not in by
+    line = 1 + path.read_text().splitlines().index("[[exception]]")
+    assert by["exception_at"] == f"{path}:{line}"
+    assert reason_of(fire(path, tool_payload(ANY, "rm build; rm src"), "--host", ANY), ANY).startswith("do not delete")
+    both = logged(2)[1]
+    assert [("exception" in by, by["said"]) for by in both["by"]] == [(True, "deny"), (False, "deny")] and outcome(both) == "deny"
+    total = stats()["total"]
+    assert (total["overridden"], total["denied"], total["would_deny"]) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("fail, decision", [("open", "none"), ("closed", "deny")])

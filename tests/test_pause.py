@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import time
 from pathlib import Path
 
+import jsonschema
 import pytest
 from harness import ANY, HOSTS, assert_blocked, fire, launcher, process, reason_of, tool_payload
 
@@ -14,12 +16,15 @@ from onehook import pause
 from onehook.core import Pause, Response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
+from onehook.log.chain import verify
+from onehook.log.reader import entries
 from onehook.manifest.needs import events_of
 from onehook.rules.compile import compile_layers
 from onehook.rules.explain import sample_event
 from onehook.rules.load import Rules, Table
 from onehook.runner import answer
 
+SCHEMA = Path(__file__).parent.parent / "docs" / "schema" / "log.json"
 POLICY = """from onehook import Hooks, deny
 hooks = Hooks({options})
 
@@ -274,15 +279,26 @@ def load_policy(path: Path):
     return load_policy(str(path))
 
 
-def test_what_was_done_is_recorded():
-    pause.add("git", 60, "why")
-    pause.remove()
-    pause.record("refused", what="onehook pause", why="an agent runs this command")
-    path = Path(os.environ["ONEHOOK_STATE_DIR"]) / pause.LOG_FILE
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [line["act"] for line in lines] == ["pause", "resume", "refused"]
-    assert lines[0]["rule"] == "git" and lines[0]["reason"] == "why" and lines[1]["ended"][0]["rule"] == "git"
-    assert path.stat().st_mode & 0o077 == 0
+def test_a_pause_its_end_and_a_refusal_are_lines_of_the_decision_log(monkeypatch):
+    from click.testing import CliRunner
+
+    from onehook.cli import main
+    from onehook.setup import person
+
+    for agent in ("", "an agent runs this command"):
+        monkeypatch.setattr(person, "agent_above", lambda *_, agent=agent: agent)
+        monkeypatch.setattr(person, "has_terminal", lambda: True)
+        CliRunner().invoke(main, ["pause", "--for", "1m", "--reason", "why"])
+    CliRunner().invoke(main, ["resume"])
+    CliRunner().invoke(main, ["resume"])  # nothing was paused any more
+    paused, refused, resumed = entries()
+    for entry in (paused, refused, resumed):
+        jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(entry)
+    assert [entry["event"] for entry in (paused, refused, resumed)] == ["Pause", "Refused", "Resume"]
+    assert (paused["subject"], paused["reason"], paused["approver"]) == ("everything", "why", getpass.getuser())
+    assert paused["pause"]["rules"] == [] and paused["pause"]["until"] > paused["time"]
+    assert (refused["subject"], refused["reason"], refused["approver"]) == ("run onehook pause", "an agent runs this command", None)
+    assert verify().problems == [] and "Pause" in CliRunner().invoke(main, ["log"]).output
 
 
 def test_what_keeps_the_agent_from_switching_it_off_is_not_paused_with_the_rest(tmp_path):

@@ -234,25 +234,15 @@ def _code_of(source: bytes, path: str) -> CodeType:
     return code
 
 
-def run(module: ModuleType, entries: Sequence[Entry] = ()) -> None:
-    """Called by the launcher: answer the event on stdin. `module`: this one; `entries`: what every event loads, this module first.
+def start(itself: ModuleType, entries: Sequence[Entry] = ()) -> None:
+    """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported.
 
-    If a source was changed, this is an error, and nothing has been done.
+    `itself`: this module; `entries`: what every event loads, this module first. It is run at once, in an order in which each module finds
+    those that it imports: that is faster than to import it. If a source was changed, this is an error, and nothing has been done.
     """
     if not all(map(_is_fresh, entries)):
         raise ImportError("the cache is stale")
-    sys.modules[__name__] = module
-    start(entries)
-    from onehook.runner import main
-
-    main(sys.argv[1:])
-
-
-def start(entries: Sequence[Entry] = ()) -> None:
-    """From now on, modules come from the cache, and if an import fails, site is imported.
-
-    What every event loads is run at once, in an order in which each module finds those that it imports: that is faster than to import it.
-    """
+    sys.modules[__name__] = itself
     beside = PACKAGE.rpartition("/")[0] or "/"
     if not ARCHIVE and beside not in sys.path:
         sys.path.append(beside)

@@ -22,7 +22,10 @@ def go_on(file, error):
         if "onehook.cache" in sys.modules:
             raise error
         cache = uncached(file)
-        cache.run(cache)
+        cache.start(cache)
+        from onehook.runner import main
+
+        main(sys.argv[1:])
     except BaseException as problem:
         give_up(problem, sys.argv[1:])
 
@@ -76,7 +79,10 @@ if __name__ == "__main__":
         CACHE = type(sys)("onehook.cache")
         CACHE.__file__ = ENTRIES[0][1]
         exec(ENTRIES[0][-1], CACHE.__dict__)
-        CACHE.run(CACHE, ENTRIES)
+        CACHE.start(CACHE, ENTRIES)
+        from onehook.runner import main
+
+        main(sys.argv[1:])
     except BaseException as error:
         exec(RARELY)
         go_on(FILE, error)  # type: ignore[name-defined] # noqa: F821

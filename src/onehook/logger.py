@@ -73,7 +73,7 @@ def entry_of(request: Request, output: Output, options: Options, sources: str) -
     event, answer, by, pause = output.event, output.answer, output.by, request.pause
     would, effects, dropped = -1, [], []
     for one in by:
-        if "observed" in one and one["said"] in _WEIGHT:
+        if ("observed" in one or "exception" in one) and one["said"] in _WEIGHT:
             would = max(would, _WEIGHT.index(one["said"]))
     for name in _EFFECTS:
         if getattr(answer, name, None) is not None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from onehook.hosts import Wire
 
 LONGEST = 8 * 3600  # seconds
-LOG_FILE = "pauses.jsonl"  # in the state folder: who paused what, and what was refused
 _MAX_BYTES = 1 << 16
 _CLOCK = 60  # seconds by which clocks may differ
 
@@ -130,7 +129,6 @@ def add(rule: str, seconds: float, reason: str) -> dict[str, Any]:
     now = time.time()
     entry = {"rule": rule, "since": now, "until": now + seconds, "reason": reason}
     _write([*(pause for pause in entries() if pause["rule"] != rule), entry])
-    record("pause", **entry)
     return entry
 
 
@@ -141,8 +139,6 @@ def remove() -> list[dict[str, Any]]:
         os.unlink(_file())
     except FileNotFoundError:
         pass
-    if ended:
-        record("resume", ended=ended)
     return ended
 
 
@@ -153,16 +149,3 @@ def _write(pauses: list[dict[str, Any]]) -> None:
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(dumps(pauses) + "\n")
     os.replace(temporary, path)
-
-
-def record(act: str, **facts: Any) -> None:
-    """Keep what was done, or refused. The one place that writes it: a log of decisions takes it from here."""
-    path = os.path.join(state_folder(), LOG_FILE)
-    line = dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "act": act, **facts}) + "\n"
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with open(descriptor, "ab") as file:
-            file.write(line.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        print(f"[onehook] {path} cannot be written: {error.strerror}", file=sys.stderr)

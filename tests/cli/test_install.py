@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from onehook.cli import main
 from onehook.cli.choices import machine_of
+from onehook.setup.installed import config_files, install_again
 
 POLICY = 'from onehook import Hooks, deny\nhooks = Hooks({options})\n\n@hooks.on("{event}")\ndef guard(event):\n    return None\n'
 
@@ -118,6 +119,17 @@ def test_the_options_reach_the_config(project: Path) -> None:
     assert group["matcher"] == "^(Write|mcp__.*)$"
     (handler,) = group["hooks"]  # type: ignore[misc]
     assert handler["timeout"] == 12 and handler["onFailure"] == "block" and "--fail closed --timeout 2" in handler["command"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("log", ["off", "required"])
+def test_the_log_can_be_set_for_an_install(project: Path, log: str) -> None:
+    onehook("install", "policy.py", "--hosts", "claude", "--log", log)
+    (handler,) = hooks_of(project)["PreToolUse"][0]["hooks"]  # type: ignore[misc]
+    assert f" --log {log}" in handler["command"]  # type: ignore[index]
+    (file,) = [file for file in config_files(machine_of(str(project)), ["claude"]) if file.ours]
+    assert install_again(file, file.ours[0], machine_of(str(project))).endswith(f" --log {log}")
+    onehook("install", "policy.py", "--hosts", "claude")
+    assert " --log" not in json.dumps(hooks_of(project))
 
 
 def test_what_the_policy_says_about_itself_is_installed(project: Path) -> None:

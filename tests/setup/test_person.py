@@ -120,7 +120,8 @@ def test_without_a_terminal_nobody_may(tmp_path):
     )
     assert done.returncode == 1 and "only a person can run onehook pause" in done.stderr
     assert not (tmp_path / "state" / "pause.json").exists()
-    assert '"refused"' in (tmp_path / "state" / "pauses.jsonl").read_text(encoding="utf-8")
+    (log,) = (tmp_path / "state" / "log").glob("*.jsonl")
+    assert '"event": "Refused"' in log.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("host", [host for host in configurable() if config_of(host).TRAITS.shell_variables])

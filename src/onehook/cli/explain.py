@@ -43,6 +43,8 @@ def command(what: str, rules_path: str | None, as_json: bool) -> None:
         click.echo(f"    set in {finding.file}:{finding.line} ({finding.layer})")
     for finding in explanation.excepted:
         click.echo(f"  {finding.record} by {click.style(finding.rule, bold=True)} does not count: an [[exception]] covers it")
+        if finding.exception:
+            click.echo(f"    {finding.exception['reason']} ({finding.exception['file']}:{finding.exception['line']})")
     for outcome, names in agents.items():
         click.echo(f"  on {', '.join(names)}: {outcome}")
     if not explanation.findings and not explanation.excepted:

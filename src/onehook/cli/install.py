@@ -54,6 +54,11 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
 @click.option("--observe", is_flag=True, help='Block nothing: every decision is computed, and written to stderr as "would deny".')
 @click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
 @click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event; the agent waits 10 s longer.")
+@click.option(
+    "--log",
+    type=click.Choice(Options.CHOICES["log"]),
+    help="Whether decisions are logged, or must be. [default: as POLICY says, else on]",
+)
 @click.option("--trust", is_flag=True, help="Also trust the hooks in the agents that skip them until a person does (Codex, for example).")
 @click.option(
     "--portable", is_flag=True, help="As --for team: put the runtime into the repository (.onehook/), so that a clone needs only python3."
@@ -70,8 +75,8 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
-    timeout: float | None, trust: bool, portable: bool, pin: bool | None, python: str | None, project: str | None, dry_run: bool, yes: bool,
-    as_json: bool,
+    timeout: float | None, log: str | None, trust: bool, portable: bool, pin: bool | None, python: str | None, project: str | None,
+    dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 
@@ -110,7 +115,7 @@ def command(
     if scope == "enterprise":
         hooks.options["pausable"] = bool(hooks.options.get("pausable"))  # only if it says so
     named = {event: event for event in _events(events)}
-    wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks))
+    wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks), log or "")
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
     pinned = _pinned(pin, path, scope, chosen, machine, asks, dry_run, copy)
     wanted = {host: named or events_of(hooks, host) for host in chosen}
@@ -228,10 +233,10 @@ def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> 
         raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; copy {policy} there")
 
 
-def _wish(hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matchers: dict[str, str]) -> Wish:
+def _wish(hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matchers: dict[str, str], log: str = "") -> Wish:
     options = Options(hooks.options)
     closed = fail_closed or (options.fail == "closed" and options.mode != "observe" and not observe)
-    return Wish(closed, timeout or options.timeout, int(options.stop_limit), matchers, observe)
+    return Wish(closed, timeout or options.timeout, int(options.stop_limit), matchers, observe, log)
 
 
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool, as_json: bool) -> None:

@@ -130,6 +130,8 @@ def told(entry: Entry) -> str:
     if one is None:
         return reason or ", ".join(drop["text"] for drop in entry["dropped"])
     name = str(one["name"])
+    if "exception" in one:
+        return f"{name}: except that {one['exception']}"
     return f"{name}: {reason.replace(f' (rule {name})', '')}" if reason else name
 
 
@@ -183,6 +185,8 @@ def show(id: str, as_json: bool) -> None:
         click.echo(f"  {one['said']}{effect} by the {one['kind']} {click.style(one['name'], bold=True)}, {place}")
         if one.get("reason") and one["reason"] not in entry["reason"]:
             click.echo(f"    {one['reason']}")
+        if "exception" in one:
+            click.echo(f"    lifted by an exception: {one['exception']} ({one['exception_at']})")
     for drop in entry["dropped"]:
         click.echo(f"  {drop['text']}")
     for part in story["parts"]:

@@ -24,7 +24,7 @@ def _seconds(_: click.Context, __: click.Parameter, text: str) -> float:
 @click.command("pause", cls=Verb)
 @click.option("--for", "seconds", default="10m", callback=_seconds, metavar="TIME", help="How long: 90s, 10m, 2h. [default: 10m]")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule, pack or handler; may be repeated. [default: all]")
-@click.option("--reason", default="", metavar="TEXT", help="Why: shown by status and at the start of a session, and recorded.")
+@click.option("--reason", default="", metavar="TEXT", help="Why: shown by status and at the start of a session, and logged.")
 def command(seconds: float, rules: tuple[str, ...], reason: str) -> None:
     """Pause every policy of this user, in all projects, or only one rule of them.
 
@@ -39,12 +39,14 @@ def command(seconds: float, rules: tuple[str, ...], reason: str) -> None:
       onehook pause --for 1h --rule git.force-push --reason "rewriting my own branch"
       onehook resume
     """
+    from onehook.log.notes import note
     from onehook.pause import add, clock
     from onehook.setup.person import require
 
     require("run onehook pause", terminal=True)
     _check(rules)
     entries = [add(rule, seconds, reason) for rule in rules or ("",)]
+    note("Pause", ", ".join(rules) or "everything", reason, until=entries[0]["until"], rules=rules)
     what = f"{', '.join(rules)} {'are' if len(rules) > 1 else 'is'} paused" if rules else "Paused"
     click.echo(f"{what} until {clock(entries[0]['until'])}, in all your projects. `onehook resume` ends it.")
 

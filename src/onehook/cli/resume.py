@@ -11,9 +11,12 @@ from onehook.cli.choices import Verb, json_option, print_json
 @json_option
 def command(as_json: bool) -> None:
     """End every pause: the policies take effect again, from the next event on."""
+    from onehook.log.notes import note
     from onehook.pause import remove
 
     ended = remove()
+    if ended:
+        note("Resume", ", ".join(pause["rule"] or "everything" for pause in ended))
     if as_json:
         print_json({"ended": ended})
     else:

@@ -94,6 +94,7 @@ class Wish:
     stop_limit: int = 5
     matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
     observe: bool = False
+    log: str = ""  # whether decisions are logged; "": as the policy says
 
     @property
     def deadline(self) -> float:

@@ -49,6 +49,8 @@ COLUMNS = (
     Column("by_reason", "strings", few=True),
     Column("by_severity", "strings", few=True),
     Column("by_observed", "booleans"),
+    Column("by_exception", "strings", few=True),
+    Column("by_exception_at", "strings", few=True),
     Column("reason", "string"),
     Column("effects", "strings", few=True),
     Column("dropped", "json"),

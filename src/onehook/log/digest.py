@@ -37,7 +37,7 @@ class Counted(NamedTuple):
     would: str | None
     by: list[Entry]
     failed: bool
-    overridden: bool  # a pause, or a person
+    overridden: bool  # by a pause, a person, or an exception
 
 
 Steps = dict[int, int]
@@ -120,7 +120,7 @@ def _lines_of(path: str, since: str, until: str) -> Digest:
                 step = step_at(line[ms:policy])
                 key = (
                     line[time : time + 10], line[agent : line.index(b'"', agent + 1) + 1], line[project:event], decided, would, names,
-                    line[error] != 34, not usual and _overridden(line, policy),
+                    line[error] != 34, any("exception" in one for one in by) or (not usual and _overridden(line, policy)),
                 )  # fmt: skip
                 if not first <= line[time : time + 24] or (last and line[time : time + 24] >= last):
                     continue
@@ -142,7 +142,7 @@ def _overridden(line: bytes, start: int) -> bool:
 
 
 def fields_of(entry: Entry) -> Counted:
-    overridden = bool(entry["pause"] or entry["approver"])
+    overridden = bool(entry["pause"] or entry["approver"] or any("exception" in one for one in entry["by"]))
     return Counted(
         entry["time"], entry["agent"], entry["project"], entry["decision"], entry["would"], entry["by"], bool(entry["error"]), overridden
     )

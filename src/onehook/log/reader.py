@@ -159,7 +159,8 @@ def outcome(entry: Entry) -> str:
     if entry["decision"] != "none":
         return str(entry["decision"])
     if entry["would"]:
-        return f"would {entry['would']}"
+        lifted = all("exception" in one for one in entry["by"] if one["said"] == entry["would"])
+        return "excepted" if lifted else f"would {entry['would']}"
     said = {one["said"] for one in entry["by"]}
     return next((what for what in ("warn", "rewrite", "context", "log") if what in said), "note" if entry["agent"] == "onehook" else "none")
 

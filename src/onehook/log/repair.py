@@ -99,11 +99,8 @@ def swept(folder: str, entry: dict[str, Any], options: Options) -> dict[str, Any
     except OSError:
         pass  # the next new file is another chance
     gone = [os.path.basename(path) for path in before if not os.path.exists(path)]
-    blank = dict.fromkeys(("agent_version", "session", "project", "tool", "reason", "error", "policy", "policy_hash"), "")
     if not gone:
         return None
-    return {
-        "time": entry["time"], "id": f"{entry['id'][:11]}{os.urandom(3).hex()}", "agent": "onehook", **blank, "event": "LogSwept",
-        "subject": ", ".join(gone), "decision": "none", "would": None, "by": [], "effects": [], "dropped": [], "ms": 0,
-        "mode": entry["mode"], "pause": None, "approver": None,
-    }  # fmt: skip
+    from onehook.log.notes import entry_about
+
+    return entry_about("LogSwept", ", ".join(gone), time=entry["time"], mode=entry["mode"])

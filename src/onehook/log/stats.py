@@ -59,9 +59,10 @@ _DECIDED = {"deny": "denied", "ask": "asked", "allow": "allowed"}
 def marks_of(one: Counted) -> list[str]:
     """The counts that a line adds to, beside `events`."""
     found = ["errors"] if one.failed else [_DECIDED[one.decision]] if one.decision != "none" else []
-    if one.would == "deny":
-        # While the policy is paused, or where a person has allowed it, a deny is overridden; in observe mode nobody did anything.
-        found.append("overridden" if one.overridden else "would_deny")
+    if one.would == "deny" and not one.overridden:
+        found.append("would_deny")
+    elif one.would == "deny" and one.decision != "deny":  # by a pause, by a person who has allowed it, or by an exception
+        found.append("overridden")
     return found
 
 

@@ -29,8 +29,10 @@ class Explanation:
     """How an event is decided: every finding, the one that decides, and how each command in it was read."""
 
     def __init__(self, event: Event, found: list[Finding], parts: list[dict[str, Any]]) -> None:
-        self.event, self.findings, self.parts = event, found, parts
-        self.excepted: list[Finding] = []  # what an exception keeps from counting
+        self.event, self.parts = event, parts
+        self.findings = [finding for finding in found if not finding.exception]
+        counted = {finding.rule for finding in self.findings}
+        self.excepted = [finding for finding in found if finding.exception and finding.rule not in counted]
         response = answered(found)
         self.decision = response.decision if response else None
         self.reason = response.reason if response else None
@@ -50,11 +52,7 @@ class Explanation:
 def explain(what: str | Event, path: str, layers: Sequence[Layer] = (), cwd: str = "") -> Explanation:
     """Which rule of which file decides about a command, a sample such as `Read(.env)`, or an event."""
     table = table_of([*layers, ("project", path)], cache="")
-    explanation = explained(table, sample_event(what, cwd) if isinstance(what, str) else what)
-    _without_exceptions(table)
-    counted = {finding.rule for finding in explanation.findings}
-    explanation.excepted = [finding for finding in findings(table, explanation.event) if finding.rule not in counted]
-    return explanation
+    return explained(table, sample_event(what, cwd) if isinstance(what, str) else what)
 
 
 def _without_exceptions(table: Table) -> None:

@@ -25,9 +25,23 @@ LAYERS = ("managed", "user", "project", "untrusted")  # from the strongest down;
 
 
 class Finding:
-    """A rule that holds for an event. `level` is what it says, `effect` what comes of it."""
+    """A rule that holds for an event. `level` is what it says, `effect` what comes of it, `exception` what has lifted it."""
 
-    __slots__ = ("effect", "file", "layer", "level", "line", "mode", "pack", "part", "permission", "reason", "rule", "severity")
+    __slots__ = (
+        "effect",
+        "exception",
+        "file",
+        "layer",
+        "level",
+        "line",
+        "mode",
+        "pack",
+        "part",
+        "permission",
+        "reason",
+        "rule",
+        "severity",
+    )
 
     def __init__(self, rule: str, reason: str, severity: str, says: dict[str, Any], part: str, pack: str = "") -> None:
         self.rule, self.reason, self.severity, self.part, self.pack = rule, reason, severity, part, pack
@@ -38,6 +52,13 @@ class Finding:
         self.line: int = says["line"]
         self.layer: str = says["layer"]
         self.permission = "permission" in says  # an entry of [permissions], named by its text
+        self.exception: dict[str, Any] | None = None
+
+    def lifted_by(self, exception: dict[str, Any]) -> Finding:
+        """This finding, without effect."""
+        self.effect = "off"
+        self.exception = {name: exception[name] for name in ("reason", "until", "file", "line")}
+        return self
 
     @property
     def told(self) -> str:
@@ -46,7 +67,7 @@ class Finding:
     @property
     def record(self) -> str:
         """For a log: "would deny" is what a deny in observe mode comes to."""
-        return self.level if self.effect == self.level else f"would {self.level}"
+        return self.level if self.effect == self.level or self.exception else f"would {self.level}"
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Finding.__slots__} | {"record": self.record}
@@ -61,6 +82,8 @@ class Finding:
         record = {"kind": kind, "name": self.rule, "file": self.file, "line": self.line, "said": self.level, "reason": self.reason}
         if kind == "rule":
             record.update(pack=self.pack, severity=self.severity)
+        if self.exception:
+            return {**record, "exception": self.exception["reason"], "exception_at": f"{self.exception['file']}:{self.exception['line']}"}
         return record if self.effect == self.level else {**record, "observed": True}
 
     def __repr__(self) -> str:
@@ -74,13 +97,17 @@ def rank(level: str) -> int:
 def decided(rule: dict[str, Any], part: str, exempt: Callable[[dict[str, Any]], bool]) -> Finding | None:
     """The finding of a rule that holds: each layer that has the rule says its level, and the strictest that no exception lifts wins.
 
-    An exception is listed with what it may lift: that of its own layer and of those below.
+    An exception is listed with what it may lift: that of its own layer and of those below. Where all are lifted, the finding says by what.
     """
     best: Finding | None = None
     for says in rule["says"]:
-        if says["level"] == "off" or any(not expired(exception) and exempt(exception) for exception in says["exceptions"]):
+        if says["level"] == "off":
             continue
         found = Finding(rule["id"], says["reason"] or rule["reason"], rule["severity"], says, part, rule["pack"])
+        for exception in says["exceptions"]:
+            if not expired(exception) and exempt(exception):
+                found.lifted_by(exception)
+                break
         if best is None or (rank(found.effect), rank(found.level)) > (rank(best.effect), rank(best.level)):
             best = found
     return best
@@ -103,7 +130,7 @@ def answered(findings: Sequence[Finding]) -> Response | None:
     records = [finding.withheld() for finding in findings if finding.effect == "log"] or None
     by = [finding.said() for finding in findings]
     if not effective:
-        return Response(withheld=records, by=by) if records else None
+        return Response(withheld=records, by=by) if findings else None
     strongest = max(effective, key=lambda finding: rank(finding.effect))
     if strongest.effect == "allow":
         return Response("allow", strongest.reason, withheld=records, by=by)

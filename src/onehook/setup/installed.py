@@ -93,6 +93,8 @@ def install_again(file: ConfigFile, found: Found, machine: Machine) -> str:
     options = {PORTABLE_FOLDER: " --portable", "--mode observe": " --observe", "--fail closed": " --fail-closed", "--pin ": " --pin"}
     more = "".join(option for written, option in options.items() if written in found.command)
     written = read(found.command)
+    if written and written.option("log"):
+        more += f" --log {written.option('log')}"
     # The interpreter of an environment is made from what the policy declares.
     if written and starts_copy(written.program, file.place.scope, machine) and packages_in(written.interpreter) is None:
         more += f" --python {shlex.quote(written.interpreter)}"

@@ -36,8 +36,8 @@ made = {"__name__": "launch", "__file__": launch}
 with open(launch, encoding="utf-8") as file:
     exec(compile(file.read(), launch, "exec"), made)
 exec(made["RARELY"], made)
-cache = sys.modules["onehook.cache"] = made["uncached"](launch.replace("\\\\", "/"))
-cache.start()
+cache = made["uncached"](launch.replace("\\\\", "/"))
+cache.start(cache)
 """
 # Loads the policy, and writes what install must know of it to a file.
 _LOAD = f"""{_START}

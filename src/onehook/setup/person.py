@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 
 from onehook.core import OnehookError
 from onehook.hosts import optional
-from onehook.pause import record
+from onehook.log.notes import note
 from onehook.setup.plan import config_of, configurable
 
 _INTERPRETER = re.compile(r"(?:node|nodejs|bun|deno|python[\d.]*)(?:\.exe)?")
@@ -43,10 +43,10 @@ class Process:
 
 
 def require(act: str, *, terminal: bool = False) -> None:
-    """Refuse if an agent runs this, or, with `terminal`, if nobody can be typing it. The refusal is recorded."""
+    """Refuse if an agent runs this, or, with `terminal`, if nobody can be typing it. The refusal is logged."""
     who = agent_above(os.environ, processes_above()) or ("" if not terminal or has_terminal() else "there is no terminal here")
     if who:
-        record("refused", what=act, why=who)
+        note("Refused", act, who, by_person=False)
         raise NotAPerson(f"only a person can {act}, in a terminal of their own: {who}")
 
 

@@ -349,6 +349,8 @@ def _arguments(config: Config, event: str, request: Request, scope: str) -> list
         arguments += ["--fail", "closed"]
     seconds = f"{request.wish.deadline:.3f}".rstrip("0").rstrip(".")  # never 1e+06, which is not read back as a plain word
     arguments += ["--timeout", seconds]
+    if request.wish.log:
+        arguments += ["--log", request.wish.log]
     if scope == "enterprise":
         arguments += ["--layer", "managed"]
     return [*arguments, "--pin", request.pin] if request.pin else arguments
@@ -364,6 +366,7 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
         fail_closed=written.option("fail") == "closed",
         timeout=float(written.option("timeout") or 0) or None,
         observe=written.option("mode") == "observe",
+        log=written.option("log"),
     )
     event = row.event if config.EVENTS.get(row.event) == found.event else found.event
     program = written.program if starts_copy(written.program, place.scope, machine) else None
