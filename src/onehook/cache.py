@@ -110,7 +110,7 @@ def _keep(name: str, content: Any) -> None:
     temporary = f"{path}.{os.getpid()}"
     data = dumps(content)
     try:
-        if ARCHIVE and not _exists(FOLDER):  # elsewhere the interpreter makes it
+        if ARCHIVE and not exists(FOLDER):  # elsewhere the interpreter makes it
             os.mkdir(FOLDER)
         # O_EXCL does not follow a link that someone has put there.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
@@ -208,10 +208,10 @@ def _holder(path: str) -> str:
     return ARCHIVE if path.startswith(f"{PACKAGE}/") and ARCHIVE else path
 
 
-def _exists(path: str) -> bool:
+def exists(path: str) -> bool:
     try:
         os.stat(path)
-    except OSError:
+    except (OSError, ValueError):
         return False
     return True
 

@@ -48,10 +48,10 @@ def state_folder() -> str:
         return named
     if sys.platform == "win32":
         return f"{variable('LOCALAPPDATA') or os.path.expanduser('~')}\\onehook"
-    return f"{variable('XDG_STATE_HOME') or f'{_home()}/.local/state'}/onehook"
+    return f"{variable('XDG_STATE_HOME') or f'{home()}/.local/state'}/onehook"
 
 
-def _home() -> str:
+def home() -> str:
     """As os.path.expanduser has it: "~" if it is not known."""
     named = variable("HOME")
     if named:

@@ -44,3 +44,13 @@ def parsed(line: bytes) -> dict[str, Any] | None:
     except (PayloadError, ValueError):
         return None
     return entry if isinstance(entry, dict) else None
+
+
+def entry_about(time: str, id: str, event: str, subject: str, **fields: Any) -> dict[str, Any]:
+    """A line that is not about an event of an agent: the agent is onehook itself."""
+    blank = dict.fromkeys(("agent_version", "session", "project"), "")
+    return {
+        "time": time, "id": id, "agent": "onehook", **blank, "event": event, "tool": "", "subject": subject, "decision": "none",
+        "would": None, "by": [], "reason": "", "effects": [], "dropped": [], "error": "", "ms": 0, "policy": "", "policy_hash": "",
+        "mode": "enforce", "pause": None, "approver": None, **fields,
+    }  # fmt: skip

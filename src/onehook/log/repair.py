@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from onehook.log.files import START, log_files, parsed
+from onehook.log.files import START, entry_about, log_files, parsed
 from onehook.sweep import sweep
 
 TYPE_CHECKING = False
@@ -101,6 +101,4 @@ def swept(folder: str, entry: dict[str, Any], options: Options) -> dict[str, Any
     gone = [os.path.basename(path) for path in before if not os.path.exists(path)]
     if not gone:
         return None
-    from onehook.log.notes import entry_about
-
-    return entry_about("LogSwept", ", ".join(gone), time=entry["time"], mode=entry["mode"])
+    return entry_about(entry["time"], f"{entry['id'][:11]}{os.urandom(3).hex()}", "LogSwept", ", ".join(gone), mode=entry["mode"])

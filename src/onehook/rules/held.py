@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from onehook.core import tool_matches, wildcard
 
 TYPE_CHECKING = False
@@ -41,6 +39,8 @@ def path_covered(glob: str, path: str, folder: str, cwd: str, strict: bool) -> b
 
 def first_in(path: Any, globs: Sequence[str], out: Sequence[str], folder: str, cwd: str) -> str:
     """The first file in a folder that is read as a whole (policies.folders.Folder) that a rule covers, or ""."""
+    import os  # a command that no rule about paths is for ends without it
+
     wanted, excepted = _prepared(globs, folder, cwd), _prepared(out, folder, cwd)
     for file in path.files(cwd):
         parts = os.path.normpath(os.path.join(cwd, file)).replace("\\", "/").lower().strip("/").split("/")
@@ -62,6 +62,8 @@ def _covers_at_any_depth(name: str, parts: list[str]) -> bool:
 
 
 def _forms(path: str, cwd: str) -> list[str]:
+    import os  # a command that no rule about paths is for ends without it
+
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     real = os.path.realpath(whole)
     return [whole.replace("\\", "/")] + ([real.replace("\\", "/")] if real != whole else [])
@@ -71,6 +73,8 @@ def _absolute(glob: str, folder: str, cwd: str, strict: bool) -> list[str]:
     if glob.startswith("//"):
         return [glob[1:]]
     if glob.startswith("~/") or glob == "~":
+        import os
+
         return [os.path.expanduser("~").replace("\\", "/") + glob[1:]]
     if glob.startswith("/"):
         return [folder.rstrip("/") + glob, *([glob] if strict else [])]

@@ -12,13 +12,15 @@ a forged file is no more than a forged onehook; in the user's cache it would be 
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 
 from onehook.cache import FOLDER as CACHE
+from onehook.cache import exists
 from onehook.core import HandlerError, Hooks, Options, Registration, UsageError, merge
+from onehook.hostkit.tools import absolute
 from onehook.places import config_folder, managed_folder
 from onehook.rules import BLOCK, MAGIC, SELF
+from onehook.system import is_file, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -225,7 +227,7 @@ class Wide(Rules):
         from onehook.rules.trust import is_trusted, project_file
 
         project = project_file(event.cwd)
-        if not project or os.path.abspath(project) in [path for _, path in self.layers]:
+        if not project or _whole(project) in [path for _, path in self.layers]:
             return super().dispatch(event)
         try:
             layer = "project" if is_trusted(project) else "untrusted"
@@ -242,9 +244,9 @@ class Wide(Rules):
 
 def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
     """The policy of a rules file, with the user's and the machine's own rules beside it. `given`: options of the command line."""
-    layers, own, managed = every_layer(), os.path.abspath(path), (given or {}).get("layer") == "managed"
+    layers, own, managed = every_layer(), _whole(path), (given or {}).get("layer") == "managed"
     if any(file == own for _, file in layers):
-        found = [(layer, file) for layer, file in layers if file == own or os.path.exists(file)]
+        found = [(layer, file) for layer, file in layers if file == own or exists(file)]
         return Wide(*_sound(found, managed), given)
     return Rules(_sound([*layers, ("managed" if managed else "project", path)], managed)[1], given)
 
@@ -253,7 +255,7 @@ def _sound(layers: Sequence[Layer], managed: bool) -> tuple[Sequence[Layer], Tab
     """The layers that apply. In an install for the whole machine, a user's file that is broken is left out: it must not switch all off."""
     try:
         for layer, path in layers if managed else ():
-            if layer != "managed" and os.path.exists(path) and not (os.path.isfile(path) and os.path.getsize(path) < MAX_LAYER):
+            if layer != "managed" and exists(path) and not (is_file(path) and os.stat(path).st_size < MAX_LAYER):
                 raise UsageError(f"{path} is not a rules file")
         return layers, table_of(layers)
     except Exception as error:
@@ -265,15 +267,19 @@ def _sound(layers: Sequence[Layer], managed: bool) -> tuple[Sequence[Layer], Tab
         return rest, table
 
 
+def _whole(path: str) -> str:
+    return absolute(path, "" if path[:1] == "/" else os.getcwd())
+
+
 def every_layer() -> list[Layer]:
     """The files that apply to every project, whether they exist or not: the machine's and the user's own."""
     folders = (("managed", managed_folder()), ("user", config_folder()))
-    return [(layer, os.path.join(folder, "onehook.toml")) for layer, folder in folders if folder]
+    return [(layer, _whole(f"{folder}/onehook.toml")) for layer, folder in folders if folder]
 
 
 def layers_beside(path: str) -> list[Layer]:
     """Those that apply beside a file."""
-    return [(layer, file) for layer, file in every_layer() if file != os.path.abspath(path)]
+    return [(layer, file) for layer, file in every_layer() if file != _whole(path)]
 
 
 def load(path: str, layers: Sequence[Layer] = (), cache: str | None = None) -> Rules:
@@ -282,9 +288,9 @@ def load(path: str, layers: Sequence[Layer] = (), cache: str | None = None) -> R
 
 
 def table_of(layers: Sequence[Layer], cache: str | None = None) -> Table:
-    layers = [(layer, path) for layer, path in layers if layer == "project" or os.path.exists(path)]
+    layers = [(layer, path) for layer, path in layers if layer == "project" or exists(path)]
     folder = cache_folder() if cache is None else cache
-    stored = os.path.join(folder, cache_name(layers)) if folder else ""
+    stored = f"{folder}/{cache_name(layers)}" if folder else ""
     table = _stored(stored) if stored else None
     if table is None:
         from onehook.rules.compile import compile_layers, store
@@ -303,12 +309,12 @@ def cache_folder() -> str:
 
 def cache_name(layers: Sequence[Layer]) -> str:
     """A file name for a set of files: readable at its end, and distinct by a checksum of all the paths."""
-    whole = "\0".join(f"{layer}={os.path.abspath(path)}" for layer, path in layers).encode("utf-8", "surrogateescape")
+    whole = "\0".join(f"{layer}={_whole(path)}" for layer, path in layers).encode("utf-8", "surrogateescape")
     first = second = 0
     for byte in whole:  # two sums of 64 bits; hashlib would be an import
         first = (first * 1099511628211 + byte + 1) & 0xFFFFFFFFFFFFFFFF
         second = (second * 6364136223846793005 + byte + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
-    folder = os.path.basename(os.path.dirname(os.path.abspath(layers[-1][1])))
+    folder = _whole(layers[-1][1]).replace("\\", "/").rpartition("/")[0].rpartition("/")[2]
     return f"{first:016x}{second:016x}-{''.join(c if c.isalnum() else '_' for c in folder[:40])}.bin"
 
 
@@ -321,7 +327,7 @@ def _stored(path: str) -> Table | None:
     try:
         start = len(MAGIC) + 8
         data = os.read(descriptor, HEAD)
-        if not data.startswith(MAGIC) or not (os.name == "nt" or _is_ours(os.fstat(descriptor))):
+        if not data.startswith(MAGIC) or not (sys.platform == "win32" or _is_ours(os.fstat(descriptor))):
             return None
         end = start + int.from_bytes(data[len(MAGIC) : start], "little")
         while len(data) < end and (more := os.read(descriptor, end - len(data))):
@@ -329,7 +335,7 @@ def _stored(path: str) -> Table | None:
         header = marshal.loads(memoryview(data)[start:end])
 
         def read(begin: int, size: int) -> bytes:
-            os.lseek(descriptor, end + begin, os.SEEK_SET)
+            os.lseek(descriptor, end + begin, 0)
             found = os.read(descriptor, size)
             if len(found) != size:
                 raise UsageError(f"the compiled rules in {path} are damaged; delete the file")
