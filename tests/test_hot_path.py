@@ -80,7 +80,8 @@ def test_only_the_modules_that_one_host_needs_are_loaded(policy, host):
     built_on = [other for other in HOSTS if f"from onehook.hosts.{other} " in source or f"from onehook.hosts.{other}." in source]
     assert own == {
         "onehook", "onehook.codec", "onehook.core", "onehook.hosts", "onehook.hostkit", "onehook.hostkit.effects", "onehook.hostkit.tools",
-        "onehook.isolate", "onehook.cache", "onehook.policy", "onehook.runner", "onehook.system", "onehook.words", "onehook_policy",
+        "onehook.isolate", "onehook.cache", "onehook.logger", "onehook.policy", "onehook.runner", "onehook.system", "onehook.words",
+        "onehook_policy",
         *(f"onehook.hosts.{name}{part}" for name in (host, *built_on) for part in ("", ".wire")),
     }  # fmt: skip
 
