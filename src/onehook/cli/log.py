@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from onehook.log.reader import Entry
 
-OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "warn", "rewrite", "context", "log", "error")
+OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "excepted", "warn", "rewrite", "context", "log", "error")
 FORMATS = ("jsonl", "rows", "csv", "parquet", "ocsf")
 _COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "allow": "green"}
 

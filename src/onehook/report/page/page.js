@@ -351,7 +351,7 @@
   function story(event) {
     const { parts, findings, agents, policy_now: now } = event.story;
     const paused = event.pause && `${event.pause.rules.join(", ") || "everything"} until ${clock(event.pause.until)}${event.pause.reason ? `: ${event.pause.reason}` : ""}`;
-    const said = event.by.map((one) => `${one.said}${one.observed ? " (no effect)" : ""} by the ${one.kind} ${one.name}, ${one.file ?? ""}${one.line ? `:${one.line}` : ""}${one.reason ? `\n${one.reason}` : ""}`);
+    const said = event.by.map((one) => `${one.said}${one.exception ? ` (lifted by an exception: ${one.exception})` : one.observed ? " (no effect)" : ""} by the ${one.kind} ${one.name}, ${one.file ?? ""}${one.line ? `:${one.line}` : ""}${one.reason ? `\n${one.reason}` : ""}`);
     const facts = [
       ["What", event.subject], ["When", `${clock(event.time)} UTC, ${ms(event.took)}`],
       ["Agent", `${event.agent}${event.agent_version ? ` ${event.agent_version}` : ""}, session ${event.session || "not named"}`], ["Project", event.project],
