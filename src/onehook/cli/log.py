@@ -131,7 +131,7 @@ def told(entry: Entry) -> str:
         return reason or ", ".join(drop["text"] for drop in entry["dropped"])
     name = str(one["name"])
     if "exception" in one:
-        return f"{name}: except that {one['exception']}"
+        return f"{name}, lifted by an exception: {one['exception']}"
     return f"{name}: {reason.replace(f' (rule {name})', '')}" if reason else name
 
 
