@@ -28,6 +28,8 @@ CREATE TABLE IF NOT EXISTS decisions (
     by_reason Array(LowCardinality(String)),
     by_severity Array(LowCardinality(String)),
     by_observed Array(UInt8),
+    by_exception Array(LowCardinality(String)),
+    by_exception_at Array(LowCardinality(String)),
     reason String,
     effects Array(LowCardinality(String)),
     dropped String,

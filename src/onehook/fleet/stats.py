@@ -14,7 +14,7 @@ from onehook.fleet.schema import DECISIONS
 from onehook.log.stats import KINDS, LEAST, LEAST_STEP, SHARES, STEP, Group, in_order, milliseconds
 
 _MARK = "="
-_OVERRIDDEN = "(isNotNull(pause) OR isNotNull(approver))"
+_OVERRIDDEN = "(isNotNull(pause) OR isNotNull(approver) OR arrayExists(reason -> reason != '', by_exception))"
 _WOULD = "ifNull(would = 'deny', 0)"
 # As in marks_of
 COUNTS = {
@@ -23,7 +23,7 @@ COUNTS = {
     "asked": "countIf(error = '' AND decision = 'ask')",
     "allowed": "countIf(error = '' AND decision = 'allow')",
     "would_deny": f"countIf({_WOULD} AND NOT {_OVERRIDDEN})",
-    "overridden": f"countIf({_WOULD} AND {_OVERRIDDEN})",
+    "overridden": f"countIf({_WOULD} AND {_OVERRIDDEN} AND decision != 'deny')",
     "errors": "countIf(error != '')",
 }
 _STEPS = f"quantilesExactWeighted({', '.join(map(str, SHARES.values()))})(if(ms > {LEAST}, toInt32(log(ms) / {STEP}), {LEAST_STEP}), 1)"
