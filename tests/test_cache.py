@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from harness import HOSTS, PACKAGE, assert_error, clean_environment, encoded, launcher, process, reason_of, tool_payload
-from test_hot_path import INTERPRETERS
 
 import onehook.cache
+from tests.test_hot_path import INTERPRETERS
 
 
 @pytest.fixture

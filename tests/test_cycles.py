@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from test_layers import SOURCES, TREES, imports_of
+from tests.test_layers import SOURCES, TREES, imports_of
 
 
 def at_run_time(node):
@@ -17,7 +17,7 @@ def at_run_time(node):
 
 def graph():
     """Each module with those of ours that it names in an import. That a package is loaded before its modules is not counted."""
-    named = {name: set(imports_of(name, at_run_time(tree))) for name, tree in TREES.items()}
+    named = {name: set(imports_of(name, at_run_time(TREES[name]))) for name in SOURCES}
     return {name: sorted((targets & set(SOURCES)) - {name}) for name, targets in named.items()}
 
 

@@ -54,7 +54,17 @@ def module_name(path):
 
 
 SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+
+
+class Trees(dict):
+    """Each module's syntax tree by its name, read when it is asked for: each process that runs tests collects all of them."""
+
+    def __missing__(self, name):
+        tree = self[name] = ast.parse(SOURCES[name].read_text(encoding="utf-8"))
+        return tree
+
+
+TREES = Trees()
 
 
 def layer_of(name):

@@ -5,6 +5,7 @@ Each is one that the project once had, with the plain form. The list is short on
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -34,6 +35,7 @@ PHRASES = {
 }
 
 
+@functools.cache  # and not when tests are collected, which each process that runs some does
 def lines() -> list[tuple[str, int, str]]:
     files = [path for place in PLACES for path in ([ROOT / place] if (ROOT / place).is_file() else sorted((ROOT / place).rglob("*")))]
     return [
@@ -44,15 +46,12 @@ def lines() -> list[tuple[str, int, str]]:
     ]
 
 
-LINES = lines()
-
-
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_the_phrase_is_not_used(phrase: str) -> None:
     pattern = re.compile(phrase, re.IGNORECASE)
-    found = [f"{name}:{number}: {line.strip()[:160]}" for name, number, line in LINES if pattern.search(line)]
+    found = [f"{name}:{number}: {line.strip()[:160]}" for name, number, line in lines() if pattern.search(line)]
     assert not found, f"write {PHRASES[phrase]!r}:\n" + "\n".join(found)
 
 
 def test_the_places_are_looked_at() -> None:
-    assert len({name for name, _, _ in LINES}) > 200
+    assert len({name for name, _, _ in lines()}) > 200

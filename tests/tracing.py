@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 
 import pytest
@@ -34,6 +35,7 @@ class Tracing:
     def __init__(self):
         self.tracer = None
         DataObject.draw = untraced(DataObject.draw)
+        os.register_at_fork(after_in_child=lambda: sys.settrace(None))  # what a fork runs is not counted
 
     def traced(self, function):
         @functools.wraps(function)

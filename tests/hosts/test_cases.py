@@ -8,6 +8,7 @@ of the unified event), stdout (a JSON object, "" for nothing, or a list of objec
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -98,14 +99,17 @@ def test_every_host_has_case_files() -> None:
     assert set(HOSTS) <= set(with_folders("payloads.json"))
 
 
-def parsed(case: Case) -> Event | None:
-    return walk(case)[1]
+@functools.cache
+def cases_with_events(host: str) -> list[tuple[Case, Event]]:
+    """The cases that reach a handler as an event of this host, each with that event."""
+    walked = [(case, walk(case)[1]) for case in cases_of(host)]
+    return [(case, event) for case, event in walked if event is not None and event.host == host]
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_native_event_of_a_host_has_a_case(host: str) -> None:
     rows = wire_of(host).EVENTS
-    met = {event.native_event: event for event in map(parsed, cases_of(host)) if event is not None and event.host == host}
+    met = {event.native_event: event for _, event in cases_with_events(host)}
     assert set(rows) - set(met) == set()
     assert {name: row.event for name, row in rows.items()} == {name: met[name].event for name in rows}
 
@@ -148,10 +152,8 @@ def reason_channel(effect: str, caps: Caps) -> str:
 def cells(host: str) -> dict[tuple[Table, str], str]:
     """Every (table, effect) that a host's tables give, and whether it is honoured or dropped there ("" where it depends)."""
     found: dict[tuple[Table, str], str] = {}
-    for case in cases_of(host):
-        event = parsed(case)
-        if event is None or event.host != host:
-            continue
+    for _, sent in cases_with_events(host):
+        event = sent.copy()
         for version in facts(host).VERSIONS:
             event.host_version = version or event.host_version
             table, caps = table_of(event)
@@ -163,11 +165,8 @@ def cells(host: str) -> dict[tuple[Table, str], str]:
 
 def exercised(host: str) -> set[tuple[Table, str, str]]:
     met = set()
-    for case in cases_of(host):
+    for case, event in cases_with_events(host):
         if case["response"] is None or case.get("options") or "no" in case["response"].values() or "decison" in case["response"]:
-            continue
-        event = parsed(case)
-        if event is None or event.host != host:
             continue
         table, _ = table_of(event)
         fields = {part for field, *_ in case["drops"] for part in field.split(", ")}

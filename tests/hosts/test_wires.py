@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -184,18 +185,19 @@ def test_an_entry_names_the_hosts_that_may_start_it(host: str) -> None:
         assert entry_hosts(host) == config.HOST_IDS
 
 
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for host in HOSTS for path in (PACKAGE / "hosts" / host).glob("*.py")}
+MODULES = [path for host in HOSTS for path in sorted((PACKAGE / "hosts" / host).glob("*.py"))]
 AGENTS = [host for host in HOSTS if host != "contract"]  # which is a word like any other
 
 
-def strings_in(path: Path) -> list[str]:
+@functools.cache
+def strings_in(path: Path) -> set[str]:
     """Every string and name in a module, but for docstrings."""
-    tree = TREES[path]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     bodies = [node.body for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
     docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
     found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
     names = [getattr(node, field, None) for node in ast.walk(tree) for field in ("id", "attr", "name", "arg", "module")]
-    return [text for text in (*found, *names) if isinstance(text, str)]
+    return {text for text in (*found, *names) if isinstance(text, str)}
 
 
 def words_of(text: str) -> set[str]:
@@ -212,19 +214,20 @@ def title(host: str) -> str:
     return config.TITLE.lower() if config is not None else host
 
 
-@pytest.mark.parametrize("path", TREES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_no_host_names_another_without_a_declared_relation(path: Path) -> None:
-    others = set(AGENTS) - related(path.parent.name)
-    named = [
-        (text, other) for text in strings_in(path) for other in others if other in words_of(text) or f"{title(other)} " in text.lower()
-    ]
+    others = {other: f"{title(other)} " for other in set(AGENTS) - related(path.parent.name)}
+    named = []
+    for text in strings_in(path):
+        words, lower = words_of(text), text.lower()
+        named += [(text, other) for other, called in others.items() if other in words or called in lower]
     assert named == []
 
 
-@pytest.mark.parametrize("path", TREES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_no_host_names_the_marks_of_another(path: Path) -> None:
     host = path.parent.name
-    strings = set(strings_in(path))
+    strings = strings_in(path)
     for other in set(HOSTS) - related(host):
         marks = wire_of(other).MARKS
         assert not [string for string in strings for mark in marks if mark.folder and mark.folder in string], other
