@@ -218,16 +218,17 @@ def sql_destroys(text: str) -> bool:
     """Whether a text holds an SQL statement that drops or empties something, or changes every row."""
     for statement in text.split(";"):
         words = statement.upper().replace("(", " ").replace("=", " ").replace("`", "").replace('"', " ").replace("'", " ").split()
+        first = 1 if words and words[0].startswith("-") else 0  # behind an option: --command=TRUNCATE t
         for at, word in enumerate(words):
             following = words[at + 1] if at + 1 < len(words) else ""
             if word == "DROP" and following in DROPPED:
                 return True
-            if word == "TRUNCATE" and (following == "TABLE" or (following and at == 0)):
+            if word == "TRUNCATE" and (following == "TABLE" or (following and at == first)):
                 return True
             if word == "ALTER" and following == "TABLE" and "DELETE" in words[at + 3 : at + 6]:  # ClickHouse
                 return True
             if word == "DELETE" and following == "FROM" and "WHERE" not in words:
                 return True
-            if word == "UPDATE" and "SET" in words[at + 2 : at + 5] and "WHERE" not in words and at == 0:
+            if word == "UPDATE" and "SET" in words[at + 2 : at + 5] and "WHERE" not in words and at == first:
                 return True
     return False
