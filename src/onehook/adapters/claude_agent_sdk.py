@@ -68,12 +68,14 @@ class Guard:
     def events(self) -> list[str]:
         """The SDK's names of the events that the policy handles; a warning names those that it will not get."""
         natives = load(HOST, "config").EVENTS
-        wanted = events_of(self._hooks, HOST) if is_manifest(self._path) else {one.event for one in self._hooks.registrations}
+        handled = {one.event for one in self._hooks.registrations}
+        wanted = events_of(self._hooks, HOST) if is_manifest(self._path) else handled
         names = {event: natives.get(event, event) for event in wanted}
-        lost = sorted(event for event, name in names.items() if name in NEVER_CALLED or name not in wire_of(HOST).EVENTS)
+        never = [event for event, name in names.items() if name in NEVER_CALLED or name not in wire_of(HOST).EVENTS]
+        lost = sorted(event for event in never if event in handled)  # the others are onehook's own, such as the note about a pause
         if lost:
             warnings.warn(f"the Claude Agent SDK has no such event, so its handlers are never called: {', '.join(lost)}", stacklevel=3)
-        return [name for event, name in names.items() if event not in lost]
+        return [name for event, name in names.items() if event not in never]
 
     async def called(self, payload: Any, tool_use_id: str | None = None, context: Any = None) -> dict[str, Any]:
         """The SDK's callback. The policy runs in a thread, so that the program goes on meanwhile."""
