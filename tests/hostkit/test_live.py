@@ -102,5 +102,6 @@ def test_hooks_that_share_a_file_with_our_settings_stay(host: str, sandbox: Sand
 
 @pytest.mark.parametrize("host", sorted(AGENTS))
 def test_every_agent_is_pinned(host: str) -> None:
+    package = AGENTS[host].package
     assert all(part.isdigit() for part in AGENTS[host].version.split("."))
-    assert AGENTS[host].binary and AGENTS[host].package and AGENTS[host].disk_mb > 0
+    assert package.binary and package.package and package.disk_mb > 0

@@ -141,7 +141,7 @@ def test_the_commands_that_a_group_is_for() -> None:
     hook = borrowed(matcher="Execute", commandRegex="^git push")
     assert (hook.tools, hook.commands, hook.timeout) == (["Bash"], ["git push*"], 60.0)
     assert hook.run == 'cd "$FACTORY_PROJECT_DIR" || exit 1; ./mine.sh'
-    assert "has no equivalent in a manifest" in borrowed(commandRegex="a(b)c").refused
+    assert "has no equivalent in a manifest" in borrowed(commandRegex="a(b)+c").refused
     assert "exclude each other" in borrowed(matcher="Create", commandRegex="^git").refused
 
 
