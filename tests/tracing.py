@@ -2,7 +2,8 @@
 
 A traced line takes more than twice as long. Much of what is executed belongs to pytest, which collects and reports, and to hypothesis,
 which draws the examples; coverage looks at each of their lines, only to leave it out. So tracing is switched off for them, and on for the
-import of a module, for fixtures, and for the body of a test: that of each example, if it has examples.
+import of a module, for fixtures, and for the body of a test: that of each example, if it has examples. A test that runs very often what
+others run too is marked `untraced`.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ class Tracing:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_pyfunc_call(self, pyfuncitem):
+        if pyfuncitem.get_closest_marker("untraced"):
+            return (yield)
         test = getattr(pyfuncitem.obj, "hypothesis", None)
         if test is None:
             return (yield from self.within())
