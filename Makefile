@@ -1,7 +1,7 @@
 # make check  lint, types and the fast tests: about a minute, for every change
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
-# make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm, 3.4 GB in the cache folder)
+# make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm and PyPI, 4 GB in the cache folder)
 # make charts the report's charts library, anew from npm
 # make fleet  the table of a fleet on ClickHouse's engine, and a replay on a cluster (PyPI, 900 MB); install clickhouse-server for the rest
 # make bench  what one event costs, beside bun, node and other libraries

@@ -198,7 +198,7 @@ def dump(learned: dict[str, Any]) -> str:
 class Fleet:
     """The events of a fleet, machine by machine and in the order of time. The same seed makes the same events.
 
-    `template` makes a text of an entry whose values are marks (@TIME@); `machine` fills them in.
+    `template` makes a string of an entry whose values are placeholders (@TIME@); `machine` fills them in.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Fleet:
         self.ms = learned["ms"]
         self.hours = list(accumulate(CHOSEN["hours"]))
         order = json.loads(SCHEMA.read_text(encoding="utf-8"))["required"]
-        self.templates: list[tuple[str, str]] = []  # the policy's kind, and the text
+        self.templates: list[tuple[str, str]] = []  # the policy's kind, and the string
         whole, weights = Counter[str](), []
         for number, entry in learned["lines"]:
             kind = entry.pop("kind")

@@ -45,23 +45,14 @@ _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the an
 class Question:
     """One event for one policy, and how long the policy may take."""
 
-    __slots__ = ("begun", "event", "given", "load", "meanwhile", "options")
+    __slots__ = ("begun", "event", "given", "load", "options")
 
-    def __init__(
-        self,
-        load: Callable[[], Hooks],
-        event: Event,
-        given: Mapping[str, Any],
-        options: Mapping[str, Any],
-        begun: float,
-        meanwhile: Callable[[Message], None],
-    ) -> None:
+    def __init__(self, load: Callable[[], Hooks], event: Event, given: Mapping[str, Any], options: Mapping[str, Any], begun: float) -> None:
         self.load = load
         self.event = event
         self.given = given  # options of the command line
         self.options = options  # the policy's, as far as they are known before it is loaded
         self.begun = begun
-        self.meanwhile = meanwhile  # called while a process of its own asks the handlers, if there are some that want the event
 
     def seconds(self, options: Mapping[str, Any] | None = None) -> float:
         """For the whole event, with these options of the policy."""
@@ -154,7 +145,7 @@ def here(question: Question, finish: Finish) -> Output:
     real, heard = sys.stderr, _Heard()
     disarm: list[Callable[[], object] | None] = []
 
-    def tell(options: dict[str, Any], wanted: bool) -> None:
+    def tell(options: dict[str, Any]) -> None:
         disarm.append(alarm(question.left(options)))  # should we ourselves hang; programs are ended before
 
     sys.stderr = heard  # type: ignore[assignment,unused-ignore]
@@ -186,8 +177,6 @@ def forked(question: Question, finish: Finish) -> Output:
     deadline.arm(question.seconds())
     if reader.line() and isinstance(message.get("options"), dict):
         deadline.arm(question.seconds(message["options"]))
-        if message.get("wanted"):
-            question.meanwhile(message)
         reader.line()
     deadline.disarm()
     if "response" not in message and "error" not in message:
@@ -288,8 +277,8 @@ def _kill(child: int) -> None:
 
 
 def _child(question: Question, pipe: int, noise: int) -> NoReturn:
-    def tell(options: dict[str, Any], wanted: bool) -> None:
-        _send(pipe, {"options": options, "wanted": wanted})
+    def tell(options: dict[str, Any]) -> None:
+        _send(pipe, {"options": options})
         _outlive(question.seconds(options))
 
     try:

@@ -100,7 +100,7 @@ def entry_of(request: Request, output: Output, options: Options, sources: str) -
         "error": output.error,
         "ms": round(ms, 2),
         "policy": absolute(request.policy or sys.argv[0], os.getcwd()),
-        "policy_hash": sources or request.policy_hash or hash_of_file(request.policy),
+        "policy_hash": sources or hash_of_file(request.policy),
         "mode": options.mode,
         "pause": pause and {"until": stamp(pause.until), "rules": list(pause.rules), "reason": pause.reason},
         "approver": None,

@@ -28,18 +28,15 @@ if TYPE_CHECKING:
 MAX_POLICY = 4 * 1024 * 1024
 
 
-def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str, Any], bool], None] | None = None) -> Message:
-    """The policy's answer to an event, or its error.
-
-    `tell` is called as soon as the policy is loaded, with its options, and whether a handler wants the event.
-    """
+def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str, Any]], None] | None = None) -> Message:
+    """The policy's answer to an event, or its error. `tell` is called with the policy's options as soon as they are known."""
     message: Message = {}
     before = len(Hooks.made)
     try:
         policy = load()
         message["options"] = policy.options
         if tell is not None:
-            tell(policy.options, next(policy.wanting(event), None) is not None)
+            tell(policy.options)
         response = _checked(policy.dispatch(event))
         message.update(response=response.to_dict(), by=response.by, sources=getattr(policy, "sources", ""))
     except BaseException as error:  # SystemExit and KeyboardInterrupt too: an exit is not an answer

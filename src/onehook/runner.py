@@ -16,7 +16,7 @@ from onehook.codec import loads, text_of
 from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
-from onehook.logger import hash_of_file, kept
+from onehook.logger import kept
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
 from onehook.system import NOWHERE, PAUSE_FILE, log_folder, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
@@ -48,8 +48,7 @@ class Request:
     """
 
     __slots__ = (
-        "arguments", "begun", "event_name", "given", "hosts", "known", "live", "load", "pause", "pin", "policy", "policy_hash", "probe",
-        "problem",
+        "arguments", "begun", "event_name", "given", "hosts", "known", "live", "load", "pause", "pin", "policy", "probe", "problem",
     )  # fmt: skip
 
     def __init__(
@@ -70,7 +69,6 @@ class Request:
         self.begun = time.monotonic()
         self.load = load
         self.policy = policy  # its path
-        self.policy_hash = ""  # once it is known
         self.hosts = hosts  # who may have sent it; more than one where hosts share an entry
         self.event_name = event_name
         self.live = False  # an agent waits for the answer: it belongs into the decision log
@@ -272,13 +270,8 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
         options = request.options_after(message)
         return logged(request, concluded(wire, event, message, options, noise, request.probe), options, message.get("sources", ""))
 
-    def meanwhile(message: Message) -> None:
-        # For the log. Here it costs no time, where there is a second processor: to load SHA-256 takes as long as to write the line.
-        if request.live and settled(message, request.given).log != "off":
-            request.policy_hash = hash_of_file(request.policy)
-
     try:
-        return surrounding(Question(request.load, event, request.given, request.known, request.begun, meanwhile), finish)
+        return surrounding(Question(request.load, event, request.given, request.known, request.begun), finish)
     except Exception as error:
         return logged(request, failed(wire, event, told(error), request.options_without_policy()))
 

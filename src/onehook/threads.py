@@ -64,7 +64,7 @@ def threaded(question: Question, finish: Finish) -> Output:
                 os._exit(exit_code)
 
     _thread.start_new_thread(watch, ())
-    message = message_of(question.load, question.event, lambda options, wanted: loaded.update(options=options))
+    message = message_of(question.load, question.event, lambda options: loaded.update(options=options))
     save()
     answered.acquire()  # if the watcher has it, this process ends there
     return conclude(message)

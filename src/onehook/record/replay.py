@@ -6,7 +6,6 @@ import heapq
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 
 from onehook.core import OnehookError
 from onehook.record.sources import Source
-from onehook.record.worker import EXITED
+from onehook.record.worker import COMMAND, EXITED
 
 Verdict = dict[str, Any]
 COMPARED = ("effect", "modified_input", "additional_context")
@@ -115,7 +114,7 @@ def _started(stack: ExitStack, orders: list[dict[str, Any]]) -> list[Iterator[by
     """Local processes. Their output is read as it arrives, so that neither side buffers more than a pipe holds."""
     found: list[Iterator[bytes]] = []
     for told in orders:
-        process = subprocess.Popen([sys.executable, "-I", "-m", "onehook.record.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         stack.callback(_ended, process)
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(told).encode())

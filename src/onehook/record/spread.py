@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from onehook.core import OnehookError
-from onehook.record.worker import EXITED
+from onehook.record.worker import COMMAND, EXITED
 from onehook.version import VERSION
 
-WORKER = (sys.executable, "-I", "-m", "onehook.record.worker")
 _PARTS = 4  # for each worker, so that none waits long for the slowest
 _SECONDS = 30  # to reach the scheduler
 
@@ -67,5 +65,5 @@ def run(order: dict[str, Any], version: str) -> bytes:
     """Runs on a worker of the cluster."""
     if version != VERSION:
         raise OnehookError(f"onehook is {VERSION} there, and {version} here")
-    done = subprocess.run(WORKER, input=json.dumps(order).encode(), stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(COMMAND, input=json.dumps(order).encode(), stdout=subprocess.PIPE, check=False)
     return done.stdout + EXITED % done.returncode

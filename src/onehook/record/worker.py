@@ -30,6 +30,7 @@ PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.sp
 NETWORK = ("socket.connect", "socket.bind", "socket.sendto")
 PROGRESS_SECONDS = 0.2
 MAX_SHOWN = 500
+COMMAND = (sys.executable, "-I", "-m", "onehook.record.worker")
 EXITED = b'{"exited": %d}\n'  # what whoever has started a worker adds to its output
 
 
