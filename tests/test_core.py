@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,14 @@ class Later:
 )
 def test_all_ways_to_say_no(handler: Callable[[Event], Any]) -> None:
     assert dispatch(handler) == deny("no")
+
+
+@pytest.mark.parametrize("handler", [async_deny, lambda event: Later()], ids=["async", "awaitable"])
+def test_an_async_handler_answers_inside_a_running_loop(handler: Callable[[Event], Any]) -> None:
+    async def embedding() -> Response:
+        return dispatch(handler)
+
+    assert asyncio.run(embedding()) == deny("no")
 
 
 def test_nothing_is_no_opinion() -> None:

@@ -911,9 +911,7 @@ def call(registration: Registration, event: Event) -> Response | None:
     try:
         result = registration.handler(event)
         if hasattr(result, "__await__"):
-            import asyncio
-
-            result = asyncio.run(_awaited(result))
+            result = _finished(result)
         return as_response(result)
     except HandlerError as error:
         text = f"handler {registration.name!r}: {error}"
@@ -946,8 +944,21 @@ def _unheeded(by: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
     return by and [{**one, "observed": True} for one in by]
 
 
-async def _awaited(result: Any) -> object:
-    return await result
+def _finished(result: Any) -> object:
+    """What an async handler returns. A thread of its own where a loop is running already, as in a program that embeds onehook."""
+    import asyncio
+
+    async def awaited() -> object:
+        return await result
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(awaited())
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, awaited()).result()
 
 
 def _describe(error: BaseException) -> str:

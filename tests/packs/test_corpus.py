@@ -18,6 +18,12 @@ DANGEROUS = read_toml("dangerous", (DATA / "dangerous_commands.toml").read_bytes
 PROJECT = "/home/dev/project"
 
 
+@pytest.fixture(autouse=True)
+def _home(monkeypatch):
+    """What is below ~ is judged by where that is: a home in a temporary folder, as in some containers, is a temporary folder."""
+    monkeypatch.setenv("HOME", "/home/dev")
+
+
 @pytest.fixture(scope="module")
 def table_with(tmp_path_factory):
     @functools.cache

@@ -23,8 +23,9 @@ from onehook.logger import append, stamp
 OTHER = HOSTS[1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the session: Playwright's event loop runs in this thread as long as it is open, also below other modules' tests."""
     found = executable()
     if found is None:
         pytest.skip(f"no Chromium here; {BRING}")
