@@ -102,8 +102,8 @@ def test_imports_point_down(name):
 def test_core_imports_nothing():
     at_run_time = [node for node in ast.walk(TREES["onehook.core"]) if isinstance(node, (ast.Import, ast.ImportFrom))]
     named = {alias.name if isinstance(node, ast.Import) else node.module for node in at_run_time for alias in node.names}
-    # asyncio for an async handler, difflib for a misspelt event; the rest is for type checkers.
-    assert named == {"__future__", "abc", "collections.abc", "typing", "asyncio", "difflib"}
+    # asyncio and a thread for an async handler, difflib for a misspelt event; the rest is for type checkers.
+    assert named == {"__future__", "abc", "collections.abc", "typing", "asyncio", "concurrent.futures", "difflib"}
 
 
 def test_the_package_itself_loads_only_core_until_it_is_asked_for_more():

@@ -14,7 +14,21 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from harness import ANY, HOSTS, ISOLATIONS, PACKAGE, assert_blocked, fire, honours, policy_text, reason_of, stop_payload, tool_payload
+from harness import (
+    ANY,
+    HOSTS,
+    ISOLATIONS,
+    PACKAGE,
+    assert_blocked,
+    fire,
+    honours,
+    launcher,
+    policy_text,
+    process,
+    reason_of,
+    stop_payload,
+    tool_payload,
+)
 
 from onehook.core import Options
 from onehook.hosts import load
@@ -286,6 +300,14 @@ def test_without_a_log_the_answer_is_the_same(policy, spoil, isolation):
     quiet = fire(policy(policy_text("return None")), tool_payload(ANY), "--host", ANY, "--isolation", isolation, "--fail", "closed")
     assert (quiet.exit_code, quiet.stdout) == (0, "") and "was not counted" in quiet.stderr
     assert not os.path.exists("/tmp/elsewhere")
+
+
+def test_in_a_folder_that_is_gone_the_answer_is_the_same(policy, tmp_path):
+    (tmp_path / "gone").mkdir()
+    words = launcher(policy(policy_text(DENY)), "--host", ANY, "--fail", "closed")
+    result = process(["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *words], tool_payload(ANY), cwd=tmp_path / "gone")
+    assert reason_of(result, ANY) == "no such thing"
+    assert logged()[0]["decision"] == "deny"
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)

@@ -45,14 +45,23 @@ _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the an
 class Question:
     """One event for one policy, and how long the policy may take."""
 
-    __slots__ = ("begun", "event", "given", "load", "options")
+    __slots__ = ("begun", "event", "given", "load", "meanwhile", "options")
 
-    def __init__(self, load: Callable[[], Hooks], event: Event, given: Mapping[str, Any], options: Mapping[str, Any], begun: float) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Hooks],
+        event: Event,
+        given: Mapping[str, Any],
+        options: Mapping[str, Any],
+        begun: float,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> None:
         self.load = load
         self.event = event
         self.given = given  # options of the command line
         self.options = options  # the policy's, as far as they are known before it is loaded
         self.begun = begun
+        self.meanwhile = meanwhile  # what the waiting process can do while the policy runs in another
 
     def seconds(self, options: Mapping[str, Any] | None = None) -> float:
         """For the whole event, with these options of the policy."""
@@ -175,6 +184,8 @@ def forked(question: Question, finish: Finish) -> Output:
     os.close(write_end)
     message = reader.message
     deadline.arm(question.seconds())
+    if question.meanwhile is not None:
+        question.meanwhile()
     if reader.line() and isinstance(message.get("options"), dict):
         deadline.arm(question.seconds(message["options"]))
         reader.line()

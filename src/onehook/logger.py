@@ -31,10 +31,10 @@ _EFFECTS = ("modified_input", "additional_context", "user_message", "message", "
 _WEIGHT = ("allow", "context", "rewrite", "warn", "ask", "deny")  # of what was said without effect, the strongest is named
 
 
-def kept(request: Request, output: Output, options: Options, sources: str) -> str:
+def kept(request: Request, output: Output, options: Options, sources: str, opening: dict[str, Any] | None = None) -> str:
     """Append the line of an event; returns what went wrong, or ""."""
     try:
-        entry = entry_of(request, output, options, sources)
+        entry = entry_of(request, output, options, sources, opening)
         texts = texts_of(entry)
         if options.log_content or any(map(is_long, texts)):
             from onehook.log.masks import append_masked
@@ -67,22 +67,16 @@ def wake(url: str, policy: str, now: str) -> str:
     return ""
 
 
-def entry_of(request: Request, output: Output, options: Options, sources: str) -> dict[str, Any]:
-    """The line of an event; credentials are not masked yet."""
-    now, ms = time.time(), (time.monotonic() - request.begun) * 1000
-    event, answer, by, pause = output.event, output.answer, output.by, request.pause
-    would, effects, dropped = -1, [], []
-    for one in by:
-        if ("observed" in one or "exception" in one) and one["said"] in _WEIGHT:
-            would = max(would, _WEIGHT.index(one["said"]))
-    for name in _EFFECTS:
-        if getattr(answer, name, None) is not None:
-            effects.append(name)
-    for drop in output.dropped:
-        dropped.append(drop.to_dict())
-    return {
-        "time": stamp(now),
-        "id": new_id(now),
+def opening_of(request: Request, event: Event | None) -> dict[str, Any]:
+    """The fields of a line, those filled in that do not depend on the answer.
+
+    It is made while the policy runs in a process of its own. So are the page faults: a process that has forked copies each page that it
+    touches, which takes longer than all that is computed here.
+    """
+    policy = request.policy or sys.argv[0]
+    opening: dict[str, Any] = {
+        "time": "",
+        "id": "",
         "agent": event.host if event is not None else "".join(request.hosts[:1]),
         "agent_version": event.host_version if event is not None else "",
         "session": event.session_id if event is not None else "",
@@ -90,21 +84,51 @@ def entry_of(request: Request, output: Output, options: Options, sources: str) -
         "event": event.event if event is not None else request.event_name,
         "tool": event.tool if event is not None else "",
         "subject": subject_of(event) if event is not None else "",
-        # An error that is not answered by a deny lets the action through.
-        "decision": (answer.decision or "none") if answer is not None else "deny" if output.exit_code == 2 else "none",
-        "would": _WEIGHT[would] if would >= 0 else None,
-        "by": by,
-        "reason": (answer.reason or "") if answer is not None else "",
-        "effects": effects,
-        "dropped": dropped,
-        "error": output.error,
-        "ms": round(ms, 2),
-        "policy": absolute(request.policy or sys.argv[0], os.getcwd()),
-        "policy_hash": sources or hash_of_file(request.policy),
-        "mode": options.mode,
-        "pause": pause and {"until": stamp(pause.until), "rules": list(pause.rules), "reason": pause.reason},
+        "decision": "none",
+        "would": None,
+        "by": [],
+        "reason": "",
+        "effects": [],
+        "dropped": [],
+        "error": "",
+        "ms": 0.0,
+        "policy": absolute(policy, "" if policy.startswith("/") else os.getcwd()),  # which may be gone
+        "policy_hash": "",
+        "mode": "",
+        "pause": None,
         "approver": None,
     }
+    sha256(dumps(opening).encode("ascii"))
+    return opening
+
+
+def entry_of(request: Request, output: Output, options: Options, sources: str, opening: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The line of an event; credentials are not masked yet."""
+    now, ms = time.time(), (time.monotonic() - request.begun) * 1000
+    entry, answer, pause = opening or opening_of(request, output.event), output.answer, request.pause
+    entry["time"] = stamp(now)
+    entry["id"] = new_id(now)
+    # An error that is not answered by a deny lets the action through.
+    entry["decision"] = (answer.decision or "none") if answer is not None else "deny" if output.exit_code == 2 else "none"
+    entry["by"] = output.by
+    would = -1
+    for one in output.by:
+        if ("observed" in one or "exception" in one) and one["said"] in _WEIGHT:
+            would = max(would, _WEIGHT.index(one["said"]))
+    if would >= 0:
+        entry["would"] = _WEIGHT[would]
+    entry["reason"] = (answer.reason or "") if answer is not None else ""
+    for name in _EFFECTS:
+        if getattr(answer, name, None) is not None:
+            entry["effects"].append(name)
+    for drop in output.dropped:
+        entry["dropped"].append(drop.to_dict())
+    entry["error"] = output.error
+    entry["ms"] = round(ms, 2)
+    entry["policy_hash"] = sources or hash_of_file(request.policy)
+    entry["mode"] = options.mode
+    entry["pause"] = pause and {"until": stamp(pause.until), "rules": list(pause.rules), "reason": pause.reason}
+    return entry
 
 
 def subject_of(event: Event) -> str:

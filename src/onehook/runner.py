@@ -16,7 +16,7 @@ from onehook.codec import loads, text_of
 from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
-from onehook.logger import kept
+from onehook.logger import kept, opening_of
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
 from onehook.system import NOWHERE, PAUSE_FILE, log_folder, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
@@ -266,17 +266,29 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
     if event.echo:
         return words_of(wire, event, Response(), request.options())  # without loading the policy
 
+    opening: dict[str, Any] = {}
+
+    def meanwhile() -> None:
+        if request.live and request.given.get("log") != "off":
+            try:
+                opening.update(opening_of(request, event))
+            except Exception:  # the same error comes when the line is written, and is reported there
+                return
+
     def finish(message: Message, noise: str) -> Output:
         options = request.options_after(message)
-        return logged(request, concluded(wire, event, message, options, noise, request.probe), options, message.get("sources", ""))
+        output = concluded(wire, event, message, options, noise, request.probe)
+        return logged(request, output, options, message.get("sources", ""), opening)
 
     try:
-        return surrounding(Question(request.load, event, request.given, request.known, request.begun), finish)
+        return surrounding(Question(request.load, event, request.given, request.known, request.begun, meanwhile), finish)
     except Exception as error:
         return logged(request, failed(wire, event, told(error), request.options_without_policy()))
 
 
-def logged(request: Request, output: Output, options: Options | None = None, sources: str = "") -> Output:
+def logged(
+    request: Request, output: Output, options: Options | None = None, sources: str = "", opening: dict[str, Any] | None = None
+) -> Output:
     """The answer, with its line in the decision log to be written once the agent has it; with log="required", written now."""
     settled_options = options or request.options_without_policy()
     if not request.live or settled_options.log == "off":
@@ -285,7 +297,7 @@ def logged(request: Request, output: Output, options: Options | None = None, sou
     def keep() -> str:
         if not (output.by or output.error or output.dropped):
             return counted(request, output.event)
-        return kept(request, output, settled_options, sources)
+        return kept(request, output, settled_options, sources, opening)
 
     if settled_options.log != "required":
         output.after = keep
