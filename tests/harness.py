@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import warm
 
 import onehook
 from onehook.core import Options, Response
@@ -127,17 +128,19 @@ def users_environment(env=None):
     return clean_environment({"PATH": path, "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in others), **(env or {})})
 
 
-def process(argv, payload=b"", env=None, cwd=None):
-    done = subprocess.run(
-        [str(word) for word in argv],
-        input=encoded(payload),
-        capture_output=True,
-        timeout=PATIENCE,
-        cwd=cwd,
-        env=clean_environment(env),
-        check=False,
-    )
+def process(argv, payload=b"", env=None, cwd=None, cold=False):
+    """Run a program. A launcher runs in a fork of an interpreter that has started already, unless `cold` (see warm.py)."""
+    argv, env = [str(word) for word in argv], clean_environment(env)
+    if not cold and warm.fits(argv, env):
+        done = warm.run(argv, encoded(payload), cwd, env, PATIENCE)
+    else:
+        done = subprocess.run(argv, input=encoded(payload), capture_output=True, timeout=PATIENCE, cwd=cwd, env=env, check=False)
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def cold_process(*asked, **named):
+    """For what depends on how a process starts."""
+    return process(*asked, cold=True, **named)
 
 
 def launcher(*arguments, python=sys.executable, launch=LAUNCH):
@@ -145,8 +148,12 @@ def launcher(*arguments, python=sys.executable, launch=LAUNCH):
     return [python, "-I", "-S", launch, *map(str, arguments)]
 
 
-def fire(policy, payload, *arguments, env=None, cwd=None):
-    return process(launcher(policy, *arguments), payload, env, cwd)
+def fire(policy, payload, *arguments, env=None, cwd=None, cold=False):
+    return process(launcher(policy, *arguments), payload, env, cwd, cold)
+
+
+def cold_fire(*asked, **named):
+    return fire(*asked, cold=True, **named)
 
 
 def policy_text(handler="", event="PreToolUse", options="", top=""):

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import ANY, ISOLATIONS, PRE, assert_blocked, fire, honours, launcher, process, reason_of, spread, stop_payload, tool_payload
+from harness import ANY, ISOLATIONS, PRE, assert_blocked, honours, launcher, reason_of, spread, stop_payload, tool_payload
+from harness import cold_fire as fire
+from harness import cold_process as process
 
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load

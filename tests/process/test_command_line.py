@@ -12,6 +12,7 @@ from harness import (
     assert_blocked,
     assert_blocked_blindly,
     assert_error,
+    cold_process,
     fire,
     launcher,
     policy_text,
@@ -55,20 +56,20 @@ ENTRIES = ("launcher", "module", "verb", "program")
 @spread(ENTRIES, {"--host ID": ["--host", "{}"], "--host=ID": ["--host={}"], "detected": []}, names="entry, way, host")
 def test_every_way_to_start_a_policy_finds_the_host(script, host, entry, way):
     words = [*entries(script(DENY))[entry], *(word.format(host) for word in way)]
-    result = process(words, tool_payload(host))
+    result = cold_process(words, tool_payload(host))
     assert reason_of(result, host) == host
 
 
 @spread(ENTRIES, names="entry, host")
 def test_every_way_to_start_a_policy_fails_closed(script, host, entry):
     path = script("raise ValueError('bang')", options="fail='closed'")
-    result = process([*entries(path)[entry], "--host", host], tool_payload(host))
+    result = cold_process([*entries(path)[entry], "--host", host], tool_payload(host))
     assert_blocked(result, host, "bang")
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_way_to_start_a_policy_fails_open(script, entry):
-    assert_error(process(entries(script("raise ValueError('bang')"))[entry], tool_payload(ANY)), "bang")
+    assert_error(cold_process(entries(script("raise ValueError('bang')"))[entry], tool_payload(ANY)), "bang")
 
 
 def test_run_with_a_host_needs_no_option_and_wins_over_it(script, host):

@@ -8,7 +8,9 @@ import sys
 import venv
 
 import pytest
-from harness import ANY, ISOLATIONS, PACKAGE, assert_error, fire, launcher, process, reason_of, spread, tool_payload
+from harness import ANY, ISOLATIONS, PACKAGE, assert_error, launcher, reason_of, spread, tool_payload
+from harness import cold_fire as fire
+from harness import cold_process as process
 
 SHADOWS = (
     "json", "_json", "onehook", "os", "sys", "typing", "time", "re", "enum", "hashlib", "signal", "_signal", "traceback", "site",
