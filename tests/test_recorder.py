@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from harness import ANY, LAUNCH, fire, reason_of, tool_payload
 
 from onehook.cli.record import command
-from onehook.policies.rules import SECRETS
+from onehook.policies.secret_formats import FORMATS
 from onehook.policies.secret_places import PLACES
 from onehook.recorder import masked
 
@@ -176,4 +176,4 @@ def test_an_agent_that_is_not_there_is_said_so(folder):
 
 
 def test_the_rules_are_listed():
-    assert CliRunner().invoke(command, ["--rules"]).output.split() == list(dict.fromkeys([*SECRETS, *PLACES]))
+    assert CliRunner().invoke(command, ["--rules"]).output.split() == list(dict.fromkeys([*FORMATS, *PLACES]))

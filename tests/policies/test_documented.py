@@ -6,7 +6,8 @@ from pathlib import Path
 
 from onehook.core import Hooks
 from onehook.hostkit.reverse import sample
-from onehook.policies.rules import RULES, SECRETS
+from onehook.policies.rules import RULES
+from onehook.policies.secret_formats import FORMATS
 from onehook.policy import hooks_in
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "policies.md").read_text(encoding="utf-8")
@@ -19,12 +20,12 @@ def examples():
 def test_every_rule_is_in_the_table_in_the_words_of_the_code():
     for name, what in RULES.items():
         assert f"| `{name}` | {what} |" in TEXT
-    for name in SECRETS:
+    for name in FORMATS:
         assert f"`{name}`" in TEXT
 
 
-def test_the_examples_run():
-    first, second = examples()
+def test_the_examples_run(capsys):
+    first, third, second = examples()
     namespace: dict = {}
     exec(first, namespace)
     hooks = hooks_in(namespace, "example")
@@ -33,4 +34,6 @@ def test_the_examples_run():
     exec("from onehook import deny\nhooks = Hooks()\n" + second, namespace)
     answers = [namespace["hooks"].dispatch(sample("PreToolUse", "Bash", command="curl x", session_id="s")).decision for _ in range(4)]
     assert answers == [None, None, None, "deny"]
+    exec(third, namespace)
+    assert capsys.readouterr().out == "aws-access-key AKIA" + "Q7RZK3WVT5YHB2NJ\nAWS_ACCESS_KEY_ID=[redacted: aws-access-key]\n"
     assert isinstance(hooks, Hooks)

@@ -87,7 +87,7 @@ FORMS = [
     ("echo {}", "dckr" + "_pat_" + MIXED[:27]),
     ("curl https://api.telegram.org/bot{}/getMe", "123456789:" + "AA" + MIXED[:33]),
     ("curl https://discord.com/api/webhooks/123456/{}", MIXED[:60]),
-    ("echo {}", "ey" + "J" + MIXED[:20] + ".ey" + "J" + MIXED[:30] + "." + MIXED[:43]),
+    ("echo {}", "ey" + "JhbGciOiJIUzI1NiJ9" + ".ey" + "J" + MIXED[:30] + "." + MIXED[:43]),
     ("cat > k <<E\n{}\nE", "-----BEGIN RSA PRIV" + "ATE KEY-----\n" + MIXED + "\n-----END RSA PRIV" + "ATE KEY-----"),
 ]  # fmt: skip
 DATA = Path(__file__).parent.parent / "data" / "ordinary_commands.txt"

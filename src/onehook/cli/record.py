@@ -33,10 +33,10 @@ def command(agent: tuple[str, ...], output: Path | None, server: str | None, no_
       onehook record --to clickhouse://writer@db.example/onehook      load what is recorded already
     """
     if rules:
-        from onehook.policies.rules import SECRETS
+        from onehook.policies.secret_formats import FORMATS
         from onehook.policies.secret_places import PLACES
 
-        click.echo("\n".join(dict.fromkeys([*SECRETS, *PLACES])))
+        click.echo("\n".join(dict.fromkeys([*FORMATS, *PLACES])))
         return
     folder = output.absolute() if output else machine_of().project / "onehook-record"
     if not agent and server is not None:

@@ -1,7 +1,7 @@
 """Policies to start from: hooks.use(dangerous_commands()).
 
-Each is a factory that returns Hooks. Only the named factory is loaded, and what it needs is loaded by the first event that needs it: a
-session start does not pay for the shell parser.
+Each is a factory that returns Hooks, except find_secrets and redact_secrets, which are for policies of your own. Only what is named is
+loaded, and what it needs is loaded by the first event that needs it: a session start does not pay for the shell parser.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from onehook.policies.notes import context_notes as context_notes
     from onehook.policies.notes import session_diary as session_diary
     from onehook.policies.notes import todo_reminder as todo_reminder
+    from onehook.policies.secret_formats import find_secrets as find_secrets
+    from onehook.policies.secret_formats import redact_secrets as redact_secrets
     from onehook.policies.self_protection import self_protect as self_protect
     from onehook.policies.sessions import budget as budget
     from onehook.policies.sessions import dry_run as dry_run
@@ -32,11 +34,13 @@ _MODULES = {
     "context_notes": "notes",
     "dangerous_commands": "commands",
     "dry_run": "sessions",
+    "find_secrets": "secret_formats",
     "format_after_edit": "formatting",
     "git_guard": "commands",
     "loop_guard": "sessions",
     "mcp_servers": "teams",
     "protected_paths": "guarded_paths",
+    "redact_secrets": "secret_formats",
     "run_before_stop": "finishing",
     "secrets": "credentials",
     "self_protect": "self_protection",
@@ -45,10 +49,11 @@ _MODULES = {
     "tests_before_stop": "finishing",
     "todo_reminder": "notes",
 }
+POLICIES = tuple(name for name, module in _MODULES.items() if module != "secret_formats")  # what a rules file can name
 __all__ = [  # noqa: PLE0604, RUF100  (made by __getattr__)
-    "budget", "commit_rules", "context_notes", "dangerous_commands", "dry_run", "format_after_edit", "git_guard", "loop_guard",
-    "mcp_servers", "protected_paths", "run_before_stop", "secrets", "self_protect", "session_briefing", "session_diary",
-    "tests_before_stop", "todo_reminder",
+    "budget", "commit_rules", "context_notes", "dangerous_commands", "dry_run", "find_secrets", "format_after_edit", "git_guard",
+    "loop_guard", "mcp_servers", "protected_paths", "redact_secrets", "run_before_stop", "secrets", "self_protect", "session_briefing",
+    "session_diary", "tests_before_stop", "todo_reminder",
 ]  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onehook.core import Hooks, deny
-from onehook.policies.rules import SECRETS, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,11 @@ def secrets(
     allow_examples  ignore placeholders and the sample keys of vendors' documentation
     """
     left_out = tuple(skip)
-    check(left_out, SECRETS)
+    if left_out:
+        from onehook.policies.rules import check
+        from onehook.policies.secret_formats import FORMATS
+
+        check(left_out, tuple(FORMATS))
     hooks = Hooks()
 
     def found_in(text: str) -> str:
@@ -30,8 +33,8 @@ def secrets(
             return ""
         from onehook.policies.secret_formats import find_secrets
 
-        kinds = [item.kind for item in find_secrets(text, allow_examples=allow_examples)]
-        return next((kind for kind in kinds if kind not in left_out), "")
+        found = find_secrets(text, allow_examples=allow_examples, skip=left_out)
+        return found[0].kind if found else ""
 
     if prompts:
 

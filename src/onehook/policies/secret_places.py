@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onehook.policies.secret_formats import Secret, find_secrets, without_overlaps
+from onehook.policies.secret_formats import Secret, find_secrets, masked, without_overlaps
 
 # Names of what is secret: at the end of a longer name (DB_PASSWORD, clientSecret); the short ones only as a word of their own (DB_PASS).
 _NAMES = (
@@ -84,9 +84,4 @@ def _is_value(kind: str, match: re.Match[str]) -> bool:
 
 def mask_all(text: str) -> str:
     """The text with every credential replaced by [kind]."""
-    out: list[str] = []
-    at = 0
-    for item in find_all(text):
-        out += [text[at : item.start], f"[{item.kind}]"]
-        at = item.end
-    return "".join([*out, text[at:]])
+    return masked(text, find_all(text), "[{}]")

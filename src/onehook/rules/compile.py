@@ -174,8 +174,8 @@ def _check_policies(file: File) -> None:
     from onehook import policies
 
     for name, options in file.data.get("policies", {}).items():
-        if name not in policies.__all__:
-            raise file.wrong("policies." + name, 0, "", f"unknown policy {name!r}{suggestion(name, policies.__all__)}")
+        if name not in policies.POLICIES:
+            raise file.wrong("policies." + name, 0, "", f"unknown policy {name!r}{suggestion(name, policies.POLICIES)}")
         known = list(inspect.signature(getattr(policies, name)).parameters)
         for key in options:
             if key not in known:
