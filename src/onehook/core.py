@@ -765,6 +765,8 @@ def tool_matches(pattern: str, event: Event) -> bool:
 
 def wildcard(pattern: str, text: str) -> bool:
     """Match with * and ? only. (fnmatch would import re: 6 ms on every event.)"""
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == text
     p = t = 0
     star, mark = -1, 0
     while t < len(text):

@@ -23,18 +23,22 @@ VALUED = frozenset([
 ])  # fmt: skip
 
 
-def path_covered(glob: str, path: str, folder: str, cwd: str, strict: bool) -> bool:
-    """Whether a path rule covers a path, by the rules of .gitignore.
+def path_covered(globs: Sequence[str], path: str, folder: str, cwd: str, strict: bool) -> bool:
+    """Whether one of a rule's globs covers a path, by the rules of .gitignore.
 
     //x is absolute, ~/x below the home folder, /x below the folder of the rules file, x and ./x below the agent's. A name without a slash
     is found at any depth, and a folder covers what is in it. `strict` is for rules that stop something: case does not count, a link is
     followed, and /x covers the absolute path too, since that is what people mean by Edit(/etc/**).
     """
-    if strict and hasattr(path, "files") and first_in(path, [glob], [], folder, cwd):
+    if strict and hasattr(path, "files") and first_in(path, globs, [], folder, cwd):
         return True
-    forms = _forms(path, cwd)
-    covered = [any(_covered(g, form, strict) for g in _absolute(glob, folder, cwd, strict)) for form in forms]
-    return any(covered) if strict else all(covered)
+    forms = [_parts(form, strict) for form in _forms(path, cwd)]
+    enough = any if strict else all
+    for glob in globs:
+        wholes = [_parts(whole, strict) for whole in _absolute(glob, folder, cwd, strict)]
+        if enough([any([_segments(whole, form) for whole in wholes]) for form in forms]):
+            return True
+    return False
 
 
 def first_in(path: Any, globs: Sequence[str], out: Sequence[str], folder: str, cwd: str) -> str:
@@ -50,7 +54,7 @@ def first_in(path: Any, globs: Sequence[str], out: Sequence[str], folder: str, c
 
 
 def _prepared(globs: Sequence[str], folder: str, cwd: str) -> list[list[str]]:
-    return [whole.lower().strip("/").split("/") for glob in globs for whole in _absolute(glob, folder, cwd, True)]
+    return [_parts(whole, True) for glob in globs for whole in _absolute(glob, folder, cwd, True)]
 
 
 def _one_covers(globs: list[list[str]], parts: list[str]) -> bool:
@@ -86,10 +90,8 @@ def _absolute(glob: str, folder: str, cwd: str, strict: bool) -> list[str]:
     return [f"/**/{plain}"] if strict else [f"{base}/**/{plain}"]
 
 
-def _covered(glob: str, path: str, strict: bool) -> bool:
-    if strict:
-        glob, path = glob.lower(), path.lower()
-    return _segments(glob.strip("/").split("/"), path.strip("/").split("/"))
+def _parts(path: str, strict: bool) -> list[str]:
+    return (path.lower() if strict else path).strip("/").split("/")
 
 
 def _segments(globs: list[str], parts: list[str]) -> bool:

@@ -230,18 +230,18 @@ def _also_about(rule: dict[str, Any], event: Event, line: Line, commands: Sequen
 def _path_listed(globs: Sequence[str], path: str, folder: str, cwd: str) -> bool:
     from onehook.rules.held import first_in, path_covered
 
-    out = [glob for glob in globs if glob[0] == "!"]
-    held = any(path_covered(glob, str(path), folder, cwd, True) for glob in globs if glob[0] != "!")
+    wanted, out = [glob for glob in globs if glob[0] != "!"], [glob[1:] for glob in globs if glob[0] == "!"]
+    held = path_covered(wanted, str(path), folder, cwd, True)
     if not held and hasattr(path, "files"):
-        return bool(first_in(path, [glob for glob in globs if glob[0] != "!"], [glob[1:] for glob in out], folder, cwd))
-    return held and not any(path_covered(glob[1:], path, folder, cwd, False) for glob in out)
+        return bool(first_in(path, wanted, out, folder, cwd))
+    return held and not path_covered(out, path, folder, cwd, False)
 
 
 def _excepted_path(exception: dict[str, Any], event: Event, line: Line) -> bool:
     from onehook.rules import held
 
     paths = [path for path, _ in held.touched(event, line.commands)]
-    return bool(paths) and all(held.path_covered(exception["path"], path, exception["folder"], event.cwd, False) for path in paths)
+    return bool(paths) and all(held.path_covered([exception["path"]], path, exception["folder"], event.cwd, False) for path in paths)
 
 
 # --- permissions -----------------------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def _permission_part(entry: dict[str, Any], event: Event, line: Line, command: C
         return command.source.strip() if command is not None and held.command_covered(entry["globs"], command, True) else ""
     if entry["kind"] == "path":
         for path, writes in held.touched(event, line.commands):
-            if writes == entry["writes"] and held.path_covered(entry["glob"], path, entry["folder"], event.cwd, True):
+            if writes == entry["writes"] and held.path_covered([entry["glob"]], path, entry["folder"], event.cwd, True):
                 inside = held.first_in(path, [entry["glob"]], [], entry["folder"], event.cwd) if hasattr(path, "files") else ""
                 return inside or path
         return ""
@@ -325,6 +325,6 @@ def _covering_path(entries: list[dict[str, Any]], path: str, writes: bool, cwd: 
     from onehook.rules.held import path_covered
 
     for entry in entries:
-        if entry["kind"] == "path" and entry["writes"] == writes and path_covered(entry["glob"], path, entry["folder"], cwd, False):
+        if entry["kind"] == "path" and entry["writes"] == writes and path_covered([entry["glob"]], path, entry["folder"], cwd, False):
             return entry
     return None
