@@ -50,19 +50,21 @@ def pytest_collection():
 
 @pytest.fixture(scope="session")
 def _states(tmp_path_factory):
-    return str(tmp_path_factory.mktemp("states"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ONEHOOK_STATE_DIR", "")
+        patch.setattr("onehook.setup.person.processes_above", lambda: iter(()))
+        # fsync guards against a power cut, which no test can make; on a busy disk it is nine tenths of the time of an install.
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield str(tmp_path_factory.mktemp("states"))
 
 
 @pytest.fixture(autouse=True)
-def _no_traces(_states, monkeypatch):
+def _no_traces(_states):
     """Nothing that a test starts may read or write the state of the person who runs it.
 
     The folder is named and not made: most tests keep no state, and making ten thousand folders in one takes a minute.
     """
-    monkeypatch.setenv("ONEHOOK_STATE_DIR", f"{_states}/{next(_count)}")
-    monkeypatch.setattr("onehook.setup.person.processes_above", lambda: iter(()))
-    # fsync guards against a power cut, which no test can make; on a busy disk it is nine tenths of the time of an install.
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    os.environ["ONEHOOK_STATE_DIR"] = f"{_states}/{next(_count)}"
 
 
 @pytest.fixture(params=HOSTS)

@@ -2,8 +2,8 @@
 
 A traced line takes more than twice as long. Much of what is executed belongs to pytest, which collects and reports, and to hypothesis,
 which draws the examples; coverage looks at each of their lines, only to leave it out. So tracing is switched off for them, and on for the
-import of a module, for fixtures, and for the body of a test: that of each example, if it has examples. A test that runs very often what
-others run too is marked `untraced`.
+import of a module, for fixtures, and for the body of a test: that of its first examples, if it has examples, since the others run the same
+lines. A test that runs very often what others run too is marked `untraced`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import sys
 
 import pytest
 from hypothesis.strategies import DataObject
+
+EXAMPLES = 12  # of a test are traced
 
 
 def untraced(function):
@@ -35,13 +37,15 @@ class Tracing:
 
     def __init__(self):
         self.tracer = None
+        self.left = 0  # so many calls of what is `traced` will be
         DataObject.draw = untraced(DataObject.draw)
         os.register_at_fork(after_in_child=lambda: sys.settrace(None))  # what a fork runs is not counted
 
     def traced(self, function):
         @functools.wraps(function)
         def run(*positional, **named):
-            sys.settrace(self.tracer)
+            self.left -= 1
+            sys.settrace(self.tracer if self.left >= 0 else None)
             try:
                 return function(*positional, **named)
             finally:
@@ -73,6 +77,7 @@ class Tracing:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(self, collector):
         if isinstance(collector, pytest.Module):
+            self.left = 1
             with contextlib.suppress(Exception):  # the report will say it
                 self.traced(lambda: collector.obj)()
         return (yield)
@@ -94,6 +99,7 @@ class Tracing:
             return (yield from self.within())
         if not hasattr(test.inner_test, "is_traced"):
             test.inner_test = self.traced(test.inner_test)
+        self.left = EXAMPLES
         return (yield)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
