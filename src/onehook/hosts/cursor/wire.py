@@ -173,6 +173,8 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
         event.loop_count, event.stop_hook_active = loops, loops > 0
     if row.event in ("AgentResponse", "AgentThought"):
         event.last_assistant_message = _text(payload, "text")
+    if row.shape == "prompt":
+        event.paths = _attached(payload, event.cwd)
     if row.tool:
         _take_implied_tool(event, row.tool, payload)
     elif "tool_name" in payload or row.shape == "tool":
@@ -188,6 +190,13 @@ def _text(payload: dict[str, Any], key: str) -> str:
 def _first_root(payload: dict[str, Any]) -> str:
     roots = payload.get("workspace_roots")
     return roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+
+
+def _attached(payload: dict[str, Any], cwd: str) -> list[str]:
+    """The files that are sent along with a prompt; rules are sent with every prompt."""
+    listed = payload.get("attachments")
+    attached = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return [absolute(item["file_path"], cwd) for item in attached if item.get("type") == "file" and isinstance(item.get("file_path"), str)]
 
 
 def _take_named_tool(event: Event, payload: dict[str, Any]) -> None:
