@@ -28,6 +28,7 @@ LAYERS = (
     ("onehook.hosts",),
     ("onehook.hostkit",),
     ("onehook.policies",),
+    ("onehook.scan",),
     ("onehook.textedit",),
     ("onehook.codec", "onehook.jsonc", "onehook.state", "onehook.sweep", "onehook.lock"),
     ("onehook.core", "onehook.system", "onehook.stdlib39", "onehook.cache", "onehook.places", "onehook.version", "onehook"),

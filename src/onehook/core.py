@@ -201,9 +201,12 @@ class Event:
     """
 
     __slots__ = (
+        "_begun",
         "_fold",
+        "_given",
         "_names",
         "_pause",
+        "_policy",
         "_raw",
         "_spell",
         "_tool",
@@ -268,7 +271,10 @@ class Event:
         self.url = ""
         self.mcp: Mcp | None = None
         self._names: tuple[str, ...] = ()
-        self._pause: Pause | None = None  # what a person has paused; set by the launcher
+        self._pause: Pause | None = None  # what a person has paused; set by the launcher, as are the next three
+        self._begun: float | None = None  # when the event began, by time.monotonic(); None if nobody counts
+        self._given: Mapping[str, Any] = {}  # options of the command line
+        self._policy: Mapping[str, Any] = {}  # options of the policy
         self._raw = b""  # the payload as it arrived, for programs that expect these very bytes
         self._fold: Callable[[Event], Facts] | None = None
         self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None

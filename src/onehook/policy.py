@@ -34,7 +34,7 @@ def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str
     before = len(Hooks.made)
     try:
         policy = load()
-        message["options"] = policy.options
+        message["options"] = event._policy = policy.options
         if tell is not None:
             tell(policy.options)
         response = _checked(policy.dispatch(event))

@@ -225,7 +225,7 @@ def event_of(request: Request, data: bytes) -> tuple[Wire, Event]:
     wire = resolve(request.hosts, payload)
     event = wire.parse(payload, request.event_name)
     event._raw = data
-    event._pause = request.pause
+    event._pause, event._begun, event._given = request.pause, request.begun, request.given
     event.echo = event.echo or _answered_elsewhere(request, wire, event) or not happens(wire, event)
     return wire, event
 

@@ -125,10 +125,10 @@ class State(_Mapping):
     # ---- writing: each of these is one step that no other hook can come between ----
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._change(lambda values: values.__setitem__(key, value))
+        self.change(lambda values: values.__setitem__(key, value))
 
     def __delitem__(self, key: str) -> None:
-        self._change(lambda values: values.__delitem__(key))
+        self.change(lambda values: values.__delitem__(key))
 
     def increment(self, key: str, by: float = 1) -> Any:
         """Add to a number (0 if there is none) and return the sum."""
@@ -140,26 +140,26 @@ class State(_Mapping):
             values[key] = before + by
             return values[key]
 
-        return self._change(add)
+        return self.change(add)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        return self._change(lambda values: values.setdefault(key, default))
+        return self.change(lambda values: values.setdefault(key, default))
 
     def update(self, *others: Any, **named: Any) -> None:
         given = dict(*others, **named)
-        self._change(lambda values: values.update(given))
+        self.change(lambda values: values.update(given))
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
-        return self._change(lambda values: values.pop(key) if default is _MISSING else values.pop(key, default))
+        return self.change(lambda values: values.pop(key) if default is _MISSING else values.pop(key, default))
 
     def popitem(self) -> tuple[str, Any]:
-        item: tuple[str, Any] = self._change(lambda values: values.popitem())
+        item: tuple[str, Any] = self.change(lambda values: values.popitem())
         return item
 
     def clear(self) -> None:
-        self._change(lambda values: values.clear())
+        self.change(lambda values: values.clear())
 
-    def _change(self, change: Callable[[dict[str, Any]], Any]) -> Any:
+    def change(self, change: Callable[[dict[str, Any]], Any]) -> Any:
         try:
             with Lock(self._path + ".lock"):
                 values = self._read()

@@ -20,6 +20,8 @@ DAYS = {
     "background": 2,
     "variables": 30,
     "programs": 30,
+    "scanners": 30,
+    "scans": 2,
 }  # without a change
 EVERY = 24 * 3600
 

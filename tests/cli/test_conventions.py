@@ -72,6 +72,7 @@ JSON = {
     "replay": ("replay log.jsonl policy.py --json", 0, {"summary"}),
     "explain": ("explain ls --rules rules.toml --json", 0, {"decision", "findings", "parts"}),
     "log": ("log --json", 0, set()),
+    "scan": ("scan hello --backend yara --json", 1, {"backend", "found", "error", "breaker"}),
     "stats": ("stats --json", 0, {"total", "groups", "never_fired", "exceptions", "agents_without_policy"}),
     "telemetry": ("telemetry --json", 0, set()),
     "rules": ("rules --rules rules.toml --json", 0, {"id", "says"}),

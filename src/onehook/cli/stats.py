@@ -54,14 +54,16 @@ def command(since: str, hosts: list[str], project: str, by: str, server: str | N
         click.echo(f"No event is logged since {found['since']}.")
     else:
         _table(found, by)
+    _scanners(found.get("scanners", []))
     _remarks(found)
 
 
 def _counted(url: str | None, by: str, chosen: dict[str, Any]) -> dict[str, Any]:
     if url is None:
+        from onehook.log.scans import scans
         from onehook.log.stats import stats
 
-        return stats(by, **chosen)
+        return {**stats(by, **chosen), "scanners": scans(**chosen)}
     from onehook.fleet import stats as fleet
     from onehook.fleet.clickhouse import parse
 
@@ -112,6 +114,26 @@ def _table(found: dict[str, Any], by: str) -> None:
             *(str(group[count] or "") for count in counts),
             *(_milliseconds(group[percentile]) for percentile in ("p50", "p95", "p99")),
         )
+    Console().print(table)
+
+
+def _scanners(found: list[dict[str, Any]]) -> None:
+    if not found:
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    counts = ("scans", "blocked", "masked", "asked", "observed", "errors", "cache_hits")
+    shown = [count for count in counts if count in ("scans", "blocked", "masked", "cache_hits") or any(one[count] for one in found)]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("scanner")
+    for heading in (*(count.replace("_", "\n") for count in shown), "p50\nms", "p95\nms", "p99\nms"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("breaker")
+    for one in found:
+        times = (_milliseconds(one[share]) for share in ("p50", "p95", "p99"))
+        table.add_row(one["backend"], *(str(one[count] or "") for count in shown), *times, one["breaker"])
+    click.echo()
     Console().print(table)
 
 

@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS decisions (
     by_observed Array(UInt8),
     by_exception Array(LowCardinality(String)),
     by_exception_at Array(LowCardinality(String)),
+    by_scan String,
     reason String,
     effects Array(LowCardinality(String)),
     dropped String,

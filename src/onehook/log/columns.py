@@ -51,6 +51,7 @@ COLUMNS = (
     Column("by_observed", "booleans"),
     Column("by_exception", "strings", few=True),
     Column("by_exception_at", "strings", few=True),
+    Column("by_scan", "json"),  # of those who scanned
     Column("reason", "string"),
     Column("effects", "strings", few=True),
     Column("dropped", "json"),
@@ -73,13 +74,18 @@ def rows(entries: Iterable[Entry], machine: str = "") -> Iterator[tuple[Any, ...
     import json
 
     machine = machine or this_machine()
-    spread = {column.name: (column.name[3:], _MISSING[column.kind]) for column in COLUMNS if column.name.startswith("by_")}
-    encoded = {column.name for column in COLUMNS if column.kind == "json"}
+    spread = {
+        column.name: (column.name[3:], _MISSING[column.kind])
+        for column in COLUMNS
+        if column.name.startswith("by_") and column.kind in _MISSING
+    }
+    encoded = {column.name for column in COLUMNS if column.kind == "json" and column.name != "by_scan"}
     for entry in entries:
         decided = deciding(entry)
         known = {"machine": machine, "outcome": outcome(entry), "decided_by": decided["name"] if decided else ""}
         for name, (field, missing) in spread.items():
             known[name] = [one.get(field) or missing for one in entry["by"]]
+        known["by_scan"] = json.dumps([one["scan"] for one in entry["by"] if "scan" in one])
         for name in encoded:
             known[name] = None if entry.get(name) is None else json.dumps(entry[name])
         yield tuple(known[column.name] if column.name in known else entry[column.name] for column in COLUMNS)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onehook.policies.notes import context_notes as context_notes
     from onehook.policies.notes import session_diary as session_diary
     from onehook.policies.notes import todo_reminder as todo_reminder
+    from onehook.policies.scanning import scanner as scanner
     from onehook.policies.secret_formats import find_secrets as find_secrets
     from onehook.policies.secret_formats import redact_secrets as redact_secrets
     from onehook.policies.self_protection import self_protect as self_protect
@@ -42,6 +43,7 @@ _MODULES = {
     "protected_paths": "guarded_paths",
     "redact_secrets": "secret_formats",
     "run_before_stop": "finishing",
+    "scanner": "scanning",
     "secrets": "credentials",
     "self_protect": "self_protection",
     "session_briefing": "finishing",
@@ -52,8 +54,8 @@ _MODULES = {
 POLICIES = tuple(name for name, module in _MODULES.items() if module != "secret_formats")  # what a rules file can name
 __all__ = [  # noqa: PLE0604, RUF100  (made by __getattr__)
     "budget", "commit_rules", "context_notes", "dangerous_commands", "dry_run", "find_secrets", "format_after_edit", "git_guard",
-    "loop_guard", "mcp_servers", "protected_paths", "redact_secrets", "run_before_stop", "secrets", "self_protect", "session_briefing",
-    "session_diary", "tests_before_stop", "todo_reminder",
+    "loop_guard", "mcp_servers", "protected_paths", "redact_secrets", "run_before_stop", "scanner", "secrets", "self_protect",
+    "session_briefing", "session_diary", "tests_before_stop", "todo_reminder",
 ]  # fmt: skip
 
 

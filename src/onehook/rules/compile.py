@@ -513,4 +513,7 @@ def _wants(name: str, positional: list[Any], named: dict[str, Any], says: dict[s
     from onehook import policies
 
     made = getattr(policies, name)(*positional, **named)
-    return {"timeout": made.options.get("timeout"), "handlers": [(one.event, one.tools, one.hosts) for one in made.registrations]}
+    return {
+        "timeout": made.options.get("timeout"),
+        "handlers": [(one.event, one.tools, one.hosts, one.observed) for one in made.registrations],
+    }

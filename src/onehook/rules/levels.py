@@ -148,15 +148,22 @@ def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], no
         from onehook.core import as_response
 
         response = as_response(handler(event))
-        if response is None or response.decision not in ("deny", "ask"):
-            return response
+        if response is None:
+            return None
+        detail = response.by[0] if response.by else {}  # what a policy adds to the record of its answer, such as a scan
+        if response.decision not in ("deny", "ask"):
+            place = {"kind": "policy", "name": name, "file": says["file"], "line": says["line"]}
+            return response.copy(by=[{**place, **detail}]) if detail else response
         level = response.decision if rank(response.decision) <= rank(says["level"]) else says["level"]
         mode = "observe" if event._pause is not None and not says["fixed"] and event._pause.holds(name) else says["mode"]
         finding = Finding(name, response.reason or "", "high", {**says, "level": level, "mode": mode}, event.command or event.native_tool)
         note(finding)
         if finding.effect == response.decision:
-            return response.copy(by=[finding.said()])
-        return answered([finding])
+            return response.copy(by=[{**detail, **finding.said()}])
+        capped_response = answered([finding])
+        if detail and capped_response is not None:
+            capped_response.by = [{**detail, **finding.said()}]
+        return capped_response
 
     capped.__name__ = name
     capped.__wrapped__ = handler  # type: ignore[attr-defined]  # so that lint and the log find the policy's own code

@@ -188,9 +188,9 @@ class Rules(Hooks):
         if needs and not self.table.header["options"].get("timeout"):  # one that runs something knows how long it takes
             self.options["timeout"] = max(needs, self.options.get("timeout") or Options().timeout)
         own = self.table.header["own"] if name == SELF else None
-        for number, (event, tools, hosts) in enumerate(wants["handlers"]):
+        for number, (event, tools, hosts, observed) in enumerate(wants["handlers"]):
             handler = Later(f"policies.{name}", load, number, own)
-            self.registrations.append(Ruled(event, handler, tools, hosts, says["mode"] == "observe"))
+            self.registrations.append(Ruled(event, handler, tools, hosts, observed or says["mode"] == "observe"))
 
 
 class Later:
