@@ -185,7 +185,14 @@ class Service:
         if status == 429:
             request.send_header("Retry-After", str(self.retry_after))
         request.send_header("Content-Type", "application/json")
-        request.send_header("Content-Length", str(len(data)))
+        if fate == "chunked":
+            request.send_header("Transfer-Encoding", "chunked")
+            data = (
+                b"".join(b"%x;x=y\r\n%s\r\n" % (len(data[at : at + 7]), data[at : at + 7]) for at in range(0, len(data), 7)) + b"0\r\n\r\n"
+            )
+            request.close_connection = True
+        else:
+            request.send_header("Content-Length", str(len(data)))
         request.end_headers()
         if fate == "cut":
             request.wfile.write(data[: len(data) // 2])

@@ -12,6 +12,7 @@ from onehook.scan.content import pieces_of
 from onehook.scan.engine import Engine
 from onehook.scan.model import Found, Piece, Sample, ScanError
 from onehook.scan.settings import Settings
+from onehook.scan.transport import Address
 from tests.scan.service import APIS, OPTIONS, SECRET, certificate, service
 
 GOOD = "Please rename the function."
@@ -21,7 +22,7 @@ SERVICES = sorted(APIS)
 
 def settings_for(running, **given):
     key_env = {"key_env": "OWN_KEY"} if running.name == "http" else {}
-    defaults = {"cache": 0, "retries": 2, "seconds": 3.0, "failures": 50, **key_env}
+    defaults = {"cache": 0, "retries": 2, "seconds": 30.0, "failures": 50, **key_env}
     return Settings(running.name, url=running.url, options=OPTIONS.get(running.name), **{**defaults, **given})
 
 
@@ -55,17 +56,37 @@ def test_what_may_pass_is_tried_again(name, fate):
 def test_what_does_not_pass_is_an_error_without_content_and_key(name, fate):
     with service(name) as running:
         running.forever = fate
-        outcome = scanned(running, f"the key is {SECRET}", seconds=0.6)
+        outcome = scanned(running, f"the key is {SECRET}", seconds=0.6 if fate in ("slow", "drip") else 30)
         assert outcome.error and not outcome.found
         assert ("in time" in outcome.error) == (fate in ("slow", "drip"))
         assert SECRET not in outcome.error and "KEY" not in outcome.error
         assert len(running.requests) == 1 or fate in (429, 500, "cut", "close")
 
 
+def test_an_answer_in_chunks_is_read():
+    with service("lakera") as running:
+        running.forever = "chunked"
+        assert [one.category for _, one in scanned(running, SECRET).found] == ["pii/aws_key"]
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("https://a.example", ("https", "a.example", 443, "/", "a.example", "")),
+        ("http://Me:p@A.example:81/x?y=1", ("http", "a.example", 81, "/x?y=1", "A.example:81", "Me:p")),
+        ("http://[::1]:8080/v1", ("http", "::1", 8080, "/v1", "[::1]:8080", "")),
+        ("http://[::1]/v1", ("http", "::1", 80, "/v1", "[::1]", "")),
+    ],
+)
+def test_the_parts_of_an_address(url, parts):
+    to = Address(url)
+    assert (to.scheme, to.host, to.port, to.path, to.place, to.user) == parts
+
+
 def test_an_attempt_is_not_made_if_there_is_no_time_for_it():
-    with service("lakera", delay=0.4) as running:
+    with service("lakera", delay=3) as running:
         running.forever = 500
-        outcome = scanned(running, GOOD, seconds=0.7, retries=5)
+        outcome = scanned(running, GOOD, seconds=5, retries=5)
         assert "HTTP 500" in outcome.error and len(running.requests) == 1
 
 
@@ -131,7 +152,7 @@ def test_airs_gets_text_and_code_apart_and_calls_as_tool_events():
             Sample("mcp", "m", pieces_of("a: 1"), ("github", "search")),
             Sample("results", "r", pieces_of("done"), ("github", "search")),
         ]
-        assert not Engine(settings).scan(samples, 5).error
+        assert not Engine(settings).scan(samples, 30).error
         contents = [body["contents"][0] for body in running.bodies]
         assert running.bodies[0]["session_id"] == "s-9" and running.bodies[0]["ai_profile"] == {"profile_name": "dev"}
     about = {"ecosystem": "mcp", "method": "tools/call", "server_name": "github", "tool_invoked": "search"}
@@ -156,7 +177,7 @@ def test_what_an_airs_profile_only_reports_counts_if_that_is_wanted():
         running.answer = lambda body: answer
         assert scanned(running, GOOD).found == []
         settings = Settings("airs", url=running.url, options={"profile": "dev", "detections": "all"}, cache=0)
-        ((_, one),) = Engine(settings).scan([Sample("prompts", "p", pieces_of(GOOD))], 3).found
+        ((_, one),) = Engine(settings).scan([Sample("prompts", "p", pieces_of(GOOD))], 30).found
         assert one == Found("toxic_content")
 
 
@@ -178,7 +199,7 @@ def test_a_judge_that_does_not_answer_as_asked_is_an_error(text):
 def test_moderation_by_score():
     with service("moderation") as running:
         settings = Settings("moderation", url=running.url, options={"threshold": 0.15}, cache=0)
-        found = Engine(settings).scan([Sample("prompts", "p", pieces_of("kill"))], 3).found
+        found = Engine(settings).scan([Sample("prompts", "p", pieces_of("kill"))], 30).found
         assert [one.category for _, one in found] == ["violence", "hate"]
 
 
@@ -192,7 +213,7 @@ def test_a_header_that_needs_a_variable_which_is_not_set_is_an_error(monkeypatch
     monkeypatch.delenv("OWN_KEY")
     with service("http") as running:
         options = {**OPTIONS["http"], "headers": {"X-Key": "${OWN_KEY}"}}
-        outcome = Engine(Settings("http", url=running.url, options=options)).scan([Sample("prompts", "p", pieces_of(GOOD))], 3)
+        outcome = Engine(Settings("http", url=running.url, options=options)).scan([Sample("prompts", "p", pieces_of(GOOD))], 30)
         assert "OWN_KEY" in outcome.error and running.requests == []
 
 

@@ -109,7 +109,7 @@ def test_a_state_that_cannot_be_kept_does_not_stop_the_scan(monkeypatch, tmp_pat
     with service("lakera") as running:
         running.script = [500]
         settings = Settings("lakera", url=running.url)
-        outcome = Engine(settings).scan([Sample("prompts", "p", pieces_of(SECRET))], 5)
+        outcome = Engine(settings).scan([Sample("prompts", "p", pieces_of(SECRET))], 30)
         assert outcome.found and not outcome.error
 
 
@@ -139,15 +139,15 @@ def test_attempts_end_when_the_breaker_opens():
 def test_the_same_content_is_scanned_once_and_the_cache_has_no_content(tmp_path):
     with service("lakera") as running:
         samples = [Sample("prompts", "p", pieces_of(f"key {SECRET}"))]
-        first = Engine(Settings("lakera", url=running.url)).scan(samples, 5)
+        first = Engine(Settings("lakera", url=running.url)).scan(samples, 30)
         running.forever = 500
-        second = Engine(Settings("lakera", url=running.url)).scan(samples, 5)
+        second = Engine(Settings("lakera", url=running.url)).scan(samples, 30)
         assert (first.requests, first.cached, second.requests, second.cached) == (1, 0, 0, 1)
         assert [one for _, one in first.found] == [one for _, one in second.found] != []
         (kept,) = (tmp_path / "state" / "scans").iterdir()
         assert SECRET not in kept.read_text() and (os.name == "nt" or kept.stat().st_mode & 0o077 == 0)
         another = Settings("lakera", url=running.url, options={"project_id": "other"}, retries=0)
-        assert Engine(another).scan(samples, 5).error
+        assert Engine(another).scan(samples, 30).error
 
 
 def test_a_verdict_is_good_for_its_time_and_a_damaged_one_for_nothing(tmp_path):

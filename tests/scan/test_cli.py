@@ -19,7 +19,7 @@ def lakera(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with service("lakera") as running:
         (tmp_path / "onehook.toml").write_text(
-            f'[policies.scanner]\nbackend = "lakera"\nurl = "{running.url}"\nseconds = 3\nfailures = 1\n'
+            f'[policies.scanner]\nbackend = "lakera"\nurl = "{running.url}"\nseconds = 30\nfailures = 1\n'
         )
         yield running
 

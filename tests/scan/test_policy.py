@@ -139,7 +139,7 @@ def test_what_was_found_before_a_failure_counts(lakera):
 def test_the_scan_ends_inside_the_time_of_the_event(lakera):
     lakera.forever = "slow"
     event = bash("ls")
-    event._given, event._begun = {"timeout": 1.0}, time.monotonic()
+    event._given, event._begun = {"timeout": 3.0}, time.monotonic()
     response = dispatched(scanner("lakera", url=lakera.url, seconds=60), event, "closed")
     assert response.decision == "deny" and "in time" in response.reason
     assert response.by[0]["scan"]["breaker"] == "closed"

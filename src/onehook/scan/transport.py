@@ -1,4 +1,4 @@
-"""One HTTP request with a deadline, and the key that it needs.
+"""One HTTP request with a deadline, and the key that it needs. Written out, since http.client takes longer to import than a scan.
 
 Certificates are verified, the usual proxy variables are obeyed, and redirects are not followed: a key and a prompt go where the policy
 says, and nowhere else. An error names the place and the status; it never quotes what was sent, nor what came back.
@@ -17,7 +17,6 @@ from onehook.scan.model import ScanError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from http.client import HTTPConnection
     from typing import Any
 
     from onehook.scan.settings import Settings
@@ -71,93 +70,159 @@ def _from_file(path: str) -> str:
 # --- one request -----------------------------------------------------------------------------------------------------------------
 
 
+class Address:
+    """A URL in its parts; urllib.parse would cost as much as the rest of a request."""
+
+    def __init__(self, url: str) -> None:
+        self.scheme, _, rest = url.partition("://")
+        place, slash, path = rest.partition("/")
+        self.path = slash + path or "/"
+        self.user, _, place = place.rpartition("@")
+        self.host, _, port = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
+        self.host = self.host.strip("[]").lower()
+        self.port = int(port) if port else {"https": 443}.get(self.scheme, 80)
+        self.place = place
+
+
 def _in_time(deadline: float, url: str, data: bytes, headers: dict[str, str], ca_file: str) -> tuple[int, str, bytes]:
     """In a thread: neither looking up a name nor an answer that comes byte by byte can be given a time limit otherwise."""
-    from threading import Thread
+    import _thread  # threading is slow to import
 
     outcome: list[Any] = []
+    done = _thread.allocate_lock()
+    done.acquire()
 
     def run() -> None:
         try:
-            outcome.append(_post(deadline, url, data, headers, ca_file))
+            outcome.append(_post(deadline, Address(url), data, headers, ca_file))
         except BaseException as error:
             outcome.append(error)
+        done.release()
 
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(max(0.0, deadline - time.monotonic()))
+    _thread.start_new_thread(run, ())
+    done.acquire(True, max(0.0, deadline - time.monotonic()))
     if not outcome:
         raise ScanError(f"{_place(url)} did not answer in time")
     if isinstance(outcome[0], BaseException):
-        raise _explained(outcome[0], url)
+        raise _explained(outcome[0], _place(url))
     answer: tuple[int, str, bytes] = outcome[0]
     return answer
 
 
-def _explained(error: BaseException, url: str) -> ScanError:
-    from http.client import HTTPException
-    from ssl import SSLCertVerificationError, SSLError
-
+def _explained(error: BaseException, place: str) -> ScanError:
     if isinstance(error, ScanError):
         return error
-    if isinstance(error, SSLCertVerificationError):
-        return ScanError(f"the certificate of {_place(url)} cannot be verified: {error.verify_message}")
-    if isinstance(error, SSLError):
-        return ScanError(f"there is no TLS connection to {_place(url)}: {error.reason or 'failed'}", retry=True)
-    if isinstance(error, TimeoutError):
-        return ScanError(f"{_place(url)} did not answer in time")
-    if isinstance(error, (OSError, HTTPException)):
-        why = getattr(error, "strerror", None) or type(error).__name__
-        return ScanError(f"{_place(url)} cannot be reached, or broke off: {why}", retry=True)
-    return ScanError(f"{_place(url)}: {type(error).__name__}")
+    name = type(error).__name__
+    if name == "SSLCertVerificationError":
+        return ScanError(f"the certificate of {place} cannot be verified: {getattr(error, 'verify_message', '')}")
+    if isinstance(error, TimeoutError) or name == "timeout":  # on Python 3.9 they differ
+        return ScanError(f"{place} did not answer in time")
+    if isinstance(error, OSError):
+        return ScanError(f"{place} cannot be reached, or broke off: {error.strerror or name}", retry=True)
+    return ScanError(f"{place}: {name}")
 
 
-def _post(deadline: float, url: str, data: bytes, headers: dict[str, str], ca_file: str) -> tuple[int, str, bytes]:
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    target = parts.path + (f"?{parts.query}" if parts.query else "") or "/"
-    proxy = proxy_for(parts.scheme, parts.hostname or "", parts.port)
-    connection = _connection(parts.scheme, parts.hostname or "", parts.port, proxy, ca_file, max(0.01, deadline - time.monotonic()))
-    if proxy and parts.scheme == "http":
-        target = url
+def _post(deadline: float, to: Address, data: bytes, headers: dict[str, str], ca_file: str) -> tuple[int, str, bytes]:
+    proxy = proxy_for(to.scheme, to.host, to.port)
+    target = to.path
+    if proxy and to.scheme == "http":
+        target = f"http://{to.place}{to.path}"
         headers = {**headers, **_proxy_key(proxy)}
+    connection = _connected(to, proxy, ca_file, max(0.01, deadline - time.monotonic()))
     try:
-        connection.request("POST", target, data, headers)
-        response = connection.getresponse()
-        answer = response.read(MAX_ANSWER + 1)
-        if len(answer) > MAX_ANSWER:
-            raise ScanError(f"the answer of {_place(url)} is longer than {MAX_ANSWER >> 20} MB")
-        promised = response.getheader("Content-Length") or ""
-        if promised.isdigit() and len(answer) < int(promised):
-            raise ScanError(f"{_place(url)} broke off in the middle of its answer", retry=True)
-        return response.status, response.getheader("Retry-After") or "", answer
+        fields = {"Host": to.place, "Content-Length": str(len(data)), "Connection": "close", **headers}
+        connection.sendall(_head(f"POST {target} HTTP/1.1", fields) + data)
+        return _read(connection)
     finally:
         connection.close()
 
 
-def _connection(scheme: str, host: str, port: int | None, proxy: str, ca_file: str, timeout: float) -> HTTPConnection:
-    from http.client import HTTPConnection, HTTPSConnection
-    from urllib.parse import urlsplit
+def _head(first: str, fields: Mapping[str, str]) -> bytes:
+    lines = [first, *(f"{name}: {value}" for name, value in fields.items())]
+    if any("\r" in line or "\n" in line for line in lines):
+        raise ScanError("a header of the request has a line break in it", counts=False)
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
-    via = urlsplit(proxy) if proxy else None
-    if scheme == "http":
-        at, on = (via.hostname or "", via.port or 80) if via else (host, port or 80)
-        return HTTPConnection(at, on, timeout=timeout)
-    import ssl
 
-    context = ssl.create_default_context(cafile=os.path.expanduser(ca_file) if ca_file else None)
-    if via is None:
-        return HTTPSConnection(host, port or 443, timeout=timeout, context=context)
-    connection = HTTPSConnection(via.hostname or "", via.port or 80, timeout=timeout, context=context)
-    connection.set_tunnel(host, port or 443, headers=_proxy_key(proxy))
-    return connection
+def _connected(to: Address, proxy: str, ca_file: str, seconds: float) -> Any:
+    import socket
+
+    at = Address(proxy) if proxy else to
+    connection = socket.create_connection((at.host, at.port), seconds)
+    try:
+        if to.scheme == "http":
+            return connection
+        if proxy:
+            end = f"{to.host}:{to.port}"
+            connection.sendall(_head(f"CONNECT {end} HTTP/1.1", {"Host": end, **_proxy_key(proxy)}))
+            answer = b""
+            while b"\r\n\r\n" not in answer and len(answer) < 1 << 16 and (more := connection.recv(1)):  # what follows is TLS
+                answer += more
+            if answer[9:12] != b"200":
+                raise ScanError(f"the proxy {at.place} refused the connection (HTTP {answer[9:12].decode('ascii', 'replace')})", retry=True)
+        import ssl
+
+        context = ssl.create_default_context(cafile=os.path.expanduser(ca_file) if ca_file else None)
+        return context.wrap_socket(connection, server_hostname=to.host)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _read(connection: Any) -> tuple[int, str, bytes]:
+    """Status, Retry-After and body of an answer; the server closes the connection after it."""
+    data = b""
+    while len(data) <= MAX_ANSWER and (more := connection.recv(1 << 16)):
+        data += more
+        head, blank, body = data.partition(b"\r\n\r\n")
+        fields = _fields(head)
+        if blank and len(body) >= int(fields.get("content-length") or MAX_ANSWER + 1):
+            break  # not every server obeys Connection: close
+    else:
+        if len(data) > MAX_ANSWER:
+            raise ScanError(f"an answer of more than {MAX_ANSWER >> 20} MB")
+        head, blank, body = data.partition(b"\r\n\r\n")
+        fields = _fields(head)
+    if not blank or not head.startswith(b"HTTP/1.") or not head[9:12].isdigit():
+        raise ConnectionError("no answer")
+    if fields.get("transfer-encoding", "").lower() == "chunked":
+        body = _dechunked(body)
+    elif fields.get("content-length"):
+        length = int(fields["content-length"])
+        if len(body) < length:
+            raise ConnectionError("half an answer")
+        body = body[:length]
+    return int(head[9:12]), fields.get("retry-after", ""), body
+
+
+def _fields(head: bytes) -> dict[str, str]:
+    pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n")[1:])
+    fields = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    if not (fields.get("content-length") or "0").isdigit():
+        raise ConnectionError("an answer with a wrong length")
+    return fields
+
+
+def _dechunked(data: bytes) -> bytes:
+    body = b""
+    while True:
+        size, found, data = data.partition(b"\r\n")
+        try:
+            length = int(size.partition(b";")[0], 16)
+        except ValueError:
+            raise ConnectionError("half an answer") from None
+        if not found or length < 0 or len(data) < length:
+            raise ConnectionError("half an answer")
+        if not length:
+            return body
+        body += data[:length]
+        data = data[length + 2 :]
 
 
 # --- proxies ---------------------------------------------------------------------------------------------------------------------
 
 
-def proxy_for(scheme: str, host: str, port: int | None) -> str:
+def proxy_for(scheme: str, host: str, port: int) -> str:
     """The proxy for an address by the variables that curl obeys too; "" for none."""
     names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
     # HTTP_PROXY is a request header in a CGI program, so curl takes it in lower case alone; so do we.
@@ -170,38 +235,34 @@ def proxy_for(scheme: str, host: str, port: int | None) -> str:
     return proxy
 
 
-def _without_proxy(host: str, port: int | None) -> bool:
+def _without_proxy(host: str, port: int) -> bool:
     listed = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
     for entry in listed.replace(",", " ").split():
         name, _, number = (entry, "", "") if entry.count(":") > 1 else entry.lower().partition(":")
         name = name.lstrip("*.")
-        if entry == "*" or (name and (host == name or host.endswith(f".{name}")) and number in ("", str(port or ""))):
+        if entry == "*" or (name and (host == name or host.endswith(f".{name}")) and number in ("", str(port))):
             return True
     return False
 
 
 def _proxy_key(proxy: str) -> dict[str, str]:
-    from urllib.parse import unquote, urlsplit
-
-    parts = urlsplit(proxy)
-    if not parts.username:
+    user = Address(proxy).user
+    if not user:
         return {}
     from base64 import b64encode
+    from urllib.parse import unquote
 
-    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+    return {"Proxy-Authorization": f"Basic {b64encode(unquote(user).encode()).decode()}"}
 
 
 def _place(url: str) -> str:
     """Where a request goes, without what may be secret in an address."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0].rpartition('@')[2]}"
+    to = Address(url)
+    return f"{to.scheme}://{to.place}"
 
 
 def _is_loopback(url: str) -> bool:
-    from urllib.parse import urlsplit
-
-    return (urlsplit(url).hostname or "") in _LOOPBACK
+    return Address(url).host in _LOOPBACK
 
 
 def _seconds(retry_after: str) -> float:
