@@ -1,7 +1,9 @@
 # make check  lint, types and the fast tests: about a minute, for every change
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
-# make prove  every effect on the real agents, at pinned versions, and the core on older ones (npm and PyPI, 4 GB in the cache folder)
+# make prove  the core on the real agents, at pinned and older versions, and every effect on those whose adapters were changed
+#             since all was proven (npm and PyPI, 4 GB in the cache folder)
+# make prove-all  every effect on every agent
 # make charts the report's charts library, anew from npm
 # make fleet  the table of a fleet on ClickHouse's engine, and a replay on a cluster (PyPI, 900 MB); install clickhouse-server for the rest
 # make bench  what one event costs, beside bun, node and other libraries
@@ -15,7 +17,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
-.PHONY: test check demo prove fleet bench lint types tests lock charts clean
+.PHONY: test check demo prove prove-all fleet bench lint types tests lock charts clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -53,6 +55,11 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 prove: $(READY)
+	$(BIN)/onehook prove --install --changed
+	$(BIN)/onehook prove --versions old --only core
+	$(BIN)/pytest -q tests/live
+
+prove-all: $(READY)
 	$(BIN)/onehook prove --install
 	$(BIN)/onehook prove --versions old --only core
 	$(BIN)/pytest -q tests/live

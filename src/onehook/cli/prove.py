@@ -15,6 +15,11 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 @hosts_option("Agents to run: 'all' or names", "all")
 @click.option("--only", metavar="SCENARIOS", default="", help="Run only these scenarios, comma-separated (see --list), or 'core'.")
 @click.option(
+    "--changed",
+    is_flag=True,
+    help="Run only the core scenarios on agents whose adapters have not changed since the committed results were made.",
+)
+@click.option(
     "--install", "fetch", is_flag=True, help="Install the pinned agents from the npm registry into the cache folder first, and use them."
 )
 @click.option("--pinned", is_flag=True, help="Use the pinned agents from the cache folder instead of those on PATH.")
@@ -27,6 +32,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 @json_option
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results as JSON to this file.")
 @click.option("--diff", is_flag=True, help="Show what differs from the committed results.")
+@click.option("--update", is_flag=True, help="Put the results into the committed ones.")
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
@@ -38,8 +44,8 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 )
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents, and exit.")
 def command(
-    hosts: list[str], only: str, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None, diff: bool,
-    keep: Path | None, policy: str | None, shell_command: str | None, list_only: bool,
+    hosts: list[str], only: str, changed: bool, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None, diff: bool,
+    update: bool, keep: Path | None, policy: str | None, shell_command: str | None, list_only: bool,
 ) -> None:  # fmt: skip
     """Run the real agents against a scripted model on loopback, and check the outcome: whether the file was created, what the
     model was told, whether the turn ended. Needs no API key and no network, and reads none of your own configuration.
@@ -52,6 +58,7 @@ def command(
       onehook prove --versions old,pinned,newest --only core
       onehook prove --hosts copilot --versions 1.0.75,1.0.80
       onehook prove --policy .hooks/policy.py --command 'touch forbidden.txt'
+      onehook prove --install --changed      all on the agents whose adapters changed, the core on the others
       onehook prove --diff                   what the agents here do differently from the committed results
 
     Exits with 1 if an effect that onehook declares did not take place.
@@ -59,6 +66,8 @@ def command(
     from onehook.prove.results import compared
     from onehook.prove.scenarios import SCENARIOS, by_id
 
+    if changed and only:
+        raise click.UsageError("--changed chooses the scenarios itself; leave out --only")
     scenarios = by_id(_words(only)) if only else list(SCENARIOS)
     if versions and diff:
         raise click.UsageError("--diff compares one release with the committed results; --versions compares releases with each other")
@@ -77,7 +86,9 @@ def command(
         if not (policy and shell_command):
             raise click.UsageError("--policy and --command must be used together")
         _try(agents, policy, shell_command, keep, as_json)
-    document = _run(agents, scenarios, keep, quiet=as_json)
+    document = _run(_jobs(agents, scenarios, changed), keep, quiet=as_json)
+    if update:
+        _update(document)
     if versions:
         document = compared(document)
     _show(document, as_json, output, _drift(document, agents) if diff else None)
@@ -155,7 +166,24 @@ def _fetch(wanted: list[Any], cache: Path) -> None:
             progress.advance(task)
 
 
-def _run(agents: list[Any], scenarios: list[Any], keep: Path | None, quiet: bool) -> dict[str, Any]:
+def _jobs(agents: list[Any], scenarios: list[Any], changed: bool) -> list[tuple[Any, Any]]:
+    """Every scenario on every agent; with `changed`, the core ones where the adapter is as it was."""
+    from onehook.prove.results import unchanged
+    from onehook.prove.scenarios import CORE
+
+    as_before = unchanged(dict.fromkeys(agent.host for agent in agents)) if changed else []
+    return [(agent, one) for agent in agents for one in scenarios if one.id in CORE or agent.host not in as_before]
+
+
+def _update(document: dict[str, Any]) -> None:
+    import json
+
+    from onehook.prove.results import COMMITTED, merged, read
+
+    COMMITTED.write_text(json.dumps(merged(read(), document), indent=1) + "\n", encoding="utf-8")
+
+
+def _run(jobs: list[tuple[Any, Any]], keep: Path | None, quiet: bool) -> dict[str, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -167,7 +195,7 @@ def _run(agents: list[Any], scenarios: list[Any], keep: Path | None, quiet: bool
     console = Console(stderr=True, quiet=quiet)
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task("starting the agents", total=len(agents) * len(scenarios))
+        task = progress.add_task("starting the agents", total=len(jobs))
 
         def done(verdict: Verdict) -> None:
             name = f"{verdict.host} {verdict.mode}".strip() + f" {verdict.version}"
@@ -177,7 +205,7 @@ def _run(agents: list[Any], scenarios: list[Any], keep: Path | None, quiet: bool
                 text = f"{name} {verdict.scenario}: [{style}]{verdict.verdict}[/{style}] ({verdict.seconds} s)"
                 console.print(text + (f" {verdict.detail}\n  kept in {verdict.kept}" if verdict.kept else ""), highlight=False)
 
-        return document(conduct(agents, scenarios, done, keep))
+        return document(conduct(jobs, done, keep))
 
 
 def _drift(document: dict[str, Any], agents: list[Any]) -> list[str]:

@@ -14,18 +14,17 @@ from onehook.prove.verdicts import Prover, Verdict
 AT_ONCE = 2
 
 
-def conduct(
-    agents: Sequence[Agent], scenarios: Sequence[Scenario], done: Callable[[Verdict], None], folder: Path | None = None
-) -> list[Verdict]:
-    """Every verdict, in the order of agents and scenarios; `done` is called with each as it arrives."""
+def conduct(jobs: Sequence[tuple[Agent, Scenario]], done: Callable[[Verdict], None], folder: Path | None = None) -> list[Verdict]:
+    """A verdict for each scenario on its agent, in this order; `done` is called with each as it arrives."""
     base = folder or Path(tempfile.mkdtemp(prefix="onehook-prove-"))
     base.mkdir(parents=True, exist_ok=True)
     prover = Prover(base, keep=folder is not None)
-    jobs = [(agent, scenario) for scenario in scenarios for agent in agents]
     verdicts: dict[tuple[Agent, str], Verdict] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        running = {pool.submit(prover.prove, agent, scenario): (agent, scenario.id) for agent, scenario in jobs}
+        places = {scenario.id: place for place, (_, scenario) in enumerate(jobs)}
+        by_row = sorted(jobs, key=lambda job: places[job[1].id])  # so that two agents run at a time, not one of them twice
+        running = {pool.submit(prover.prove, agent, scenario): (agent, scenario.id) for agent, scenario in by_row}
         for future in as_completed(running):
             verdicts[running[future]] = future.result()
             done(future.result())
-    return [verdicts[agent, scenario.id] for agent in agents for scenario in scenarios]
+    return [verdicts[agent, scenario.id] for agent, scenario in jobs]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from onehook.hosts import load
+from onehook import hosts
+from onehook.hosts import HOSTS, load, wire_of
 from onehook.prove.verdicts import Verdict
 from onehook.version import VERSION
 
@@ -20,6 +22,7 @@ def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "onehook": VERSION,
         "date": time.strftime("%Y-%m-%d"),
         "agents": {verdict.host: verdict.version for verdict in verdicts},
+        "adapters": {verdict.host: adapter_hash(verdict.host) for verdict in verdicts},
         "results": [_stable(verdict) for verdict in verdicts],
     }
 
@@ -27,6 +30,34 @@ def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def _stable(verdict: Verdict) -> dict[str, Any]:
     """The results without what varies between runs, so that a committed file changes only when a result does."""
     return {name: value for name, value in verdict.to_dict().items() if name not in ("seconds", "kept")}
+
+
+def adapter_hash(host: str) -> str:
+    """Of all that is an agent's own here: its folder, and that of the agent that it is built on."""
+    digest = hashlib.sha256()
+    for name in filter(None, (host, wire_of(host).BUILT_ON)):
+        folder = Path(hosts.__file__).parent / name
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def unchanged(hosts: Iterable[str]) -> list[str]:
+    """Those agents whose adapters are as they were when the committed results were made."""
+    before = read()["adapters"]
+    return [host for host in hosts if before.get(host) == adapter_hash(host)]
+
+
+def merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Results with the cells of a later run. An adapter counts as proven as it is only if all its cells are of that run."""
+    old = {(host, mode, scenario): row for (host, mode, _, scenario), row in cells(before["results"]).items()}
+    new = {(host, mode, scenario): row for (host, mode, _, scenario), row in cells(after["results"]).items()}
+    whole = {host for host in after["agents"] if {key for key in old if key[0] == host} <= set(new)}
+    adapters = {**before["adapters"], **{host: after["adapters"][host] for host in whole}}
+    order = {name: place for place, name in enumerate(HOSTS)}
+    rows = sorted({**old, **new}.items(), key=lambda item: order[item[0][0]])
+    return {**after, "agents": {**before["agents"], **after["agents"]}, "adapters": adapters, "results": [row for _, row in rows]}
 
 
 def read(path: Path = COMMITTED) -> dict[str, Any]:

@@ -449,7 +449,7 @@ SCENARIOS: tuple[Scenario, ...] = (
 )  # fmt: skip
 
 
-# What an older release of an agent has to show: a shortcut for --only.
+# What an older release of an agent has to show, and each agent if its adapter is as it was when all was proven: a shortcut for --only.
 CORE = ("deny", "rewrite", "deny-write", "deny-read", "context-after", "stop-continued", "crash-closed")
 
 
