@@ -16,7 +16,7 @@ import sys
 import pytest
 from hypothesis.strategies import DataObject
 
-EXAMPLES = 12  # of a test are traced
+EXAMPLES = 25  # of a test are traced
 
 
 def untraced(function):
