@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from onehook import Change, Event, Hooks, Mcp, Response, allow, ask, define_hook, deny
-from onehook.core import EVENTS, EXTENDED_EVENTS, HandlerError, Options, UsageError, merge, tool_matches
+from onehook.core import EVENTS, EXTENDED_EVENTS, HandlerError, Options, UsageError, as_response, merge, tool_matches
 from onehook.hosts import wire_of
 from onehook.policy import settled
 from onehook.runner import answer
@@ -499,3 +499,36 @@ def test_run_is_the_function_even_after_the_runner_was_loaded() -> None:
     from onehook import run
 
     assert run is onehook.runner.run
+
+
+# --- results ---------------------------------------------------------------------------------------------------------------------
+
+
+def result_event(text: str) -> Event:
+    event = Event("PostToolUse", "claude")
+    event.tool_response = text
+    return event
+
+
+def test_a_function_in_modified_output_is_called_with_the_text_of_the_result() -> None:
+    hooks = Hooks()
+    hooks.on("PostToolUse")(lambda event: Response(modified_output=lambda text: text.replace("secret", "***")))
+    assert hooks.dispatch(result_event("a secret")) == Response(modified_output="a ***")
+    assert hooks.dispatch(result_event("nothing")) == Response()
+
+
+def test_masks_of_several_handlers_add_up_and_a_deny_does_not_keep_them_from_running() -> None:
+    hooks = Hooks()
+    hooks.on("PostToolUse")(lambda event: Response("deny", "look at it", modified_output=event.result.text.replace("one", "1")))
+    hooks.on("PostToolUse")(lambda event: {"modified_output": lambda text: text.replace("two", "2")})
+    answer = hooks.dispatch(result_event("one two"))
+    assert (answer.decision, answer.reason, answer.modified_output) == ("deny", "look at it", "1 2")
+
+
+def test_a_mask_that_returns_no_string_is_the_handlers_error() -> None:
+    hooks = Hooks()
+    hooks.on("PostToolUse")(lambda event: Response(modified_output=lambda text: None))  # type: ignore[arg-type, return-value]
+    with pytest.raises(HandlerError, match="returned NoneType; it has to return a string"):
+        hooks.dispatch(result_event("text"))
+    with pytest.raises(HandlerError, match="modified_output must be a str, not int"):
+        as_response({"modified_output": 1})

@@ -3,7 +3,7 @@
 from onehook import Hooks, allow, ask, deny, run
 """
 
-from onehook.core import Change, Event, Hooks, Mcp, Response, allow, ask, define_hook, deny
+from onehook.core import Change, Event, Hooks, Mcp, Response, Result, allow, ask, define_hook, deny
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Change", "Event", "Hooks", "Mcp", "Response", "__version__", "allow", "ask", "define_hook", "deny", "run"]
+__all__ = ["Change", "Event", "Hooks", "Mcp", "Response", "Result", "__version__", "allow", "ask", "define_hook", "deny", "run"]
 
 
 def __getattr__(name: str) -> object:
@@ -49,5 +49,14 @@ def _count_tokens(event: Event, known: "dict[str, Any] | None") -> "dict[str, An
         return known
 
 
+def _read_result(event: Event) -> Result:
+    from onehook.hostkit.effects import Results
+    from onehook.hostkit.results import result_of
+    from onehook.hosts import HOSTS, wire_of
+
+    return result_of(event, wire_of(event.host).RESULTS if event.host in HOSTS else Results())
+
+
 Event.open_memory = staticmethod(_open_memory)
 Event.count_tokens = staticmethod(_count_tokens)
+Event.read_result = staticmethod(_read_result)

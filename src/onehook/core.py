@@ -78,6 +78,8 @@ TOOLS = ("Bash", "Read", "Write", "Edit", "Delete", "Grep", "Glob", "List", "Web
 DECISIONS = ("allow", "deny", "ask")
 # Denying one of these means "go on working", so a denial is never the safe answer to an error there.
 STOPS = ("Stop", "SubagentStop")
+# A tool has given something back (event.result).
+RESULTS = ("PostToolUse", "PostToolUseFailure")
 
 
 class OnehookError(Exception):
@@ -194,6 +196,36 @@ class Facts:
         self.mcp = mcp
 
 
+class Result:
+    """What a tool gave back, in the same form for every agent. Empty on events other than PostToolUse and PostToolUseFailure.
+
+    text: the output, or the error, without what the agent puts around it. exit_code: of a command; None where the agent does not report
+    it. failed: the tool failed, as far as the agent reports that. structured: the agent's own value. duration: in seconds, or None.
+    """
+
+    __slots__ = ("duration", "exit_code", "failed", "structured", "text")
+
+    def __init__(
+        self, text: str = "", exit_code: int | None = None, failed: bool = False, structured: Any = None, duration: float | None = None
+    ) -> None:
+        self.text = text
+        self.exit_code = exit_code
+        self.failed = failed
+        self.structured = structured
+        self.duration = duration
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("text", "exit_code", "failed", "structured", "duration")}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Result) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # holds mutable values
+
+    def __repr__(self) -> str:
+        return f"Result(text={self.text!r}, exit_code={self.exit_code!r}, failed={self.failed!r})"
+
+
 class Event:
     """One thing that happened in a coding agent, in the same form for every agent.
 
@@ -208,6 +240,7 @@ class Event:
         "_pause",
         "_policy",
         "_raw",
+        "_result",
         "_spell",
         "_tool",
         "_transcript",
@@ -276,6 +309,7 @@ class Event:
         self._given: Mapping[str, Any] = {}  # options of the command line
         self._policy: Mapping[str, Any] = {}  # options of the policy
         self._raw = b""  # the payload as it arrived, for programs that expect these very bytes
+        self._result: Result | None = None  # read when it is asked for
         self._fold: Callable[[Event], Facts] | None = None
         self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None
         self._transcript = ""  # the session's transcript in the form of the program that is told of this event, if one was made
@@ -319,6 +353,14 @@ class Event:
         copy._read_facts()
         return copy
 
+    def after(self, answer: Response) -> Event:
+        """The event as the handlers after one that gave this answer see it."""
+        event = self if answer.modified_input is None else self.rewritten(answer.modified_input)
+        if isinstance(answer.modified_output, str):
+            event = event.copy()
+            event._result = Result(**{**self.result.to_dict(), "text": answer.modified_output})
+        return event
+
     def copy(self) -> Event:
         copy = Event(self.event, self.host, self.native)
         for slot in Event.__slots__:
@@ -329,6 +371,16 @@ class Event:
     open_memory: Callable[[str, Event], Memory]
     # Likewise: the tokens by the agent's transcript, as {"tokens": ...} with what is needed to go on from there; None if it tells of none.
     count_tokens: Callable[[Event, dict[str, Any] | None], dict[str, Any] | None]
+
+    # Likewise: reads the result out of the host's own shape.
+    read_result: Callable[[Event], Result]
+
+    @property
+    def result(self) -> Result:
+        """What the tool gave back."""
+        if self._result is None:
+            self._result = Event.read_result(self)
+        return self._result
 
     @property
     def session(self) -> Memory:
@@ -345,6 +397,7 @@ class Event:
         plain = {slot: getattr(self, slot) for slot in Event.__slots__ if not slot.startswith("_")}
         plain["mcp"] = None if self.mcp is None else {"server": self.mcp.server, "tool": self.mcp.tool}
         plain["changes"] = [{name: getattr(c, name) for name in ("path", "kind", "old", "new", "to")} for c in self.changes]
+        plain["result"] = self.result.to_dict() if self.event in RESULTS else None
         return plain
 
     def __repr__(self) -> str:
@@ -352,8 +405,8 @@ class Event:
         return f"<Event {self.host} {self.event}{about}>"
 
 
-# The five fields of the unified answer, and two that the open stdin/stdout contract adds.
-RESPONSE_FIELDS = ("decision", "reason", "user_message", "modified_input", "additional_context")
+# The fields of the unified answer, and two that the open stdin/stdout contract adds.
+RESPONSE_FIELDS = ("decision", "reason", "user_message", "modified_input", "modified_output", "additional_context")
 CONTRACT_FIELDS = ("message", "lint_command")
 _ANSWER = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native", "withheld")
 
@@ -361,13 +414,16 @@ _ANSWER = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native", "withheld")
 class Response:
     """A handler's answer. Every field is optional; if none is set, the agent decides.
 
+    `modified_output`, of a PostToolUse or PostToolUseFailure: what the model gets instead of event.result.text; a string, or a function
+    that is called with that text and returns the string.
+
     Handlers do not set the last three. `native` holds, by host, what a program of a manifest answered and the other fields cannot
     express. `withheld` holds what was decided and has no effect: a record for each, with who decided it (`by`) and what ("decision",
     "reason", other fields of an answer, or "error"). `by` holds who answered, one record for each (see Registration.said); it is not part
     of what is answered, so it does not count when answers are compared.
     """
 
-    __slots__ = (*_ANSWER, "by")
+    __slots__ = (*_ANSWER, "by", "halt")
 
     def __init__(
         self,
@@ -380,6 +436,7 @@ class Response:
         lint_command: str | None = None,
         native: dict[str, Any] | None = None,
         withheld: list[dict[str, Any]] | None = None,
+        modified_output: str | Callable[[str], str] | None = None,
         by: list[dict[str, Any]] | None = None,
     ) -> None:
         self.decision = decision
@@ -391,7 +448,9 @@ class Response:
         self.lint_command = lint_command
         self.native = native
         self.withheld = withheld
+        self.modified_output = modified_output
         self.by = by
+        self.halt = False  # of a compiled answer: a denial that has to end the turn, since nothing less keeps a result from the model
 
     def given(self) -> list[str]:
         """The names of the fields that are set."""
@@ -457,7 +516,7 @@ def as_response(value: object) -> Response | None:
     for name in value.given():
         field = getattr(value, name)
         wanted: type = {"modified_input": dict, "native": dict, "withheld": list}.get(name, str)
-        if not isinstance(field, wanted):
+        if not isinstance(field, wanted) and not (name == "modified_output" and callable(field)):
             raise HandlerError(f"{name} must be a {wanted.__name__}, not {type(field).__name__}")
     return value
 
@@ -743,7 +802,7 @@ def _place_of(handler: Any) -> dict[str, Any]:
     return {"file": code.co_filename, "line": code.co_firstlineno} if code else {}
 
 
-_OTHER_ACTS = {"modified_input": "rewrite", "additional_context": "context", "lint_command": "lint"}
+_OTHER_ACTS = {"modified_input": "rewrite", "modified_output": "mask", "additional_context": "context", "lint_command": "lint"}
 
 
 def _summary(what: Response | str) -> dict[str, Any]:
@@ -890,6 +949,7 @@ class Hooks:
         """Run the handlers that want this event, in order, and merge their answers.
 
         The first deny wins, otherwise ask wins over allow. Contexts are joined by a blank line. Later handlers see an earlier rewrite.
+        After a deny no other handler runs, except after a tool: one of them may have to mask its result.
         """
         merged = Response()
         for registration in self.wanting(event):
@@ -900,10 +960,9 @@ class Hooks:
             if not without_effect:
                 answer.by = registration.said(answer)
             merged = merge(merged, answer)
-            if merged.decision == "deny":
+            if merged.decision == "deny" and event.event not in RESULTS:
                 break
-            if answer.modified_input is not None:
-                event = event.rewritten(answer.modified_input)
+            event = event.after(answer)
         return merged
 
 
@@ -920,13 +979,25 @@ def call(registration: Registration, event: Event) -> Response | None:
         result = registration.handler(event)
         if hasattr(result, "__await__"):
             result = _finished(result)
-        return as_response(result)
+        answer = as_response(result)
+        return answer if answer is None or not callable(answer.modified_output) else _masked(answer, event)
     except HandlerError as error:
         text = f"handler {registration.name!r}: {error}"
         raise HandlerError(text, registration.name, by=registration.said(text)) from None
     except BaseException as error:  # SystemExit, MemoryError and RecursionError too: none of them may decide
         text = f"handler {registration.name!r} raised {_describe(error)}"
         raise HandlerError(text, registration.name, error, registration.said(text)) from error
+
+
+def _masked(answer: Response, event: Event) -> Response | None:
+    """An answer whose modified_output is a function, with the text that it makes; None if it changes nothing and there is nothing else."""
+    assert callable(answer.modified_output)
+    text = event.result.text
+    masked = answer.modified_output(text)
+    if not isinstance(masked, str):
+        raise HandlerError(f"the function in modified_output returned {type(masked).__name__}; it has to return a string")
+    answer = answer.copy(modified_output=None if masked == text else masked)
+    return answer if answer.given() else None
 
 
 def observed(registration: Registration, event: Event) -> Response | None:
@@ -985,6 +1056,7 @@ def merge(first: Response, second: Response) -> Response:
         reason=leading.reason if leading.reason is not None or leading.decision is not None else trailing.reason,
         user_message=_joined(first.user_message, second.user_message),
         modified_input=None if denied else _overlaid(first.modified_input, second.modified_input),
+        modified_output=first.modified_output if second.modified_output is None else second.modified_output,
         additional_context=_joined(first.additional_context, second.additional_context),
         message=_joined(first.message, second.message),
         lint_command=first.lint_command if second.lint_command is None else second.lint_command,

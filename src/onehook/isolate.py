@@ -104,7 +104,7 @@ def _answer_written(output: Output, stdout: int, stderr: int) -> int:
         # If stderr is where the host looks for the reason, exit 2 without one may be a failed hook to it. stdout has the deny too.
         return output.exit_code if told or not (output.alone and output.stdout) else 0
     answer = output.answer
-    if answer is None or (answer.decision not in ("deny", "ask") and answer.modified_input is None):
+    if answer is None or (answer.decision not in ("deny", "ask") and (answer.modified_input or answer.modified_output) is None):
         return output.exit_code
     if not output.stderr:
         _written(stderr, f"onehook: the answer cannot be written to stdout (blocked): {answer.reason or answer.decision}")

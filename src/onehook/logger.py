@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from onehook.runner import Request
 
 MAX_FILE = 64 << 20  # bytes; a day with more has several files
-_EFFECTS = ("modified_input", "additional_context", "user_message", "message", "lint_command")
-_WEIGHT = ("allow", "context", "rewrite", "warn", "ask", "deny")  # of what was said without effect, the strongest is named
+_EFFECTS = ("modified_input", "modified_output", "additional_context", "user_message", "message", "lint_command")
+_WEIGHT = ("allow", "context", "rewrite", "mask", "warn", "ask", "deny")  # of what was said without effect, the strongest is named
 
 
 def kept(request: Request, output: Output, options: Options, sources: str, opening: dict[str, Any] | None = None) -> str:

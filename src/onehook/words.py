@@ -92,6 +92,7 @@ def with_chatter(output: Output, drops: list[Drop], noise: str) -> Output:
 
 _WOULD = {
     "modified_input": "change the input",
+    "modified_output": "change the result",
     "additional_context": "add context for the model",
     "user_message": "show a message to the user",
     "message": "show a message to the user",

@@ -1,7 +1,8 @@
 """What real agents sent (tests/hosts/<id>/captures): whose it is, told from the payload alone, and what it is about.
 
 Beside each capture, `.events.json` says what every line of it must be read as: a row names the fields of the event that are not
-empty. `detect.json` of a host has payloads that must be known as that host's whatever is missing or elsewhere.
+empty, and its result without the agent's own value, which is tool_response. `detect.json` of a host has payloads that must be known as
+that host's whatever is missing or elsewhere.
 """
 
 from __future__ import annotations
@@ -72,8 +73,10 @@ def test_a_session_of_the_real_agent_is_read_as_what_it_did(host: str, path: Pat
     assert [event.host for event in read] == [host] * len(wanted)
     for event, row in zip(map(Event.to_dict, read), wanted, strict=True):
         assert {name: event[name] for name in ("event", *FACTS) if event[name]} == {
-            name: value for name, value in row.items() if name != "tool_response"
+            name: value for name, value in row.items() if name not in ("tool_response", "result")
         }
+        if "result" in row:  # of every tool in the captures of results
+            assert event["result"] == {**row["result"], "structured": event["tool_response"]}
         assert "tool_response" not in row or event["tool_response"] == row["tool_response"]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import onehook
 from onehook.cli import EXIT_CODES, VERBS
-from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, TOOLS, Change, Hooks, Mcp, Options, Response
+from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, TOOLS, Change, Hooks, Mcp, Options, Response, Result
 from onehook.hosts import HOSTS, wire_of
 from onehook.state import State
 
@@ -62,7 +62,7 @@ def page(root: Path) -> str:
         *_section("Answers", _described(onehook.allow, onehook.deny, onehook.ask)),
         *_section("Response", _described(Response), _fields(response)),
         *_section("Event", _described(onehook.Event), _fields(event)),
-        *_section("Change and Mcp", _described(Change, Mcp)),
+        *_section("Result, Change and Mcp", _described(Result, Change, Mcp)),
         *_section("State", STATE, _described(State.increment)),
         *_section("Unified events", _events(EVENTS), DENIED),
         *_section("Extended events", "Events of single agents, under those agents' names.", _extended()),

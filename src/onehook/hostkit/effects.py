@@ -64,6 +64,43 @@ class StandIn:
         self.source = source
 
 
+class Results:
+    """Where the results of a host's tools hold what event.result has (onehook.hostkit.results reads it).
+
+    `texts`: native tool ("*" for the others) -> the keys of the output, "a.b|c" for several; without it, the result's shape tells. What
+    the agent puts around the output of the `framed` tools: `heads`, with "*" for anything in between or "#" for a number, and whole lines
+    at its end, `tails`, with "#" for a number; `empty` is its word for no output. The exit code of a command: the key `code`, of the
+    result or the payload; or the number after `marker` in a head or tail; or else `code_if_none`, if none of the keys `unless` is set.
+    `unkept`: keys that repeat the output, and are left out of a result that is replaced.
+    """
+
+    __slots__ = ("code", "code_if_none", "empty", "framed", "heads", "marker", "tails", "texts", "unkept", "unless")
+
+    def __init__(
+        self,
+        texts: Mapping[str, str] | None = None,
+        heads: tuple[str, ...] = (),
+        tails: tuple[str, ...] = (),
+        empty: str = "",
+        framed: tuple[str, ...] = ("Bash",),
+        code: str = "",
+        marker: str = "",
+        code_if_none: int | None = None,
+        unless: tuple[str, ...] = (),
+        unkept: tuple[str, ...] = ("structuredContent",),
+    ) -> None:
+        self.texts = texts or {}
+        self.heads = heads
+        self.tails = tails
+        self.empty = empty
+        self.framed = framed
+        self.code = code
+        self.marker = marker
+        self.code_if_none = code_if_none
+        self.unless = unless
+        self.unkept = unkept
+
+
 CERTAIN = 10
 ABSENT = object()  # in a Mark: the payload does not have the key
 
@@ -140,10 +177,11 @@ class Cap:
 HONOURED = Cap("honoured")
 NO_CHANNEL = Cap("dropped", "the agent has no channel for it on this event")
 # approve: an allow skips the permission prompt; allow: it is understood, if only as going on; reason: of a deny or an ask; ask_reason and
-# allow_reason: where these differ; note: a reason without a decision.
+# allow_reason: where these differ; note: a reason without a decision; withhold: how a result is kept from the model that cannot be replaced
+# ("moved": it becomes a "deny", whose reason the model gets instead, or a "halt" of the turn).
 EFFECTS = (
     "approve", "allow", "deny", "ask", "reason", "ask_reason", "allow_reason", "note", "user_message", "modified_input",
-    "additional_context", "message", "lint_command",
+    "modified_output", "withhold", "additional_context", "message", "lint_command",
 )  # fmt: skip
 
 
@@ -205,16 +243,29 @@ def compile_response(wire: Tables, event: Event, response: Response, options: Op
             _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
     _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is not a loss
-    for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
+    for field in ("user_message", "modified_input", "modified_output", "additional_context", "message", "lint_command"):
         if getattr(answer, field) is not None:
             _settle(event, answer, field, caps[field].given(answer.decision), drops)
     _settle_rewrite(event, answer, caps, drops)
+    strict = options.on_unsupported == "deny" or options.fail == "closed"
+    if strict and response.modified_output is not None and answer.modified_output is None:
+        _withhold(event, answer, caps)
     if caps.silent and drops:
         drops = [Drop(event.host, event.native_event, tuple(drop.field for drop in drops), "this event takes no answer")]
     if drops and options.on_unsupported == "deny" and answer.decision != "deny" and wire.EVENTS[event.native_event].gates:
         lost = ", ".join(drop.field for drop in drops)
         answer = Response("deny", f"{event.host} cannot honour {lost} on {event.native_event} (on_unsupported=deny)")
     return answer, drops
+
+
+def _withhold(event: Event, answer: Response, caps: Caps) -> None:
+    """A result that was to be replaced and cannot be is kept from the model by the strongest means that the host has, if there is one."""
+    cap = caps["withhold"]
+    if cap.kind != "moved":
+        return
+    text = f"the result is withheld: {event.host} cannot replace it on {event.native_event} ({caps['modified_output'].why})"
+    answer.reason = text if answer.decision != "deny" or answer.reason is None else f"{answer.reason}\n\n{text}"
+    answer.decision, answer.halt = "deny", cap.becomes == "halt"
 
 
 def _settle(event: Event, answer: Response, field: str, cap: Cap, drops: list[Drop]) -> None:

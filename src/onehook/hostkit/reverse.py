@@ -38,7 +38,6 @@ TOOL_KEYS = {
 }
 TIME = "2026-01-01T00:00:00.000Z"  # in a payload for an event of another host, which did not say when it was
 # Where a result has a text for the user and one for the model: what a command printed is in the first, the other has notes around it.
-_SHOWN = ("returnDisplay", "llmContent", "textResultForLlm", "text_result_for_llm")
 _MAX_FILE = 4 * 1024 * 1024
 # The fields of an answer in the form that Claude Code began.
 ANSWER = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
@@ -340,25 +339,8 @@ def stood_for(event: Event, row: StandIn) -> Event:
     moment.agent_type = kind if isinstance(kind, str) else ""
     moment.source = row.source
     if row.event in STOPS:
-        moment.last_assistant_message = output_text(event.tool_response)
+        moment.last_assistant_message = event.result.text
     return moment
-
-
-def output_text(response: object) -> str:
-    """What a command printed, whatever shape the host gives it."""
-    if isinstance(response, list):  # the content of an MCP result
-        return "\n".join(part["text"] for part in response if isinstance(part, dict) and isinstance(part.get("text"), str))
-    if isinstance(response, dict):
-        texts = [response[key] for key in ("stdout", "output", "stderr") if isinstance(response.get(key), str)]
-        shown = [response[key] for key in _SHOWN if isinstance(response.get(key), str) and response[key]]
-        return "".join(texts or shown[:1])
-    return response if isinstance(response, str) else ""
-
-
-def result_text(response: object) -> str:
-    """A tool's result as the one text that some hosts make of it."""
-    text = output_text(response)
-    return text if text or response is None or isinstance(response, str) else json_text(response)
 
 
 def json_text(value: object) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onehook.hostkit import config as config_kit
     from onehook.hostkit import live as live_kit
     from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Wish
-    from onehook.hostkit.effects import Caps, Mark, Row, StandIn
+    from onehook.hostkit.effects import Caps, Mark, Results, Row, StandIn
     from onehook.hostkit.imports import Borrowed, Plugins
     from onehook.hostkit.live import Launch, Sandbox, Step
     from onehook.hostkit.permissions import Listed
@@ -41,6 +41,8 @@ class Wire(Protocol):
     def TOOLS(self) -> Mapping[str, Tool]: ...  # native tool name -> the unified tools it is, and how its input is spelled
     @property
     def STAND_INS(self) -> Mapping[str, StandIn]: ...  # native event name -> the event of other agents that it stands in for
+    @property
+    def RESULTS(self) -> Results: ...  # how a tool's result is read; Results() if its shape says it all
     @property
     def MARKS(self) -> tuple[Mark, ...]: ...  # what identifies a payload as this host's
     @property

@@ -43,7 +43,7 @@ def attributes(entry: Entry) -> dict[str, Any]:
         "gen_ai.security.policy.name": decided.get("pack"),
         "gen_ai.security.policy.rule.id": decided.get("name"),
         "gen_ai.security.risk.severity": decided.get("severity"),
-        "gen_ai.security.content.modified": True if "modified_input" in entry["effects"] else None,
+        "gen_ai.security.content.modified": True if {"modified_input", "modified_output"} & {*entry["effects"]} else None,
         "error.type": "_OTHER" if entry["error"] else None,
         "error.message": entry["error"],
         "enduser.id": entry["approver"],

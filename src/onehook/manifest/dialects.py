@@ -210,7 +210,7 @@ def _without_decision(program: Program, event: Event, heard: Response) -> Respon
         sys.stderr.write(f"[onehook] warning: {where} {text}\n")
         heard.additional_context = "\n\n".join(part for part in (heard.reason, heard.additional_context) if part) or None
         heard.reason = None
-    heard.decision, heard.modified_input, heard.native = None, None, None
+    heard.decision = heard.modified_input = heard.modified_output = heard.native = None
     return heard
 
 

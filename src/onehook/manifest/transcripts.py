@@ -112,15 +112,9 @@ def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
                 open_calls.remove(known)
                 failed = event.event == "PostToolUseFailure"
                 last = Entry(
-                    "result", event.error if failed else _result(told), known.tool, known.input, known.id, told.tool_response, failed
+                    "result", event.error if failed else told.result.text, known.tool, known.input, known.id, told.tool_response, failed
                 )
                 yield last
-
-
-def _result(event: Event) -> str:
-    from onehook.hostkit.reverse import result_text
-
-    return result_text(event.tool_response)
 
 
 def _written(dialect: str, session: str, lines: Iterable[dict[str, object]]) -> str:

@@ -17,7 +17,7 @@ from onehook.record.sources import Source
 from onehook.record.worker import COMMAND, EXITED
 
 Verdict = dict[str, Any]
-COMPARED = ("effect", "modified_input", "additional_context")
+COMPARED = ("effect", "modified_input", "modified_output", "additional_context")
 
 
 @dataclass

@@ -131,6 +131,7 @@ def judge(hooks: Hooks, recorded: Recorded, hosts: Sequence[str] = ()) -> dict[s
         "effect": words,
         "reason": output.error or answer.get("reason", ""),
         "modified_input": answer.get("modified_input"),
+        "modified_output": answer.get("modified_output"),
         "additional_context": answer.get("additional_context", ""),
         "dropped": [str(drop) for drop in output.dropped],
         "ms": round((time.perf_counter() - begun) * 1000, 3),

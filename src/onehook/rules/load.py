@@ -16,7 +16,7 @@ import sys
 
 from onehook.cache import FOLDER as CACHE
 from onehook.cache import exists
-from onehook.core import HandlerError, Hooks, Options, Registration, UsageError, merge
+from onehook.core import RESULTS, HandlerError, Hooks, Options, Registration, UsageError, merge
 from onehook.hostkit.tools import absolute
 from onehook.places import config_folder, managed_folder
 from onehook.rules import BLOCK, MAGIC, SELF
@@ -152,11 +152,9 @@ class Rules(Hooks):
         """Rules first; programs are started only for what the rules let pass."""
         self.table.pause = event._pause
         response = super().dispatch(event)
-        if self.programs is None or response.decision == "deny":
+        if self.programs is None or (response.decision == "deny" and event.event not in RESULTS):
             return response
-        if response.modified_input is not None:
-            event = event.rewritten(response.modified_input)
-        return merge(response, self.programs.dispatch(event))
+        return merge(response, self.programs.dispatch(event.after(response)))
 
     def judged(self, event: Event) -> Response | None:
         from onehook.rules.judge import Line, findings

@@ -43,7 +43,7 @@ def _main_effect(event: Event, answer: Response, gates: bool) -> str:
 
 
 def _side_effects(answer: Response) -> list[str]:
-    side = []
+    side = ["result replaced"] if answer.modified_output is not None else []
     if answer.additional_context is not None:
         side.append("context added")
     if (answer.user_message is not None and answer.decision != "deny") or answer.message is not None:

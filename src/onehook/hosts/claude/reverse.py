@@ -100,7 +100,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
 def _tool_response(event: Event, tool: str, given: dict[str, Any]) -> Any:
     response = event.tool_response
     if tool == "Bash":
-        return {"stdout": reverse.output_text(response), "stderr": "", "interrupted": False, "isImage": False}
+        return {"stdout": event.result.text, "stderr": "", "interrupted": False, "isImage": False}
     path = given.get("file_path")
     if tool == "Write":
         return {"type": "create", "filePath": path, "content": given["content"], "structuredPatch": [], "originalFile": None}

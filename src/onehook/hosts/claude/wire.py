@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dialog_answer, dropped, given
+from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, dialog_answer, dropped, given
 from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
@@ -111,6 +111,17 @@ TOOLS = {
     "Artifact": Tool("Read", unless="action"),
     "Projects": Tool("Read", unless="method", file_path="local_path"),
 }
+# The keys of each tool's result that hold its output. The model is told of a Write and an Edit in words of Claude Code's own.
+RESULTS = Results(
+    {
+        "Bash": "stdout|stderr", "PowerShell": "stdout|stderr", "Read": "file.content", "Write": "content", "Edit": "newString",
+        "MultiEdit": "newString", "Grep": "content|filenames", "Glob": "filenames", "WebFetch": "result", "Agent": "content",
+        "Task": "content",
+    },
+    heads=("Exit code #\n",), marker="Exit code ", code_if_none=0,
+    unless=("returnCodeInterpretation", "backgroundTaskId", "interrupted"),
+    unkept=("persistedOutputPath", "persistedOutputSize", "structuredContent"),
+)  # fmt: skip
 _STREAM = Tool("WebFetch", url="ws")  # a Monitor of a WebSocket
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 _ANY = {"hook_event_name": EVENTS, "session_id": str, "permission_mode": (*_MODES, ABSENT)}

@@ -52,7 +52,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     call: dict[str, Any] = {"id": "call_onehook", "name": native, "input": given}
     if name == "PreToolUse":
         return {"tool_call": call, "preToolUse": said}
-    output = reverse.result_text(event.tool_response)
+    output = event.result.text
     times = {"durationMs": 0, "startedAt": reverse.TIME, "endedAt": reverse.TIME}
     result = {"result": output, "success": True, "executionTimeMs": 0}
     return {"tool_result": {**call, "output": output, **times}, "postToolUse": {**said, **result}}

@@ -67,7 +67,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     if name == "PostToolUse":
         response = event.tool_response
         as_text = native in ("Bash", "apply_patch") or response is None
-        body["tool_response"] = reverse.output_text(response) if as_text else response
+        body["tool_response"] = event.result.text if as_text else response
     if name != "PermissionRequest":
         body["tool_use_id"] = reverse.sent_text(event, "tool_use_id", "call_onehook")
     return body

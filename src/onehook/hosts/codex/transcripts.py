@@ -73,8 +73,8 @@ class Transcript:
         elif kind in ("function_call_output", "custom_tool_call_output") and call in self.calls:
             name, given = self.calls.pop(call)
             output = body.get("output")
-            response = output if isinstance(output, str) else joined_texts(output)
-            yield self._moment(time, "PostToolUse", tool_name=name, tool_input=given, tool_use_id=call, tool_response=response)
+            told = _unwrapped(name, output if isinstance(output, str) else joined_texts(output))
+            yield self._moment(time, "PostToolUse", tool_name=name, tool_input=given, tool_use_id=call, **told)
 
     # ---- what Codex says that happened ----
 
@@ -101,17 +101,27 @@ class Transcript:
         if name in self.done:
             return
         if kind == "CommandExecution":
-            yield from self._ran(time, name, "Bash", {"command": _script(item.get("command"))}, text(item.get("aggregated_output")))
+            given = {"command": _script(item.get("command"))}
+            yield from self._ran(time, name, "Bash", given, text(item.get("aggregated_output")), exit_code=item.get("exit_code"))
         elif kind == "FileChange":
             yield from self._ran(time, name, "apply_patch", {"command": _patch(table(item.get("changes")))}, text(item.get("stdout")))
         elif kind == "McpToolCall":
             tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
             yield from self._ran(time, name, tool, table(item.get("arguments")), item.get("result"))
 
-    def _ran(self, time: str, call: str, tool: str, given: dict[str, Any], response: Any) -> Iterator[Moment]:
+    def _ran(self, time: str, call: str, tool: str, given: dict[str, Any], response: Any, **told: Any) -> Iterator[Moment]:
         facts = {"tool_name": tool, "tool_input": given, "tool_use_id": call}
         yield self._moment(time, "PreToolUse", **facts)
-        yield self._moment(time, "PostToolUse", **facts, tool_response=response)
+        yield self._moment(time, "PostToolUse", **facts, tool_response=response, **told)
+
+
+def _unwrapped(tool: str, output: str) -> dict[str, Any]:
+    """An output as a hook gets it: without the lines that Codex puts before it for the model. One of them has the exit code."""
+    head, mark, rest = output.partition("Output:\n")
+    if not mark or tool == "apply_patch" or not head.startswith(("Chunk ID: ", "Wall time: ")):
+        return {"tool_response": output}
+    code = head.partition("Process exited with code ")[2].partition("\n")[0]
+    return {"tool_response": rest, **({"exit_code": int(code)} if code.isdigit() else {})}
 
 
 def _tool(body: dict[str, Any]) -> tuple[str, Any]:

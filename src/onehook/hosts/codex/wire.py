@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, dropped
 from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
@@ -76,7 +76,8 @@ TOOLS = {
     "collaborationspawn_agent": Tool("Agent", prompt="message"),  # the same in code mode (0.166.0)
     "view_image": Tool("Read", file_path="path"),
 }
-
+# What a command printed comes as it is, and its exit code only in transcripts; around what a patch did there is more.
+RESULTS = Results(heads=("Exit code: *\nOutput:\n",), framed=("Edit",), marker="Exit code: ", code="exit_code")
 
 _ANY = {"hook_event_name": EVENTS, "session_id": str}
 MARKS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Row, StandIn, dropped, given
+from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ TOOLS = {
     "WebSearch": Tool("WebSearch"),
     "Task": Tool("Agent"),
 }
-
+RESULTS = Results()
 
 MARKS = (Mark(5, {"tool_name": str, "tool_input": dict}, alone=True),)
 SENDS: tuple[str, ...] = ()

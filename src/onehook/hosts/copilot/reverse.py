@@ -118,7 +118,7 @@ def _tool(event: Event, unified: str, pascal: bool) -> dict[str, Any]:
     body: dict[str, Any] = {"tool_name": native, "tool_input": given}
     if unified == "PostToolUse":
         kind, text = ("result_type", "text_result_for_llm") if pascal else ("resultType", "textResultForLlm")
-        body["tool_result"] = {kind: "success", text: reverse.result_text(event.tool_response)}
+        body["tool_result"] = {kind: "success", text: event.result.text}
     return body
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped, given
+from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
 from onehook.hostkit.tools import Tool, decoded, in_its_shell, take_common, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -117,6 +117,10 @@ _ALIASES = {
     "Agent": Tool("Agent"),
 }
 TOOLS = {**NATIVE_TOOLS, **_ALIASES}
+RESULTS = Results(
+    {"*": "textResultForLlm|text_result_for_llm"},
+    tails=("<shellId: # completed with exit code #>", "<exited with exit code #>"), marker="exit code ",
+)  # fmt: skip
 # One tool with a command for each of these; what is not named here changes a file.
 _EDITOR = {"view": TOOLS["view"], "create": TOOLS["create"]}
 _PATCH_TOOLS = ("apply_patch", "Edit")

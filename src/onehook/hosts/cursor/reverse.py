@@ -138,7 +138,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
 def _tool_output(event: Event, native: str, given: dict[str, Any]) -> Any:
     path = given.get("file_path")
     if native == "Shell":
-        return {"output": reverse.output_text(event.tool_response), "exitCode": 0}
+        return {"output": event.result.text, "exitCode": 0}
     if native in ("Write", "Delete"):
         return {"file_path": path, "success" if native == "Write" else "deleted": True}
     return {} if event.tool_response is None else event.tool_response
@@ -156,7 +156,7 @@ def _implied(event: Event, name: str, tool: str) -> dict[str, Any]:
         raise UsageError(f"Cursor's {name} is about {tool}, not about {event.native_tool or event.tool}")
     if tool == "Bash":
         body: dict[str, Any] = {"command": event.command, "cwd": event.cwd}
-        return {**body, "output": reverse.output_text(event.tool_response)} if name == "afterShellExecution" else body
+        return {**body, "output": event.result.text} if name == "afterShellExecution" else body
     if tool == "MCP" and event.mcp is not None:
         called = {"tool_name": event.mcp.tool, "tool_input": reverse.json_text(event.tool_input), "mcp_server_name": event.mcp.server}
         if name == "afterMCPExecution":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, absolute, begun, decoded, listed_edits, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -126,6 +126,7 @@ TOOLS = {
     "WebSearch": Tool("WebSearch"),
     "Task": Tool("Agent"),
 }
+RESULTS = Results({"Shell": "output"}, code="exitCode")
 # The keys that a rewrite can change; what is not named here is applied whole (MCP, and tools that run on Cursor's side).
 REWRITES = {
     "Shell": frozenset({"command", "cwd", "timeout"}),

@@ -41,7 +41,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     if name in reverse.TOOL_EVENTS:
         body["tool_name"], body["tool_input"] = _tool(event)
         if name == "PostToolUse":
-            body["tool_response"] = reverse.result_text(event.tool_response)
+            body["tool_response"] = event.result.text
     body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "SubagentStop":
         body["task_result"] = event.last_assistant_message

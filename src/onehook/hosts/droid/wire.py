@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped, given
+from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -77,6 +77,7 @@ TOOLS = {
     "WebSearch": Tool("WebSearch"),
     "Task": Tool("Agent|Task"),
 }
+RESULTS = Results(tails=("[Process exited with code #]", ""), marker="exited with code ")
 MODES = ("off", "spec", "auto-low", "auto-medium", "auto-high")
 _ANY = {"hook_event_name": EVENTS, "session_id": str}
 MARKS = (Mark(9, _ANY, folder="/.factory/"), Mark(9, {**_ANY, "permission_mode": MODES}))

@@ -63,10 +63,10 @@ def variables(event: Event, project: str) -> dict[str, str]:
 def _tool(event: Event, name: str) -> dict[str, Any]:
     native, given = _call(event)
     body: dict[str, Any] = {"tool_name": native, "tool_input": given}
-    if event.mcp is not None:
-        body["mcp_context"] = {"server_name": event.mcp.server, "tool_name": event.mcp.tool}
     if name == "AfterTool":
         body["tool_response"] = _tool_response(event)
+    if event.mcp is not None:
+        body["mcp_context"] = {"server_name": event.mcp.server, "tool_name": event.mcp.tool}
     return body
 
 
@@ -95,7 +95,7 @@ def _tool_response(event: Event) -> dict[str, Any]:
     response = event.tool_response
     if isinstance(response, dict) and "llmContent" in response:
         return response
-    text = reverse.result_text(response)
+    text = event.result.text
     body: dict[str, Any] = {"llmContent": text, "returnDisplay": text}
     return {**body, "error": {"message": event.error}} if event.error else body
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, StandIn, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped
 from onehook.hostkit.tools import Tool, absolute, begun, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -85,6 +85,11 @@ TOOLS = {
     "google_web_search": Tool("WebSearch"),
     "invoke_agent": Tool("Agent", subagent_type="agent_name"),
 }
+RESULTS = Results(
+    {"*": "llmContent"}, heads=("<untrusted_context>\nOutput: ", "<untrusted_context>\n"), empty="(empty)", framed=("Bash", "MCP"),
+    tails=("</untrusted_context>", "Process Group PGID: #", "Background PIDs: #", "Signal: #", "Exit Code: #"),
+    marker="Exit Code: ", code_if_none=0,
+)  # fmt: skip
 # Tools whose input names no single file or URL: what a rewrite can change. Another key would be taken and have no effect.
 REWRITES = {
     "read_many_files": frozenset({"include", "exclude", "recursive", "useDefaultExcludes", "file_filtering_options"}),

@@ -10,6 +10,7 @@ from onehook.hosts.opencode.wire import (
     EVENTS,
     OTHERS,
     READS_CONFIG_OF,
+    RESULTS,
     SKILLS,
     STAND_INS,
     UNREADABLE,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from onehook.core import Event
 
 __all__ = [
-    "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "SENDS", "SKILLS", "STAND_INS", "TOOLS",
-    "UNREADABLE", "VARIABLES", "caps", "parse", "render",
+    "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "RESULTS", "SENDS", "SKILLS", "STAND_INS",
+    "TOOLS", "UNREADABLE", "VARIABLES", "caps", "parse", "render",
 ]  # fmt: skip
 
 ID = "kilo"

@@ -77,6 +77,7 @@ function appendResult(output, text) {
   else output.output = output.output ? `${output.output}\n\n${text}` : text
 }
 
+const took = (call) => (call ? { duration_ms: Date.now() - call.begun } : {})
 const withContext = (answer) => [answer.reason, answer.context].filter(Boolean).join("\n\n")
 const within = (seconds, promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, seconds * 1000).unref?.())])
 
@@ -176,8 +177,9 @@ class Bridge {
     const state = await this.ready(input.sessionID)
     const call = { tool_name: input.tool, tool_input: output.args, call_id: input.callID, mcp: await this.mcp(input.tool) }
     this.calls.set(input.callID, call)
+    call.begun = Date.now()
     if (!this.wants("tool.execute.before", input.tool)) return
-    const answer = await this.ask("tool.execute.before", state, call)
+    const answer = await this.ask("tool.execute.before", state, { ...call, begun: undefined })
     if (answer.decision === "deny") {
       this.failed.add(input.callID) // its failure is ours and nobody needs to hear of it
       throw new Denied(withContext(answer))
@@ -185,6 +187,7 @@ class Bridge {
     if (answer.args) Object.assign(output.args, answer.args) // in place: OpenCode runs the tool with this very object
     call.context = answer.context
     call.allowed = answer.decision === "allow"
+    call.begun = Date.now()
   }
 
   async afterTool(input, output) {
@@ -193,8 +196,9 @@ class Bridge {
     if (call?.context) appendResult(output, call.context)
     if (!this.wants("tool.execute.after", input.tool)) return
     const state = await this.ready(input.sessionID)
-    const result = { tool_name: input.tool, tool_input: input.args ?? {}, call_id: input.callID, mcp: call?.mcp }
-    const answer = await this.ask("tool.execute.after", state, { ...result, tool_response: output.content ?? output.output })
+    const result = { tool_name: input.tool, tool_input: input.args ?? {}, call_id: input.callID, mcp: call?.mcp, ...took(call) }
+    const told = { tool_response: output.content ?? output.output, exit_code: output.metadata?.exit }
+    const answer = await this.ask("tool.execute.after", state, { ...result, ...told })
     const text = withContext(answer)
     if (text) appendResult(output, text)
   }
@@ -288,7 +292,7 @@ class Bridge {
     if (call?.allowed) return this.reply(asked, "once")
     if (!this.wants("permission.asked", call?.tool_name)) return
     const summary = { tool_name: asked.permission, tool_input: { ...asked.metadata, patterns: asked.patterns } }
-    const answer = await this.ask("permission.asked", await this.ready(asked.sessionID), { ...summary, ...call, context: undefined })
+    const answer = await this.ask("permission.asked", await this.ready(asked.sessionID), { ...summary, ...call, context: undefined, begun: undefined })
     if (answer.decision === "deny") await this.reply(asked, "reject")
     else if (answer.decision === "allow") await this.reply(asked, "once")
   }
@@ -306,7 +310,7 @@ class Bridge {
     this.calls.delete(part.callID)
     if (!this.wants("message.part.updated", part.tool)) return
     const state = this.session(part.sessionID)
-    const about = { tool_name: part.tool, tool_input: part.state.input ?? {}, call_id: part.callID, mcp: call?.mcp, error: part.state.error }
+    const about = { tool_name: part.tool, tool_input: part.state.input ?? {}, call_id: part.callID, mcp: call?.mcp, error: part.state.error, ...took(call) }
     const asking = this.ask("message.part.updated", state, about).then((answer) => answer.context && state.notes.push(answer.context))
     state.pending.push(asking.catch(() => {}))
   }

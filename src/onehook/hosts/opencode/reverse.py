@@ -60,7 +60,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     if event.mcp is not None:
         body["mcp"] = {"server": event.mcp.server, "tool": event.mcp.tool}
     if name == "tool.execute.after":
-        text = reverse.result_text(event.tool_response)
+        text = event.result.text
         body["tool_response"] = text if event.mcp is None else [{"type": "text", "text": text}]
     return body
 

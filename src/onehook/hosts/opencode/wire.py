@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, dropped, given
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -86,6 +86,7 @@ TOOLS = {
     "task": Tool("Agent|Task"),
     "lsp": Tool("Read", unless="operation", file_path="filePath"),
 }
+RESULTS = Results(code="exit_code")  # which the plugin reads out of the metadata of a command
 # OpenCode's other tools; what is in neither list and has a "_" is an MCP server's.
 OTHERS = ("todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "execute", "invalid", "batch")
 

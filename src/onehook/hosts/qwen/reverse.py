@@ -90,7 +90,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
         body = _ids(event)
     body.update(tool_name=native, tool_input=spelled)
     if name == "PostToolUse":
-        body["tool_response"] = _tool_response(event.tool_response)
+        body["tool_response"] = _tool_response(event)
     if name != "PermissionRequest":
         body.update(_ids(event))
     return body
@@ -100,10 +100,11 @@ def _ids(event: Event) -> dict[str, Any]:
     return {name: reverse.sent_text(event, name, default) for name, default in _IDS.items()}
 
 
-def _tool_response(response: Any) -> Any:
+def _tool_response(event: Event) -> Any:
+    response = event.tool_response
     if isinstance(response, dict) and "llmContent" in response:
         return response
-    text = reverse.result_text(response)
+    text = event.result.text
     return {"llmContent": text, "returnDisplay": text}
 
 

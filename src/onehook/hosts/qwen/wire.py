@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Row, dialog_answer, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, dialog_answer, dropped
 from onehook.hostkit.tools import Tool, absolute, begun, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -100,6 +100,10 @@ TOOLS = {
     "artifact": Tool("Read"),  # publishes a file
     "lsp": Tool("Read", unless="operation", file_path="filePath"),
 }
+RESULTS = Results(
+    {"*": "llmContent"}, heads=("Command: *\nOutput: ",), empty="(empty)", marker="Exit Code: ",
+    tails=("Process Group PGID: #", "Background PIDs: #", "Signal: #", "Exit Code: #", "Error: #"),
+)  # fmt: skip
 SOURCES = {"branch": "fork"}  # why a session starts
 MODES = ("default", "plan", "auto_edit", "auto", "yolo")
 

@@ -30,7 +30,7 @@ def _info(event: Event, name: str) -> dict[str, Any]:
     if about == "MCP":
         server, tool = (event.mcp.server, event.mcp.tool) if event.mcp else ("", event.native_tool)
         called = {"mcp_server_name": server, "mcp_tool_name": tool, "mcp_tool_arguments": event.tool_input}
-        return {**called, "mcp_result": reverse.result_text(event.tool_response)} if EVENTS[name].event == "PostToolUse" else called
+        return {**called, "mcp_result": event.result.text} if EVENTS[name].event == "PostToolUse" else called
     if about:
         path = {"file_path": event.paths[0] if event.paths else ""}
         edits = [{"old_string": change.old or "", "new_string": change.new or ""} for change in event.changes]

@@ -1,0 +1,113 @@
+"""event.result: the parts that no capture shows. What the real agents send is in the captures of results (tests/hosts/<id>/captures)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from onehook import Event, Result
+from onehook.hostkit.results import replaced
+from onehook.hostkit.transcripts import Counts, moments
+from onehook.hosts import HOSTS, having, load, wire_of
+from tests.host_folders import captures, folder, lines_of
+
+GEMINI = "<untrusted_context>\nOutput: a\nExit Code: 3 secret\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>"
+QWEN = "Command: x\nDirectory: (root)\nOutput: Output: a\nSignal: secret\nError: (none)\nExit Code: 0\nSignal: (none)"
+COPILOT = "a\n<shellId: secret completed with exit code 1>\n<shellId: 4 completed with exit code 0>"
+DROID = "[Process exited with code 7] secret\n\n[Process exited with code 0]"
+
+
+def result_event(host: str, tool: str, name: str = "PostToolUse", **fields: Any) -> Event:
+    payload = {"hook_event_name": name, "session_id": "s", "cwd": "/p", "tool_name": tool, "tool_input": {"command": "x"}, **fields}
+    return wire_of(host).parse(payload, name)
+
+
+def test_an_event_without_a_result_has_an_empty_one() -> None:
+    event = result_event("claude", "Bash", "PreToolUse")
+    assert event.result == Result()
+    assert event.to_dict()["result"] is None
+
+
+def test_the_result_is_read_once_and_only_when_it_is_asked_for() -> None:
+    event = result_event("claude", "Bash", tool_response={"stdout": "out", "stderr": "err"})
+    assert event._result is None
+    assert event.result.text == "out\nerr"
+    assert event.result is event.result
+
+
+@pytest.mark.parametrize(
+    ("host", "tool", "response", "text", "exit_code"),
+    [
+        # What a command prints cannot pass for what the agent puts around it.
+        ("gemini", "run_shell_command", {"llmContent": GEMINI}, "a\nExit Code: 3 secret", 2),
+        ("qwen", "run_shell_command", {"llmContent": QWEN}, "Output: a\nSignal: secret", 0),
+        ("copilot", "Bash", {"text_result_for_llm": COPILOT}, "a\n<shellId: secret completed with exit code 1>", 0),
+        ("droid", "Execute", DROID, "[Process exited with code 7] secret", 0),
+        ("codex", "Bash", "Chunk ID: secret\nOutput:\na", "Chunk ID: secret\nOutput:\na", None),
+        # Without the words of the agent nothing is known.
+        ("gemini", "run_shell_command", {"llmContent": "changed format"}, "changed format", None),
+        ("claude", "Bash", {"stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}, "", None),
+        ("claude", "Bash", {"stdout": "a", "stderr": "", "backgroundTaskId": "b1"}, "a", None),
+        ("claude", "Glob", {"filenames": ["a", "b"], "numFiles": 2}, "a\nb", None),
+        ("claude", "SomethingNew", {"answer": [1]}, '{"answer":[1]}', None),
+        ("claude", "mcp__s__t", [{"type": "image", "data": "x"}, {"type": "text", "text": "a"}], "a", None),
+    ],
+)  # fmt: skip
+def test_the_text_is_the_output_alone(host: str, tool: str, response: Any, text: str, exit_code: int | None) -> None:
+    shared = {"timestamp": "t"} if host in ("gemini", "qwen", "copilot") else {}
+    name = "AfterTool" if host == "gemini" else "PostToolUse"
+    field = "tool_result" if host == "copilot" else "tool_response"
+    event = result_event(host, tool, name, **{field: response}, **shared)
+    assert (event.result.text, event.result.exit_code) == (text, exit_code)
+    assert event.result.structured == response
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_captured_result_with_another_text_has_the_same_shape_and_nothing_of_the_old_one(host: str) -> None:
+    form = wire_of(host).RESULTS
+    for path in captures(host):
+        for line in lines_of(path):
+            event = wire_of(host).parse(line["stdin"], line["event"] if "event" in line else line["argv"][0])
+            if event.event != "PostToolUse" or event.tool not in ("Bash", "Read", "MCP") or (host == "cursor" and event.tool == "Read"):
+                continue
+            after = event.copy()
+            after._result = None
+            after.tool_response = replaced(event, form, "the new text")
+            assert type(after.tool_response) is type(event.tool_response)
+            assert after.result.text == "the new text"
+            assert after.result.exit_code == event.result.exit_code
+            if isinstance(event.tool_response, dict):
+                assert after.tool_response.keys() == event.tool_response.keys()
+
+
+def test_what_repeats_an_output_is_left_out_of_a_replaced_result() -> None:
+    response = {"stdout": "secret", "stderr": "secret", "isImage": False, "persistedOutputPath": "/tmp/secret"}
+    event = result_event("claude", "Bash", tool_response=response)
+    assert replaced(event, wire_of("claude").RESULTS, "new") == {"stdout": "new", "stderr": "", "isImage": False}
+    mcp = result_event("codex", "mcp__s__t", tool_response={"content": [{"type": "text", "text": "secret"}], "structuredContent": "secret"})
+    assert replaced(mcp, wire_of("codex").RESULTS, "new") == {"content": [{"type": "text", "text": "new"}]}
+
+
+def test_a_result_without_a_place_for_a_text_cannot_be_replaced() -> None:
+    event = result_event("claude", "Read", tool_response={"type": "image", "file": {"base64": "x"}})
+    assert replaced(event, wire_of("claude").RESULTS, "new") is None
+
+
+@pytest.mark.parametrize("host", having("transcripts"))
+def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
+    """Each session ran `mkdir -p build && ls`, `false`, read old.txt where there is a tool for it, and called the MCP tool."""
+    reader = load(host, "transcripts")
+    found = [path for pattern in reader.FILES for path in sorted((folder(host) / "transcripts" / reader.FOLDER).glob(pattern))]
+    payloads = [moment.payload for path in found for moment in moments(reader.Transcript(path), path, Counts())]
+    events = [wire_of(host).parse(payload, "") for payload in payloads]
+    results = [(event.tool, event.result.text.strip(), event.result.exit_code) for event in events if event.event.startswith("PostTool")]
+    assert ("Bash", "build\nold.txt", 0) in results
+    assert ("MCP", "noted: hi", None) in results
+    if host != "droid":  # which tells of no tool that failed
+        assert [event.result.failed for event in events if event.command == "false" and event.event.startswith("PostTool")] == [True] * sum(
+            result == ("Bash", "", 1) for result in results
+        )
+        assert ("Bash", "", 1) in results
+    if host != "codex":
+        assert ("Read", "one\ntwo", None) in results
