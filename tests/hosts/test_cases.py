@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, Drop, Event, Hooks, Output, Response
+from onehook.core import CONTRACT_FIELDS, EVENTS, EXTENDED_EVENTS, RESULTS, Drop, Event, Hooks, Output, Response
 from onehook.hostkit.effects import EFFECTS as ALL_EFFECTS
 from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, wire_of
@@ -129,7 +129,11 @@ def table_of(event: Event) -> tuple[Table, Caps]:
 
 
 def effects_of(response: Response) -> set[str]:
-    used = {name for name in ("user_message", "modified_input", "additional_context", *CONTRACT_FIELDS) if name in response.given()}
+    used = {
+        name
+        for name in ("user_message", "modified_input", "modified_output", "additional_context", *CONTRACT_FIELDS)
+        if name in response.given()
+    }
     if response.decision:
         used.add(response.decision)
     if response.reason is not None:
@@ -157,7 +161,7 @@ def cells(host: str) -> dict[tuple[Table, str], str]:
         for version in facts(host).VERSIONS:
             event.host_version = version or event.host_version
             table, caps = table_of(event)
-            for effect in (*EFFECTS, *CONTRACT_FIELDS):
+            for effect in (*EFFECTS, *CONTRACT_FIELDS, *(["modified_output"] if event.event in RESULTS else [])):
                 cap = caps[reason_channel(effect, caps)]
                 found[table, effect] = cap.kind if cap.kind in ("honoured", "dropped") else ""
     return found

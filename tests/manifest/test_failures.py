@@ -80,10 +80,17 @@ def result_payload(host):
     return load(host, "reverse").payload(event)
 
 
+def test_a_result_that_a_program_redacts_is_redacted_on_another_host(tmp_path):
+    result = fire(manifest_of(tmp_path, redacting("open")), result_payload("codex"), "--host", "codex")
+    assert result.answer == {"decision": "block", "reason": "***"}
+    assert "warning" not in result.stderr
+
+
 @pytest.mark.parametrize("fail", ["open", "closed"])
-def test_a_result_that_a_program_redacts_is_a_failed_hook_on_another_host(tmp_path, fail):
-    result = fire(manifest_of(tmp_path, redacting(fail)), result_payload("codex"), "--host", "codex")
-    assert "the hook 'redact': Claude Code hook: its answer sets updatedToolOutput, which onehook cannot carry" in result.stderr, result
+def test_where_a_host_cannot_replace_a_result_that_is_reported_and_closed_ends_the_turn(tmp_path, fail):
+    result = fire(manifest_of(tmp_path, redacting(fail)), result_payload("qwen"), "--host", "qwen")
+    assert "qwen PostToolUse: 'modified_output' dropped: Qwen Code cannot replace a result" in result.stderr
+    assert (result.answer or {}).get("continue") == (None if fail == "open" else False)
 
 
 def test_on_its_own_host_the_result_is_redacted(tmp_path):

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onehook.core import Event
+from onehook.core import RESULTS, Event, Mcp
 from onehook.hostkit.config import Machine
-from onehook.hostkit.effects import NO_CHANNEL, Cap
+from onehook.hostkit.effects import NO_CHANNEL, Cap, Caps
 from onehook.hosts import having, load, optional, wire_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def page(host: str) -> str:
         "Generated from the tables in the code; see [the matrix](../matrix.md) for what was proven on the real agent.",
     ]
     parts += ["", "## Events", "", _events(host), "", "## What an answer can do", "", _effects(host)]
-    parts += ["", "## Tools", "", _tools(host)]
+    parts += ["", "## Results", "", _results(host), "", "## Tools", "", _tools(host)]
     config = optional(host, "config")
     if config is not None and config.TRAITS.unguarded:
         parts += ["", "## Tools that cannot be checked", "", "No policy can see what these calls do:", ""]
@@ -140,6 +140,34 @@ def _effects(host: str) -> str:
         not_so = [f"{effect}: {_why(caps[effect])}" for effect in EFFECTS if effect not in works and caps[effect] is not NO_CHANNEL]
         lines.append(f"| {', '.join(natives)} | {', '.join(works) or 'nothing'} | {'; '.join(not_so)} |")
     return "\n".join(lines)
+
+
+def _results(host: str) -> str:
+    """What becomes of modified_output on each event that has a result."""
+    lines = ["[`modified_output`](../results.md#changing-what-the-model-sees), the text that the model gets instead of a result:", ""]
+    wire = wire_of(host)
+    for native in (name for name, row in wire.EVENTS.items() if row.event in RESULTS):
+        of_mcp = _event(host, native)
+        of_mcp.mcp = Mcp("server", "tool")
+        caps, mcp_caps = wire.caps(_event(host, native)), wire.caps(of_mcp)
+        if caps.silent:
+            lines.append(f"- {native}: it is dropped. This event takes no answer.")
+            continue
+        only = " of an MCP tool" if mcp_caps["modified_output"].kind != caps["modified_output"].kind else ""
+        if mcp_caps["modified_output"].kind == "honoured":
+            lines.append(f"- {native}: it replaces the result{only}.")
+        elif caps["modified_output"].kind == "limited":
+            lines.append(f"- {native}: it replaces a result that is a text; of another, such as an image, it is dropped. {_strict(caps)}")
+        if only or caps["modified_output"].kind == "dropped":
+            tools = " for other tools" if only else ""
+            lines.append(f"- {native}: it is dropped{tools} ({caps['modified_output'].why}). {_strict(caps)}")
+    return "\n".join(lines)
+
+
+def _strict(caps: Caps) -> str:
+    if caps["withhold"].kind == "honoured":
+        return 'With `fail="closed"` or `on_unsupported="deny"` the turn ends before the model sees the result.'
+    return "The model sees the result, whatever the policy's options are."
 
 
 def _why(cap: Cap) -> str:

@@ -21,7 +21,7 @@ from onehook.prove.scenarios import SCENARIOS
 from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
 
 MARKS = {PROVEN: "proven", DECLARED: "not honoured", CLAIMED: "claimed", ABSENT: "-", MISS: "**MISS**"}
-EFFECTS = ("allow", "deny", "ask", "reason", "user_message", "modified_input", "additional_context")
+EFFECTS = ("allow", "deny", "ask", "reason", "user_message", "modified_input", "modified_output", "additional_context")
 SHORT = (
     "deny",
     "ask",

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
         @property
         def EVENTS(self) -> Mapping[str, Row]: ...
+        @property
+        def RESULTS(self) -> Results: ...
         def caps(self, event: Event) -> Caps: ...
 
 
@@ -153,7 +155,7 @@ class Cap:
 
     kind: "honoured"; "dropped"; "unheeded" (the agent was seen to ignore it; it is still written, since other surfaces of the agent may
     not); "moved" (it takes effect as the field `becomes`; a loss only if there is a `why`); "limited" (it takes effect beside the
-    decision `beside` only).
+    decision `beside` only; of modified_output: on results whose own value has a place for a text).
     """
 
     __slots__ = ("becomes", "beside", "kind", "why")
@@ -177,8 +179,8 @@ class Cap:
 HONOURED = Cap("honoured")
 NO_CHANNEL = Cap("dropped", "the agent has no channel for it on this event")
 # approve: an allow skips the permission prompt; allow: it is understood, if only as going on; reason: of a deny or an ask; ask_reason and
-# allow_reason: where these differ; note: a reason without a decision; withhold: how a result is kept from the model that cannot be replaced
-# ("moved": it becomes a "deny", whose reason the model gets instead, or a "halt" of the turn).
+# allow_reason: where these differ; note: a reason without a decision; withhold: a result that cannot be replaced is kept from the model,
+# by ending the turn.
 EFFECTS = (
     "approve", "allow", "deny", "ask", "reason", "ask_reason", "allow_reason", "note", "user_message", "modified_input",
     "modified_output", "withhold", "additional_context", "message", "lint_command",
@@ -243,7 +245,8 @@ def compile_response(wire: Tables, event: Event, response: Response, options: Op
             _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
     _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is not a loss
-    for field in ("user_message", "modified_input", "modified_output", "additional_context", "message", "lint_command"):
+    _settle_output(wire, event, answer, caps, drops)
+    for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
         if getattr(answer, field) is not None:
             _settle(event, answer, field, caps[field].given(answer.decision), drops)
     _settle_rewrite(event, answer, caps, drops)
@@ -258,14 +261,26 @@ def compile_response(wire: Tables, event: Event, response: Response, options: Op
     return answer, drops
 
 
+def _settle_output(wire: Tables, event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
+    if answer.modified_output is None:
+        return
+    cap = caps["modified_output"]
+    if cap.kind == "limited":
+        from onehook.hostkit.results import replaced
+
+        cap = dropped(cap.why) if replaced(event, wire.RESULTS, "") is None else HONOURED
+    if not str(answer.modified_output).strip():
+        answer.modified_output = "(empty)"  # some hosts take an empty text for none, and show the old one
+    _settle(event, answer, "modified_output", cap, drops)
+
+
 def _withhold(event: Event, answer: Response, caps: Caps) -> None:
-    """A result that was to be replaced and cannot be is kept from the model by the strongest means that the host has, if there is one."""
-    cap = caps["withhold"]
-    if cap.kind != "moved":
+    """A result that was to be replaced and cannot be is kept from the model, if ending the turn does that here."""
+    if caps["withhold"].kind != "honoured":
         return
     text = f"the result is withheld: {event.host} cannot replace it on {event.native_event} ({caps['modified_output'].why})"
     answer.reason = text if answer.decision != "deny" or answer.reason is None else f"{answer.reason}\n\n{text}"
-    answer.decision, answer.halt = "deny", cap.becomes == "halt"
+    answer.decision, answer.halt = "deny", True
 
 
 def _settle(event: Event, answer: Response, field: str, cap: Cap, drops: list[Drop]) -> None:
@@ -353,6 +368,11 @@ def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop
 def given(**fields: Any) -> dict[str, Any]:
     """Those of an answer's fields that are set."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def halted(response: Response, body: dict[str, Any]) -> dict[str, Any]:
+    """An answer that ends the turn, in the form that Claude Code began."""
+    return {**body, "continue": False, "stopReason": response.reason}
 
 
 def dialog_answer(response: Response) -> dict[str, Any]:

@@ -31,10 +31,15 @@ def result_of(event: Event, form: Results) -> Result:
     return Result("" if text == form.empty else text, exit_code, failed, response, _duration(event))
 
 
-def replaced(event: Event, form: Results, text: str) -> Any:
-    """The native result with another text as its output, in the same shape; None if there is no place for a text in it."""
+def framed(event: Event, form: Results, text: object) -> str:
+    """Another text with what the agent puts around an output: for hosts that take a replaced result as one text."""
     head, _, tail = _framed(event, form, _native_text(event, form))
-    return _put(event.tool_response, _paths(event, form), f"{head}{text}{tail}", form.unkept)
+    return f"{head}{text}{tail}"
+
+
+def replaced(event: Event, form: Results, text: object) -> Any:
+    """The native result with another text as its output, in the same shape; None if there is no place for a text in it."""
+    return _put(event.tool_response, _paths(event, form), framed(event, form, text), form.unkept)
 
 
 # ---- the text ----
@@ -43,14 +48,23 @@ def replaced(event: Event, form: Results, text: str) -> Any:
 def _native_text(event: Event, form: Results) -> str:
     if event.tool_response is None:
         return event.error
-    found = [_at(event.tool_response, path) for path in _paths(event, form)]
+    return text_in(form, event.native_tool, event.tool_response)
+
+
+def text_in(form: Results, tool: str, response: object) -> str:
+    """The text of a result in the host's own shape, with what the agent puts around it."""
+    found = [_at(response, path) for path in _keys(form, tool, response)]
     texts = [output_text(value) for value in found if value is not None]
-    return "\n".join(filter(None, texts)) if texts else result_text(event.tool_response)
+    return "\n".join(filter(None, texts)) if texts else result_text(response)
 
 
 def _paths(event: Event, form: Results) -> list[str]:
-    paths = form.texts.get(event.native_tool) or form.texts.get("*")
-    return paths.split("|") if paths and isinstance(event.tool_response, dict) else []
+    return _keys(form, event.native_tool, event.tool_response)
+
+
+def _keys(form: Results, tool: str, response: object) -> list[str]:
+    paths = form.texts.get(tool) or form.texts.get("*")
+    return paths.split("|") if paths and isinstance(response, dict) else []
 
 
 def _at(value: Any, path: str) -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
-    from onehook.hostkit.effects import Row, StandIn
+    from onehook.hostkit.effects import Results, Row, StandIn
 
     Spec = Mapping[str, "type | tuple[str, ...]"]
 
@@ -341,6 +341,15 @@ def stood_for(event: Event, row: StandIn) -> Event:
     if row.event in STOPS:
         moment.last_assistant_message = event.result.text
     return moment
+
+
+def new_output(event: Event, host: str, form: Results, tool: str, value: object) -> str | None:
+    """The text of a result that a program of `host` replaces, for an event of another agent. (On its own the value is kept as it is.)"""
+    if value is None or event.host == host:
+        return None
+    from onehook.hostkit.results import text_in
+
+    return text_in(form, tool, value)
 
 
 def json_text(value: object) -> str:

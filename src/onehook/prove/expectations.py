@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Drop, Options
+from onehook.core import RESULTS, Drop, Options
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import having, load, optional, wire_of
@@ -34,6 +34,8 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
         return WORKS, ""
     tool = scenario.tool.partition("|")[0] if not scenario.tool.startswith("mcp__") else "MCP"
     fields = {"server": "proof", "tool": "note"} if tool == "MCP" else _FACTS.get(tool, {})
+    if scenario.event in RESULTS:
+        fields = {**fields, "tool_response": "text"}
     payload = load(host, "reverse").payload(sample(scenario.event, tool, **fields))
     event = wire.parse(payload, "")
     event.host_version = traits.reported_version or event.host_version
@@ -43,7 +45,10 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
             if wire.caps(event)["approve"].kind == "honoured"
             else (NOT_HONOURED, "an allow only means 'continue'; the agent's own rules decide")
         )
-    answer, drops = compile_response(wire, event, scenario.response, Options())
+    answer, drops = compile_response(wire, event, scenario.response, Options({"fail": "closed"} if scenario.effect == "withhold" else {}))
+    if scenario.effect == "withhold":
+        # Replaced, or the turn ends before the model sees it.
+        return (WORKS, "") if answer.modified_output is not None or answer.halt else (NOT_HONOURED, _why(drops))
     if scenario.effect == "ask":
         # Asked with no user present, or turned into a deny: nothing runs. Turned into an allow, it would.
         return (WORKS, "") if answer.decision in ("ask", "deny") else (NOT_HONOURED, _why(drops))

@@ -30,6 +30,7 @@ REASON = "the-policy-said-no-7461"
 CONTEXT = "the-policy-added-context-2893"
 USER = "the-policy-tells-the-user-5127"
 SECRET = "the-secret-text-9034"
+MASK = "the-policy-masked-it-6152"
 PROMPT = "Please do the task."
 LIMIT = 2  # the stop limit in the stop guard's scenario, low to keep the run short
 
@@ -127,6 +128,16 @@ def edit_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 def read_script(live: Live, mode: str, project: str) -> list[Step | None]:
     return _ends([live.read(f"{project}/secret.txt", mode)])
+
+
+def print_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.shell("cat secret.txt", mode)])
+
+
+def print_and_fail_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    if live.TRAITS.failing == "edit":  # the result of a command that failed is one like any other
+        return [None]
+    return _ends([live.shell("cat secret.txt; exit 3", mode)])
 
 
 def mcp_script(live: Live, mode: str, project: str) -> list[Step | None]:
@@ -297,6 +308,15 @@ def _simple(id: str, title: str, event: str, response: Response, script: Script,
 
 
 NO = Response("deny", REASON)
+PRINTED = {"secret.txt": SECRET + "\n"}
+
+
+def _unseen(evidence: Evidence) -> bool:
+    return evidence.acted and not evidence.model_was_told(SECRET)
+
+
+def _masked(evidence: Evidence) -> bool:
+    return _unseen(evidence) and evidence.model_was_told(MASK)
 
 
 def _kept_and_told(evidence: Evidence) -> bool:
@@ -375,6 +395,15 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
     _simple("feedback-after", "feedback on a tool's result", "PostToolUse", NO, shell_script,
             lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
+    _simple("mask", "a result is replaced: the model sees only the new text", "PostToolUse", Response(modified_output=MASK), print_script,
+            _masked, tool="Bash", effect="modified_output", files=PRINTED),
+    _simple("mask-mcp", "the result of an MCP tool is replaced", "PostToolUse", Response(modified_output=MASK), mcp_script,
+            lambda e: bool(e.notes()) and not e.model_was_told("noted: noted") and e.model_was_told(MASK), tool="mcp__proof__*",
+            effect="modified_output", mcp=True),
+    _simple("withheld", "a result to be replaced, fail closed: the model never sees the old text", "PostToolUse",
+            Response(modified_output=MASK), print_script, _unseen, tool="Bash", effect="withhold", files=PRINTED, options='fail="closed"'),
+    _simple("withheld-failure", "the same of a command that failed", "PostToolUseFailure", Response(modified_output=MASK),
+            print_and_fail_script, _unseen, tool="Bash", effect="withhold", files=PRINTED, options='fail="closed"'),
     _simple("context-failure", "context after a tool that failed", "PostToolUseFailure", Response(additional_context=CONTEXT),
             failing_script, lambda e: e.model_was_told(CONTEXT), tool="Bash", any_tool=True, effect="additional_context",
             files={"a.txt": "hello\n"}),

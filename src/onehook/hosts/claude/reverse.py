@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.core import STOPS, Event, HandlerError, Response
 from onehook.hostkit import reverse
-from onehook.hosts.claude.wire import EVENTS, ID, TOOLS
+from onehook.hosts.claude.wire import EVENTS, ID, RESULTS, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ _SPECIFIC: dict[str, Spec] = {
     "request": {"decision": dict},
 }  # fmt: skip
 _CONTEXT: Spec = {"additionalContext": str}
-_TAKES_CONTEXT = ("permission", "block", "feedback", "continue", "context")
+_TAKES_CONTEXT = ("permission", "block", "feedback", "failure", "continue", "context")
 _PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch", "PreCompact")
 # What Claude Code takes beside a decision and a Response cannot say. Without one of these the model sees what the hook hides from it, or
 # a form is answered otherwise than the hook did.
@@ -183,13 +183,14 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def _unsaid(event: Event, name: str) -> list[str]:
-    """updatedMCPToolOutput is read for MCP tools alone."""
+    """updatedMCPToolOutput is read for MCP tools alone. Of another agent's event a result that is replaced is a modified_output."""
+    if name == "PostToolUse" and event.host != ID:
+        return []
     return [key for key in _UNSAID.get(name, ()) if key != "updatedMCPToolOutput" or event.mcp is not None]
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
-    """The fields of an answer that is used which Claude Code acts on and a Response cannot carry. A rewritten result is one of them
-    beside a block, which must count; without one answer() refuses it."""
+    """The fields of an answer that is used which Claude Code acts on and a Response cannot carry."""
     name = _HOST.name(event, native_event)
     body = reverse.json_object(stdout.strip())
     if body is None or body.get("async") is True or _problem(name, EVENTS[name].shape, body):
@@ -236,6 +237,10 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     heard = Response(user_message=body.get("systemMessage"))
     if shape in _TAKES_CONTEXT:
         heard.additional_context = specific.get("additionalContext")
+    if name == "PostToolUse":
+        keys = ("updatedToolOutput", "updatedMCPToolOutput") if event.mcp is not None else ("updatedToolOutput",)
+        value = next((specific[key] for key in keys if specific.get(key) is not None), None)
+        heard.modified_output = reverse.new_output(event, ID, RESULTS, reverse.call_of(event)[0], value)
     if shape == "request":
         _take_dialog(event, name, heard, specific.get("decision") or {})
     else:
@@ -306,7 +311,7 @@ def _blocked(name: str, shape: str, heard: Response, text: str, said: str) -> Re
     if shape in ("context", "message"):  # cannot be blocked: stderr is shown to the user
         heard.user_message = _both(heard.user_message, said)
         return heard
-    return Response("deny", said or "No stderr output", heard.user_message, None, heard.additional_context)
+    return heard.copy(decision="deny", reason=said or "No stderr output", modified_input=None, native=None)
 
 
 def _both(first: str | None, second: str | None) -> str | None:

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import ABSENT, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, dialog_answer, dropped, given
+from onehook.hostkit.effects import (
+    ABSENT,
+    HONOURED,
+    NO_CHANNEL,
+    SILENT,
+    Cap,
+    Caps,
+    Mark,
+    Results,
+    Row,
+    dialog_answer,
+    dropped,
+    given,
+    halted,
+)
 from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
@@ -30,7 +44,7 @@ EVENTS = {
     "UserPromptSubmit": Row("UserPromptSubmit", "block", gates=True),
     "UserPromptExpansion": Row("UserPromptExpansion", "block", gates=True),
     "PostToolUse": Row("PostToolUse", "feedback"),
-    "PostToolUseFailure": Row("PostToolUseFailure", "feedback"),
+    "PostToolUseFailure": Row("PostToolUseFailure", "failure"),
     "PostToolBatch": Row("PostToolBatch", "block", gates=True),
     "Stop": Row("Stop", "continue"),
     "SubagentStop": Row("SubagentStop", "continue"),
@@ -64,6 +78,8 @@ _ONLY_BEFORE = dropped("Claude Code takes a rewrite only before a tool runs")
 _NOT_BLOCKABLE = "Claude Code cannot stop this event; the reason is shown to the user"
 _OWN_DIALOG = dropped("Claude Code shows its own dialog without it")
 _NO_ASK = dropped("only PreToolUse can ask")
+_NO_PLACE = Cap("limited", "Claude Code's own value of this result has no place for a text")
+_FAILED = dropped("Claude Code cannot replace the error of a tool")
 _BASE = {
     "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "user_message": HONOURED, "modified_input": _ONLY_BEFORE,
     "additional_context": HONOURED,
@@ -79,7 +95,8 @@ CAPS = {
         modified_input=Cap("limited", "Claude Code takes a rewrite here only with an allow", beside="allow"),
     ),
     "block": _PLAIN,
-    "feedback": _PLAIN,
+    "feedback": Caps(_BASE, modified_output=_NO_PLACE, withhold=HONOURED),
+    "failure": Caps(_BASE, modified_output=_FAILED, withhold=HONOURED),
     "continue": _PLAIN,
     # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and goes on.
     "context": Caps(_BASE, deny=Cap("unheeded", _NOT_BLOCKABLE)),
@@ -181,12 +198,18 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     elif denied:
         body["decision"] = "block"
         body["reason"] = response.reason
+    if response.modified_output is not None:
+        from onehook.hostkit.results import replaced
+
+        specific["updatedToolOutput"] = replaced(event, RESULTS, response.modified_output)
     if response.additional_context is not None:
         specific["additionalContext"] = response.additional_context
     if response.user_message is not None:
         body["systemMessage"] = response.user_message
     if specific:
         body["hookSpecificOutput"] = {"hookEventName": name, **specific}
+    if response.halt:
+        return Output(dumps(halted(response, body)))
     # On PermissionRequest only the JSON decision is read, and exit 2 adds an error text beside it.
     exit_code = 2 if denied and shape != "request" else 0
     return Output(dumps(body) if body else "", exit_code, response.reason or "" if exit_code == 2 else "")

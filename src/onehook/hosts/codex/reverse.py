@@ -99,6 +99,7 @@ _TOP: dict[str, Spec] = {
     "permission": {**_UNIVERSAL, "decision": ("approve", "block"), "reason": str, "hookSpecificOutput": dict},
     "request": {**_UNIVERSAL, "hookSpecificOutput": dict},
     "block": {**_BLOCK, "hookSpecificOutput": dict},
+    "feedback": {**_BLOCK, "hookSpecificOutput": dict},
     "continue": _BLOCK,
     "halt_context": {**_UNIVERSAL, "hookSpecificOutput": dict},
     "context": {**_UNIVERSAL, "hookSpecificOutput": dict},
@@ -107,7 +108,7 @@ _TOP: dict[str, Spec] = {
 }
 _CONTEXT: Spec = {"hookEventName": str, "additionalContext": str}
 _SPECIFIC: dict[str, Spec] = {"permission": {**_CONTEXT, **_PERMISSION}, "request": {"hookEventName": str, "decision": dict}}
-_EXIT_2_BLOCKS = ("permission", "request", "block", "continue")
+_EXIT_2_BLOCKS = ("permission", "request", "block", "feedback", "continue")
 _PLAIN_IS_CONTEXT = ("SessionStart", "SubagentStart", "UserPromptSubmit")
 _PLAIN_FAILS = ("continue", "message")
 
@@ -139,7 +140,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         _take_permission(event, name, heard, body, specific)
     elif shape == "request":
         _take_dialog(name, heard, specific.get("decision") or {})
-    elif shape in ("block", "continue"):
+    elif shape in ("block", "feedback", "continue"):
         _take_block(name, heard, body)
     if shape not in ("permission", "request", "context") and body.get("continue") is False:
         _take_halt(shape, heard, body)

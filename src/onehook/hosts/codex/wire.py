@@ -31,7 +31,7 @@ EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
     "PermissionRequest": Row("PermissionRequest", "request", gates=True),
     "UserPromptSubmit": Row("UserPromptSubmit", "block", gates=True),
-    "PostToolUse": Row("PostToolUse", "block"),
+    "PostToolUse": Row("PostToolUse", "feedback"),
     "Stop": Row("Stop", "continue"),
     "SubagentStop": Row("SubagentStop", "continue"),
     "SessionStart": Row("SessionStart", "halt_context"),
@@ -58,6 +58,7 @@ CAPS = {
     "permission": Caps(_BASE, ask=_NO_ASK, modified_input=HONOURED),
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_NO_NOTE, modified_input=_REQUEST_REWRITE, additional_context=NO_CHANNEL),
     "block": _PLAIN,
+    "feedback": Caps(_BASE, modified_output=HONOURED),
     "continue": Caps(
         _BASE, additional_context=Cap("moved", "Codex takes no context on a stop; it is shown to the user instead", "user_message")
     ),
@@ -114,19 +115,29 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         specific["additionalContext"] = response.additional_context
     if specific:
         body["hookSpecificOutput"] = {"hookEventName": event.native_event, **specific}
+    if response.modified_output is not None:
+        return Output(dumps({**body, "decision": "block", "reason": _instead(event, response)}))
     if response.decision != "deny":
         return Output(dumps(body) if body else "")
     if shape in ("halt", "halt_context"):
         body["continue"] = False
         body["stopReason"] = response.reason
         return Output(dumps(body))  # exit 2 is a failed hook on these events
-    if shape in ("block", "continue"):
+    if shape in ("block", "feedback", "continue"):
         body["decision"] = "block"
         body["reason"] = response.reason
     # On exit 2 Codex throws stdout away and stderr is the reason, whole. So that form serves only where there is nothing else to say.
     if chatter or response.user_message is not None or response.additional_context is not None:
         return Output(dumps(body))
     return Output(dumps(body), 2, response.reason or "", alone=True)
+
+
+def _instead(event: Event, response: Response) -> str:
+    """The model gets the reason of a block instead of the result. (continue: false does that too, but not in code mode.)"""
+    from onehook.hostkit.results import framed
+
+    text = framed(event, RESULTS, response.modified_output)
+    return text if response.decision != "deny" else f"{text}\n\n{response.reason}"
 
 
 def _specific(shape: str, response: Response) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onehook.core import Event, Response
 from onehook.hostkit import reverse
 from onehook.hostkit.tools import Tool
-from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, SOURCES, TOOLS
+from onehook.hosts.copilot.wire import EVENTS, ID, PASCAL, RESULTS, SOURCES, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -243,6 +243,8 @@ def _heard(event: Event, name: str, given: dict[str, Any]) -> Response:
     if heard.decision == "deny":
         heard.reason = heard.reason or _NO_REASON
     unsaid = _UNSAID.get(EVENTS[name].event, ())
+    if unsaid == _UNSAID["PostToolUse"] and event.host != ID:
+        heard.modified_output, unsaid = reverse.new_output(event, ID, RESULTS, "", body.get("modifiedResult")), ()
     heard.native = reverse.kept_for(ID, event, reverse.part_of(body, unsaid))
     if event.host != ID and heard.decision != "deny":
         reverse.refuse_unsaid(LABEL, body, unsaid)

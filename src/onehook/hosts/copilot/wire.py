@@ -62,6 +62,7 @@ _NO_NOTE = dropped("Copilot shows a reason only with a denial or a question")
 _NO_ASK = dropped("only preToolUse can ask")
 _NOT_BLOCKABLE = dropped("Copilot cannot stop this event")
 _FAILED = dropped("Copilot takes context after a failure, and no decision")
+_FAILED_OUTPUT = dropped("Copilot cannot replace the error of a tool")
 _STOP_CONTEXT = "Copilot takes context on a stop only with a denial"
 _OWN_DIALOG = dropped("Copilot shows its own dialog without it")
 _BASE = {
@@ -74,12 +75,15 @@ CAPS = {
     # ask = say nothing, and the dialog that was about to be shown is shown.
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, additional_context=NO_CHANNEL),
     "block": _PLAIN,
-    "feedback": _PLAIN,
-    "failure": Caps(_BASE, deny=_FAILED, ask=_FAILED, reason=NO_CHANNEL, note=Cap("moved", becomes="additional_context")),
+    "feedback": Caps(_BASE, modified_output=HONOURED),
+    "failure": Caps(
+        _BASE, modified_output=_FAILED_OUTPUT, deny=_FAILED, ask=_FAILED, reason=NO_CHANNEL,
+        note=Cap("moved", becomes="additional_context"),
+    ),
     "continue": Caps(_BASE, additional_context=Cap("limited", _STOP_CONTEXT, beside="deny")),
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
     "message": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=NO_CHANNEL),
-}
+}  # fmt: skip
 # A patch is free text and not an object; how a rewrite of it would have to look is not known.
 _FREEFORM = CAPS["permission"].but(modified_input=dropped("Copilot takes apply_patch as plain text, which cannot be rewritten"))
 
@@ -264,6 +268,12 @@ def caps(event: Event) -> Caps:
     return CAPS[shape]
 
 
+def _framed(event: Event, text: object) -> str:
+    from onehook.hostkit.results import framed
+
+    return framed(event, RESULTS, text)
+
+
 def render(event: Event, response: Response, chatter: bool) -> Output:
     shape = EVENTS[event.native_event].shape
     denied = response.decision == "deny"
@@ -272,6 +282,9 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     if denied and shape in ("feedback", "continue") and context is not None:
         # With a block Copilot reads the reason alone.
         reason, context = f"{reason}\n\n{context}", None
+    text = None if response.modified_output is None else _framed(event, response.modified_output)
+    if denied and text is not None:
+        reason, text = f"{text}\n\n{reason}", None  # it takes the place of the result too
     if shape == "permission":
         body = given(permissionDecision=response.decision, permissionDecisionReason=reason, modifiedArgs=response.modified_input)
     elif shape == "request":
@@ -282,6 +295,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     elif denied:
         body["decision"] = "block"
         body["reason"] = reason
+    if text is not None:
+        body["modifiedResult"] = {"resultType": "success", "textResultForLlm": text}
     if context is not None:
         body["additionalContext"] = context
     if shape == "permission" and body and event.native_event in PASCAL:

@@ -10,7 +10,7 @@ from onehook.codec import compact
 from onehook.core import STOPS, Event, HandlerError, Response, UsageError
 from onehook.hostkit import reverse
 from onehook.hostkit.tools import decoded
-from onehook.hosts.cursor.wire import EVENTS, ID, TOOLS, era
+from onehook.hosts.cursor.wire import EVENTS, ID, RESULTS, TOOLS, era
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -224,9 +224,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         raise HandlerError(f"Cursor hook: {problem} on {name}, so the answer is not used")
     # Of other tools than MCP's Cursor does not replace the result.
     results = ("updated_mcp_tool_output",) if name == "postToolUse" and event.mcp is not None else ()
-    if event.host != ID:
-        reverse.refuse_unsaid(LABEL, body, results)
     heard = _heard(event, name, body, documented)
+    heard.modified_output = reverse.new_output(event, ID, RESULTS, "", body.get("updated_mcp_tool_output") if results else None)
     heard.native = reverse.kept_for(ID, event, reverse.part_of(body, [*results, *_LOST.get(name, ())]))
     if heard.decision == "ask" and event.host == ID and name == _ASKS and era(event) != "sdk":
         heard.native = {**(heard.native or {}), "ask": {ID: True}}

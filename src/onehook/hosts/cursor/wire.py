@@ -85,6 +85,7 @@ _NEW = {
     "allow": HONOURED, "deny": HONOURED, "reason": HONOURED, "user_message": HONOURED, "modified_input": _ONLY_PRE,
     "additional_context": HONOURED,
 }  # fmt: skip
+_ONLY_MCP = dropped("Cursor can replace the result of an MCP tool only")
 _CURRENT = {
     "tool": Caps(_NEW, ask_passes=True, note=_NO_NOTE, allow_reason=_NO_NOTE, modified_input=HONOURED),
     "action": Caps(_NEW, ask_passes=True, note=_NO_NOTE, allow_reason=_NO_NOTE, additional_context=_CONTEXT_PLACES),
@@ -92,12 +93,14 @@ _CURRENT = {
     "subagent": Caps(_NEW, ask=dropped("Cursor treats it as a deny"), reason=_TO_USER),
     "prompt": Caps(_NEW, ask=_PROMPT_ASK, reason=_TO_USER),
     "session": Caps(_NEW, ask=dropped("sessionStart cannot ask"), reason=_TO_USER),
-    "context": Caps(_NEW, reason=_TO_MODEL, note=_TO_MODEL, user_message=NO_CHANNEL, modified_input=_CONTEXT_EVENT),
+    "context": Caps(
+        _NEW, reason=_TO_MODEL, note=_TO_MODEL, user_message=NO_CHANNEL, modified_input=_CONTEXT_EVENT, modified_output=_ONLY_MCP,
+    ),
     "stop": Caps(_NEW, note=HONOURED, user_message=_STOP_ONLY, modified_input=NO_CHANNEL, additional_context=_STOP_ONLY),
     "compact": Caps({"allow": HONOURED, "user_message": HONOURED}),
     "response": Caps({"allow": HONOURED, "deny": _UNHEEDED, "ask": dropped(_UNHEARD), "reason": _TO_USER, "user_message": _UNHEEDED}),
     "observe": SILENT,
-}
+}  # fmt: skip
 # Seen on 1.0.32: the SDK's session runner throws the context of sessionStart away, and the whole answer to the beforeSubmitPrompt
 # that it fires itself. Cursor's server fires that event too, and reads the answer, so it is given all the same.
 _SDK_PROMPT = Cap("unheeded", "the SDK discards the answer to the prompt event that it fires itself")
@@ -281,6 +284,8 @@ def caps(event: Event) -> Caps:
     honoured = (_documented().get(shape) if current == "documented" else None) or _CURRENT[shape]
     if honoured.ask_passes and (current != "documented" or version_of(event.host_version) >= ASK_BROKEN_SINCE):
         honoured = honoured.but(_ASK_WARNING.replace("{version}", event.host_version or "of unknown version"), ask=_NEVER_ASKS)
+    if event.native_event == "postToolUse" and event.mcp is not None and current != "documented":
+        honoured = honoured.but(modified_output=HONOURED)
     if shape == "tool" and event.native_tool in REWRITES:
         honoured = honoured.but(rewrites=REWRITES[event.native_tool])
     return honoured
@@ -307,6 +312,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body = _permission(shape, response, documented)
     if response.user_message is not None:
         body.setdefault("user_message", response.user_message)
+    if response.modified_output is not None:
+        body["updated_mcp_tool_output"] = response.modified_output
     if response.additional_context is not None:
         body["additional_context"] = response.additional_context
     # Always an object, {} at least: with failClosed an empty stdout blocks.

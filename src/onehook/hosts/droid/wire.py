@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped, given, halted
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -55,12 +55,15 @@ _BASE = {
 CAPS = {
     "permission": Caps(_BASE, approve=HONOURED, ask=_ASK, modified_input=HONOURED),
     "prompt": Caps(_BASE, additional_context=HONOURED),
-    "feedback": Caps(_BASE, user_message=_UNSEEN_MESSAGE, additional_context=HONOURED),
+    "feedback": Caps(
+        _BASE, user_message=_UNSEEN_MESSAGE, additional_context=HONOURED, modified_output=dropped("Droid cannot replace a result"),
+        withhold=HONOURED,
+    ),
     "stop": Caps(_BASE, user_message=_UNSEEN_MESSAGE),
     "compact": Caps(_BASE, reason=Cap("unheeded", "Droid does not show why a compaction was cancelled")),
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=HONOURED),
     "nothing": SILENT,
-}
+}  # fmt: skip
 
 TOOLS = {
     # The timeout is in seconds; that of other hosts' tools is in milliseconds, so it has another name.
@@ -125,5 +128,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body["systemMessage"] = response.user_message
     if specific:
         body["hookSpecificOutput"] = {"hookEventName": name, **specific}
+    if response.halt:
+        return Output(dumps(halted(response, body)))
     # Where there is nothing to say nothing is printed: at the start of a session and at a prompt {} would be read as context.
     return Output(dumps(body) if body else "", 2 if denied else 0, response.reason or "" if denied else "")

@@ -62,7 +62,7 @@ _PLAIN, _WITH_CONTEXT = Caps(_BASE), Caps(_BASE, additional_context=HONOURED)
 _MESSAGE = Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, note=_TO_USER, allow_reason=_TO_USER)
 CAPS = {
     "permission": Caps(_BASE, ask=_ASK, ask_passes=True, ask_reason=_TO_USER, modified_input=HONOURED),
-    "result": _WITH_CONTEXT,
+    "result": _WITH_CONTEXT.but(modified_output=HONOURED),
     "prompt": _WITH_CONTEXT,
     "continue": _PLAIN,
     "context": _MESSAGE.but(additional_context=HONOURED),
@@ -176,9 +176,14 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     name = event.native_event
     shape = EVENTS[name].shape
     reason, context = response.reason, response.additional_context
+    replaced = response.modified_output is not None
     body: dict[str, Any] = {}
     specific: dict[str, Any] = {}
-    if response.decision == "deny":
+    if replaced:
+        from onehook.hostkit.results import framed
+
+        reason = "\n\n".join(filter(None, (framed(event, RESULTS, response.modified_output), reason)))
+    if response.decision == "deny" or replaced:
         if shape == "result" and context is not None:
             reason, context = f"{reason}\n\n{context}", None  # of a denied result the reason is all that the model gets
         body["decision"] = "deny"

@@ -52,7 +52,7 @@ function launch(payload) {
   })
 }
 
-/** The launcher's answer as { decision, reason, args, context, message }; a string if it is not an answer. */
+/** The launcher's answer as { decision, reason, args, output, context, message }; a string if it is not an answer. */
 function understood({ problem, code, stdout, stderr }) {
   if (problem) return problem
   if (code === 2) return { decision: "deny", reason: stderr.trim() || "denied by policy" }
@@ -75,6 +75,15 @@ function partID() {
 function appendResult(output, text) {
   if (Array.isArray(output.content)) output.content.push({ type: "text", text }) // of an MCP tool
   else output.output = output.output ? `${output.output}\n\n${text}` : text
+}
+
+/** The text that the model gets, and nothing else of the result; what OpenCode shows to the user is in the metadata. */
+function replaceResult(output, text) {
+  if (Array.isArray(output.content)) output.content = [{ type: "text", text }]
+  else {
+    output.output = text
+    delete output.attachments
+  }
 }
 
 const took = (call) => (call ? { duration_ms: Date.now() - call.begun } : {})
@@ -193,12 +202,16 @@ class Bridge {
   async afterTool(input, output) {
     const call = this.calls.get(input.callID)
     this.calls.delete(input.callID)
-    if (call?.context) appendResult(output, call.context)
-    if (!this.wants("tool.execute.after", input.tool)) return
+    if (!this.wants("tool.execute.after", input.tool)) {
+      if (call?.context) appendResult(output, call.context)
+      return
+    }
     const state = await this.ready(input.sessionID)
     const result = { tool_name: input.tool, tool_input: input.args ?? {}, call_id: input.callID, mcp: call?.mcp, ...took(call) }
     const told = { tool_response: output.content ?? output.output, exit_code: output.metadata?.exit }
     const answer = await this.ask("tool.execute.after", state, { ...result, ...told })
+    if (answer.output !== undefined) replaceResult(output, answer.output)
+    if (call?.context) appendResult(output, call.context)
     const text = withContext(answer)
     if (text) appendResult(output, text)
   }

@@ -2,7 +2,7 @@
 
 OpenCode has no command hooks, so both sides of this wire are onehook's. In: {"opencode": 1, "hook_event_name", "session_id", "cwd", ...}
 with the names of OpenCode's own hooks and events; ".child" marks those of a subagent's session. Out: one object with any of decision,
-reason, args (the whole input, in the tool's own keys), context and message; nothing for no opinion.
+reason, args (the whole input, in the tool's own keys), output (instead of the result), context and message; nothing for no opinion.
 """
 
 from __future__ import annotations
@@ -64,12 +64,14 @@ CAPS = {
     # ask = say nothing, and the dialog stays.
     "request": Caps(_BASE, ask=HONOURED, reason=_NO_REASON, note=_NO_REASON, allow_reason=_NO_REASON, additional_context=NO_CHANNEL),
     "prompt": _PLAIN,
-    "result": _PLAIN,
-    "failure": Caps(_BASE, deny=_FAILED, ask=_FAILED, reason=NO_CHANNEL, note=Cap("moved", becomes="additional_context")),
+    "result": Caps(_BASE, modified_output=HONOURED),
+    "failure": Caps(
+        _BASE, deny=_FAILED, ask=_FAILED, modified_output=_FAILED, reason=NO_CHANNEL, note=Cap("moved", becomes="additional_context"),
+    ),
     "stop": Caps(_BASE, additional_context=Cap("limited", _STOP_CONTEXT, beside="deny")),
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
     "message": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=NO_CHANNEL),
-}
+}  # fmt: skip
 
 TOOLS = {
     "bash": Tool("Bash"),
@@ -134,5 +136,5 @@ def caps(event: Event) -> Caps:
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
     said = given(decision=response.decision, reason=response.reason, args=response.modified_input)
-    said.update(given(context=response.additional_context, message=response.user_message))
+    said.update(given(output=response.modified_output, context=response.additional_context, message=response.user_message))
     return Output(dumps(said) if said else "")

@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, dialog_answer, dropped
+from onehook.hostkit.effects import (
+    CERTAIN,
+    HONOURED,
+    NO_CHANNEL,
+    SILENT,
+    Cap,
+    Caps,
+    Mark,
+    Results,
+    Row,
+    dialog_answer,
+    dropped,
+    halted,
+)
 from onehook.hostkit.tools import Tool, absolute, begun, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -72,7 +85,7 @@ CAPS = {
     # ask = say nothing, and the dialog that was about to be shown is shown.
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, modified_input=Cap("limited", _ONLY_REQUEST, beside="allow")),
     "block": _WITH_CONTEXT,
-    "feedback": _WITH_CONTEXT,
+    "feedback": _WITH_CONTEXT.but(modified_output=dropped("Qwen Code cannot replace a result"), withhold=HONOURED),
     "stop": Caps(_BASE, user_message=HONOURED),
     "continue": _PLAIN,
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=HONOURED),
@@ -162,7 +175,9 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     context = response.additional_context
     body: dict[str, Any] = {}
     specific: dict[str, Any] = {}
-    if denied and shape == "feedback":
+    if response.halt:
+        body = halted(response, body)
+    elif denied and shape == "feedback":
         # A block after the tool has no effect here; what a denial is for, telling the model, the context does.
         context = response.reason if context is None else f"{response.reason}\n\n{context}"
     elif denied and shape != "request":
