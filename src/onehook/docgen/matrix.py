@@ -28,6 +28,7 @@ SHORT = (
     "rewrite",
     "context-prompt",
     "context-after",
+    "mask",
     "prompt-blocked",
     "stop-continued",
     "stop-guard",

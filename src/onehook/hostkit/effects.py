@@ -268,7 +268,8 @@ def _settle_output(wire: Tables, event: Event, answer: Response, caps: Caps, dro
     if cap.kind == "limited":
         from onehook.hostkit.results import replaced
 
-        cap = dropped(cap.why) if replaced(event, wire.RESULTS, "") is None else HONOURED
+        # (A result that holds nothing has nothing to hide.)
+        cap = dropped(cap.why) if event.tool_response and replaced(event, wire.RESULTS, "") is None else HONOURED
     if not str(answer.modified_output).strip():
         answer.modified_output = "(empty)"  # some hosts take an empty text for none, and show the old one
     _settle(event, answer, "modified_output", cap, drops)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import RESULTS, Drop, Options
+from onehook.core import Drop, Options
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import having, load, optional, wire_of
@@ -34,8 +34,6 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
         return WORKS, ""
     tool = scenario.tool.partition("|")[0] if not scenario.tool.startswith("mcp__") else "MCP"
     fields = {"server": "proof", "tool": "note"} if tool == "MCP" else _FACTS.get(tool, {})
-    if scenario.event in RESULTS:
-        fields = {**fields, "tool_response": "text"}
     payload = load(host, "reverse").payload(sample(scenario.event, tool, **fields))
     event = wire.parse(payload, "")
     event.host_version = traits.reported_version or event.host_version

@@ -33,7 +33,7 @@ def _main_effect(event: Event, answer: Response, gates: bool) -> str:
     if answer.decision == "deny":
         if gates:
             return "blocked"
-        return "feedback to the model" if event.event in _AFTER else "refused"
+        return "turn ends" if answer.halt else "feedback to the model" if event.event in _AFTER else "refused"
     if answer.decision == "ask":
         return "asked"
     if event.event in _AFTER or not event.tool:

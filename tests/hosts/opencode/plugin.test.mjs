@@ -79,7 +79,19 @@ test("context before and after a tool is appended to its result", async () => {
   await hooks["tool.execute.before"](input, output)
   const result = { title: "t", output: "out", metadata: {} }
   await hooks["tool.execute.after"]({ ...input, args: output.args }, result)
-  assert.equal(result.output, "out\n\nknow this\n\nsaw out\n\nknow this")
+  assert.equal(result.output, "out\n\nknow this\n\nsaw out")
+})
+
+test("a result is replaced, and nothing of it is left for the model; context from before the tool stays", async () => {
+  const hooks = await plugin()
+  const [input, output] = call("CONTEXT")
+  await hooks["tool.execute.before"](input, output)
+  const result = { title: "t", output: "a MASK", metadata: { exit: 3 }, attachments: [{ url: "data:MASK" }] }
+  await hooks["tool.execute.after"]({ ...input, args: output.args }, result)
+  assert.deepEqual(result, { title: "t", output: "a *** exit 3\n\nknow this", metadata: { exit: 3 } })
+  const mcp = { content: [{ type: "text", text: "MASK" }, { type: "image", data: "MASK" }] }
+  await hooks["tool.execute.after"]({ tool: "proof_note", sessionID: "ses_1", callID: "c", args: {} }, mcp)
+  assert.deepEqual(mcp.content, [{ type: "text", text: "*** exit None" }])
 })
 
 test("the result of an MCP tool gets a text of its own", async () => {

@@ -31,6 +31,8 @@ def database(event):
 
 @hooks.on("PostToolUse")
 def after(event):
+    if "MASK" in event.result.text:
+        return Response(modified_output=lambda text: text.replace("MASK", f"*** exit {event.result.exit_code}"))
     return Response(additional_context=f"saw {event.tool_response}")
 
 

@@ -96,7 +96,7 @@ CAPS = {
     ),
     "block": _PLAIN,
     "feedback": Caps(_BASE, modified_output=_NO_PLACE, withhold=HONOURED),
-    "failure": Caps(_BASE, modified_output=_FAILED, withhold=HONOURED),
+    "failure": Caps(_BASE, modified_output=_FAILED),  # (2.1.325 does not read `continue` on it)
     "continue": _PLAIN,
     # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and goes on.
     "context": Caps(_BASE, deny=Cap("unheeded", _NOT_BLOCKABLE)),
@@ -198,7 +198,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     elif denied:
         body["decision"] = "block"
         body["reason"] = response.reason
-    if response.modified_output is not None:
+    if response.modified_output is not None and event.tool_response:
         from onehook.hostkit.results import replaced
 
         specific["updatedToolOutput"] = replaced(event, RESULTS, response.modified_output)

@@ -115,7 +115,7 @@ payload, parts = _HOST.payload, _HOST.parts
 # ---- answers ----
 
 _PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
-_TAKES_CONTEXT = ("block", "feedback", "context")
+_TAKES_CONTEXT = ("block", "feedback", "failure", "context")
 # Where continue: false counts as a block; on a stop too, and there both mean: go on.
 _STOPPABLE = ("permission", "block", "stop", "continue")
 _BLOCKABLE = ("block", "stop", "continue", "refuse")

@@ -49,7 +49,7 @@ EVENTS = {
     "UserPromptExpansion": Row("UserPromptExpansion", "block", gates=True),
     "PostToolBatch": Row("PostToolBatch", "block", gates=True),
     "PostToolUse": Row("PostToolUse", "feedback"),
-    "PostToolUseFailure": Row("PostToolUseFailure", "feedback"),
+    "PostToolUseFailure": Row("PostToolUseFailure", "failure"),
     "Stop": Row("Stop", "stop"),
     "SubagentStop": Row("SubagentStop", "continue"),
     "SessionStart": Row("SessionStart", "context"),
@@ -73,6 +73,7 @@ _NO_MESSAGE = dropped("Qwen Code shows a hook's message only on Stop")
 _NO_ASK = dropped("only PreToolUse can ask")
 _NOT_BLOCKABLE = dropped("Qwen Code cannot stop this event")
 _CONTEXT_LOST = dropped("Qwen Code drops the context of this event")
+_NO_OUTPUT = dropped("Qwen Code cannot replace a result")
 _OWN_DIALOG = dropped("Qwen Code shows its own dialog without it")
 _BASE = {
     "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "note": _NO_NOTE, "allow_reason": _NO_NOTE,
@@ -85,7 +86,8 @@ CAPS = {
     # ask = say nothing, and the dialog that was about to be shown is shown.
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, modified_input=Cap("limited", _ONLY_REQUEST, beside="allow")),
     "block": _WITH_CONTEXT,
-    "feedback": _WITH_CONTEXT.but(modified_output=dropped("Qwen Code cannot replace a result"), withhold=HONOURED),
+    "feedback": _WITH_CONTEXT.but(modified_output=_NO_OUTPUT, withhold=HONOURED),
+    "failure": _WITH_CONTEXT.but(modified_output=_NO_OUTPUT),  # (0.24.4 does not read `continue` on it)
     "stop": Caps(_BASE, user_message=HONOURED),
     "continue": _PLAIN,
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=HONOURED),
@@ -177,7 +179,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     specific: dict[str, Any] = {}
     if response.halt:
         body = halted(response, body)
-    elif denied and shape == "feedback":
+    elif denied and shape in ("feedback", "failure"):
         # A block after the tool has no effect here; what a denial is for, telling the model, the context does.
         context = response.reason if context is None else f"{response.reason}\n\n{context}"
     elif denied and shape != "request":
