@@ -157,7 +157,7 @@ def _results(host: str) -> str:
         if mcp_caps["modified_output"].kind == "honoured":
             lines.append(f"- {native}: it replaces the result{only}.")
         elif caps["modified_output"].kind == "limited":
-            lines.append(f"- {native}: it replaces a result that is a text; of another, such as an image, it is dropped. {_strict(caps)}")
+            lines.append(f"- {native}: it replaces a result that holds text; for others, such as an image, it is dropped. {_strict(caps)}")
         if only or caps["modified_output"].kind == "dropped":
             tools = " for other tools" if only else ""
             lines.append(f"- {native}: it is dropped{tools} ({caps['modified_output'].why}). {_strict(caps)}")
