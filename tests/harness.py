@@ -51,9 +51,14 @@ def tool_payload(host, command="ls", unified="PreToolUse", **tool_input):
 
 def honours(host, unified, effect):
     """Whether the host's table says that this effect works on this event."""
+    return support(host, unified, effect) == "honoured"
+
+
+def support(host, unified, effect):
+    """What the host's table says of this effect on this event: "honoured", "limited" (where the call allows it) ..."""
     wire, name = load(host), native(host, unified)
     event = wire.parse(load(host, "reverse").payload(sample(unified, "Bash" if unified in TOOL_EVENTS else "", **_COMMON), name), name)
-    return wire.caps(event)[effect].kind == "honoured"
+    return wire.caps(event)[effect].kind
 
 
 def with_tool(host, payload, **changed):

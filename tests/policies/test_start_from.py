@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import ANY, PRE, fire, honours, tool_payload
+from harness import ANY, PRE, fire, honours, support, tool_payload
 
 import onehook.policies as policies
 from onehook.core import Hooks
@@ -138,6 +138,27 @@ def test_the_names_of_the_rules_are_those_of_the_code():
     from onehook.policies.danger import RULES as checked
 
     assert checked is RULES
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if support(host, "PostToolUse", "modified_output") in ("honoured", "limited")])
+def test_a_credential_in_a_result_is_masked_where_the_agent_can_replace_it(host):
+    event = sample("PostToolUse", "Bash", command="cat .env", tool_response=f"A=1\nKEY={TOKEN}\n", session_id="s")
+    found = told(secrets(results=True), event, host)
+    assert found.decision is None
+    assert found.modified_output is not None and found.modified_output.rstrip() == "A=1\nKEY=[redacted: github-token]"
+
+
+def test_a_result_is_masked_when_that_is_asked_for_and_a_write_of_the_mask_is_denied():
+    result = sample("PostToolUse", "Bash", command="cat .env", tool_response=TOKEN)
+    assert secrets().dispatch(result).modified_output is None
+    assert secrets(results=True, skip=["github-token"]).dispatch(result).modified_output is None
+    assert secrets(results=True).dispatch(sample("PostToolUse", "Bash", command="ls", tool_response="a b")).modified_output is None
+    failed = sample("PostToolUseFailure", "Bash", command="cat .env", tool_response=TOKEN)
+    assert secrets(results=True).dispatch(failed).modified_output == "[redacted: github-token]"
+    write = pre("Write", "/p", file_path="/p/.env", content="A=2\nKEY=[redacted: github-token]\n")
+    assert decided(secrets(results=True), write) == "deny"
+    assert decided(secrets(), write) is None
+    assert decided(secrets(results=True), pre("Write", "/p", file_path="/p/.env", content="A=2\n")) is None
 
 
 def test_secrets_looks_where_it_is_told_to():
@@ -433,6 +454,7 @@ def test_making_every_policy_loads_nothing_that_costs(tmp_path):
             "guarded_paths",
             "notes",
             "rules",
+            "scanning",
             "secret_formats",
             "self_protection",
             "sessions",

@@ -1,22 +1,29 @@
-"""secrets: credentials in prompts, written files and commands."""
+"""secrets: credentials in prompts, written files, commands and tool results."""
 
 from __future__ import annotations
 
-from onehook.core import Hooks, deny
+from onehook.core import Hooks, Response, deny
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from onehook.core import Event, Response
+    from onehook.core import Event
 
 
 def secrets(
-    *, prompts: bool = True, writes: bool = True, commands: bool = True, skip: Iterable[str] = (), allow_examples: bool = True
+    *,
+    prompts: bool = True,
+    writes: bool = True,
+    commands: bool = True,
+    results: bool = False,
+    skip: Iterable[str] = (),
+    allow_examples: bool = True,
 ) -> Hooks:
     """Stop credentials on their way to the model (prompts), into files (writes), and into commands, addresses and MCP calls (commands).
 
+    results         mask credentials in what tools give back, before the model sees it; nothing is refused
     skip            formats to disable, by name (see the list in docs/policies.md)
     allow_examples  ignore placeholders and the sample keys of vendors' documentation
     """
@@ -43,6 +50,29 @@ def secrets(
             kind = found_in(event.prompt)
             reason = f"the prompt contains a credential ({kind}); remove it, and name the file or variable that has it instead"
             return deny(reason, user_message=reason) if kind else None
+
+    if results:
+
+        def redacted(text: str) -> str:
+            from onehook.policies.secret_formats import redact_secrets
+
+            return redact_secrets(text, allow_examples=allow_examples, skip=left_out)
+
+        @hooks.on("PostToolUse")
+        @hooks.on("PostToolUseFailure")
+        def secret_in_result(event: Event) -> Response:
+            return Response(modified_output=redacted)
+
+        @hooks.on("PreToolUse")
+        def mask_in_write(event: Event) -> Response | None:
+            """A model that has seen a mask in a file would write it over the credential."""
+            for change in event.changes:
+                if "[redacted: " in (change.new or ""):
+                    return deny(
+                        f"the new content of {change.path} has [redacted: ...] in it, which you were shown instead of a credential; "
+                        "change the other lines only, and leave that one as it is"
+                    )
+            return None
 
     @hooks.on("PreToolUse")
     def secret_in_call(event: Event) -> Response | None:
