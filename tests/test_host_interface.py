@@ -66,6 +66,7 @@ def test_a_module_that_is_not_a_part_belongs_to_one(host):
     assert modules_of(host) - set(PARTS) <= imported
 
 
+@pytest.mark.untraced
 def test_the_interface_is_for_type_checkers_only():
     for path in PACKAGE.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))

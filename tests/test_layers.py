@@ -11,6 +11,8 @@ from harness import PACKAGE
 
 from onehook.hosts import GUESTS, HOSTS, wire_of
 
+pytestmark = pytest.mark.untraced  # sources are read here, and hardly any are run
+
 # From the top down. A module may import from its own layer and from those below it.
 LAYERS = (
     ("onehook.__main__", "onehook.launch"),
