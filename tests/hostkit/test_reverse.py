@@ -297,14 +297,22 @@ def test_what_an_answer_loses_is_named(host: str, row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("host", "row"), rows("kept"))
-def test_what_only_its_own_host_can_act_on_is_kept_there_and_refused_elsewhere(host: str, row: dict[str, Any]) -> None:
+def test_what_only_its_own_host_can_act_on_is_kept_there_and_carried_or_refused_elsewhere(host: str, row: dict[str, Any]) -> None:
     event, said = event_of(host, row), row["stdout"]
     read = reverse_of(host).answer(event, *given_by(row))
     assert read.native == {host: said}
     kept, without = (words_of(load(host), event, response, Options()).stdout for response in (read, read.copy(native=None)))
     assert json.loads(kept) == {**json.loads(without or "{}"), **said}
+    if "elsewhere" in row:
+        return
     with pytest.raises(HandlerError, match="which onehook cannot carry"):
         reverse_of(host).answer(elsewhere(event), *given_by(row), row["event"])
+
+
+@pytest.mark.parametrize(("host", "row"), rows("elsewhere"))
+def test_a_replaced_result_is_carried_elsewhere(host: str, row: dict[str, Any]) -> None:
+    read = reverse_of(host).answer(elsewhere(event_of(host, row)), *given_by(row), row["event"])
+    assert read == Response(**row["elsewhere"])
 
 
 def lost_in(host: str, event: Event, stdout: str, code: int) -> list[str]:
