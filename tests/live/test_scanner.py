@@ -64,6 +64,12 @@ def test_a_prompt_with_a_secret_is_blocked(agent, scanner, tmp_path, monkeypatch
     assert [scan["action"] for scan in scans(evidence)][:1] == ["block"]
 
 
+def test_a_result_with_a_secret_is_masked(agent, scanner, tmp_path):
+    evidence = played(agent, scanner, tmp_path, ["results"], action="mask")
+    assert evidence.model_was_told("the key is [pii/aws_key] and that is all") and not evidence.model_was_told(SECRET)
+    assert "mask" in [scan["action"] for scan in scans(evidence)]
+
+
 def test_observe_lets_pass_and_logs(agent, scanner, tmp_path, monkeypatch):
     monkeypatch.setattr(stage, "PROMPT", f"Use {SECRET}, please.")
     evidence = played(agent, scanner, tmp_path, ["prompts", "results"], mode="observe")

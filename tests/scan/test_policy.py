@@ -12,9 +12,9 @@ import pytest
 from harness import HOSTS, LAUNCH, PATIENCE, answered, process, tool_payload
 
 from onehook import Hooks
-from onehook.core import Options
+from onehook.core import Options, Result
 from onehook.hostkit.reverse import sample
-from onehook.log.reader import entries
+from onehook.log.reader import entries, outcome
 from onehook.policies import scanner
 from onehook.policies.scanning import _replaced
 from tests.scan.service import SECRET, service
@@ -86,6 +86,29 @@ def test_mask_rewrites_a_call_and_ask_wins_over_it(lakera):
     both = dispatched(hooks, bash(f"echo {SECRET} {ATTACK}"))
     assert both.decision == "ask" and both.modified_input == {"command": f"echo [pii/aws_key] {ATTACK}"}
     assert dispatched(hooks, bash(ATTACK)).decision == "ask"
+
+
+def result(text, event="PostToolUse"):
+    made = sample(event, "Bash", command="cat notes", session_id="s-1", cwd="/p")
+    made._result = Result(text=text)
+    return made
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
+def test_a_result_is_masked_or_replaced_by_the_reason(lakera, event):
+    hooks = scanner("lakera", url=lakera.url, actions=ACTIONS)
+    masked = dispatched(hooks, result(f"key: {SECRET}", event))
+    assert masked.decision is None and masked.modified_output == "key: [pii/aws_key]"
+    assert masked.by[0]["said"] == "mask" and masked.by[0]["scan"]["gates"] == ["results"]
+    for refused in (dispatched(scanner("lakera", url=lakera.url), result(SECRET, event)), dispatched(hooks, result(ATTACK, event))):
+        assert refused.decision == "deny" and refused.modified_output == f"[{refused.reason}]"
+
+
+def test_a_result_that_could_not_be_scanned_is_withheld_under_fail_closed(lakera):
+    lakera.forever = 400
+    response = dispatched(scanner("lakera", url=lakera.url), result("fine"), "closed")
+    assert response.decision == "deny" and "not scanned" in response.modified_output
+    assert dispatched(scanner("lakera", url=lakera.url), result("fine")).modified_output is None
 
 
 def test_what_cannot_be_masked_is_blocked(lakera):
@@ -203,6 +226,11 @@ def test_a_rules_file_masks_and_a_clean_scan_is_logged(tmp_path, lakera):
     assert "echo [pii/aws_key]" in by_rules(tmp_path, lakera, f"echo {SECRET}", action="mask").stdout
     entry = logged()
     assert entry["effects"] == ["modified_input"] and entry["by"][0]["scan"]["action"] == "mask"
+
+
+def test_a_scan_that_finds_nothing_is_in_the_log_as_a_scan(tmp_path, lakera):
+    assert by_rules(tmp_path, lakera, "ls").exit_code == 0
+    assert outcome(logged()) == "scan"
 
 
 def test_a_level_caps_what_a_scanner_does(tmp_path, lakera):

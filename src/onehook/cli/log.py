@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from onehook.log.reader import Entry
 
-OUTCOMES = ("deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "excepted", "warn", "rewrite", "context", "log", "error")
+OUTCOMES = (
+    "deny", "ask", "allow", "would-deny", "would-ask", "would-warn", "excepted", "warn",
+    "mask", "rewrite", "context", "log", "scan", "error",
+)  # fmt: skip
 FORMATS = ("jsonl", "rows", "csv", "parquet", "ocsf")
 _COLOURS = {"deny": "red", "error": "red", "ask": "yellow", "warn": "yellow", "allow": "green"}
 

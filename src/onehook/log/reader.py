@@ -162,7 +162,8 @@ def outcome(entry: Entry) -> str:
         lifted = all("exception" in one for one in entry["by"] if one["said"] == entry["would"])
         return "excepted" if lifted else f"would {entry['would']}"
     said = {one["said"] for one in entry["by"]}
-    return next((what for what in ("warn", "rewrite", "context", "log") if what in said), "note" if entry["agent"] == "onehook" else "none")
+    shown = ("warn", "mask", "rewrite", "context", "log", "scan")
+    return next((what for what in shown if what in said), "note" if entry["agent"] == "onehook" else "none")
 
 
 def deciding(entry: Entry) -> Entry | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Hooks, Options, Registration, Response
+from onehook.core import RESULTS, Hooks, Options, Registration, Response
 from onehook.scan.content import GATES, KINDS
 from onehook.scan.settings import ACTIONS, Settings
 
@@ -126,20 +126,27 @@ def _answered(event: Event, settings: Settings, outcome: Outcome) -> Response:
     unmaskable = any(action == "mask" and not _quote(sample, one) for action, sample, one in actions)
     strongest = max((action for action, _, _ in actions), key=ACTIONS.index, default="allow")
     masked = _masked(event, masks) if masks else None
-    if strongest == "block" or unmaskable or (masks and masked is None):
-        return _refused("deny", settings, [entry for entry in actions if entry[0] != "allow"], "block")
+    unaskable = strongest == "ask" and event.event in RESULTS  # nobody is asked about what has happened
+    if strongest == "block" or unmaskable or unaskable or (masks and masked is None):
+        return _withheld(event, _refused("deny", settings, [entry for entry in actions if entry[0] != "allow"], "block"))
     if outcome.error and (settings.fail or _options(event).fail) == "closed":
         reason = f"this was not scanned: {outcome.error} (blocked: fail=closed)"
-        return Response("deny", reason, reason, by=[{"said": "deny", "action": "error"}])
+        return _withheld(event, Response("deny", reason, reason, by=[{"said": "deny", "action": "error"}]))
     if strongest == "ask":
         asked = _refused("ask", settings, [entry for entry in actions if entry[0] == "ask"], "ask")
         return asked.copy(**masked) if masked else asked
     if masked is not None:
-        return Response(**masked, by=[{"said": "rewrite", "action": "mask", "reason": _reason(settings, actions, "masked")}])
+        said = "mask" if "modified_output" in masked else "rewrite"
+        return Response(**masked, by=[{"said": said, "action": "mask", "reason": _reason(settings, actions, "masked")}])
     if outcome.error:
         return Response(by=[{"said": "error", "action": "error", "reason": f"this was not scanned: {outcome.error}"}])
     action = "allow" if actions else "skip" if outcome.skipped and not outcome.requests and not outcome.cached else "pass"
     return Response(by=[{"said": "scan", "action": action}])
+
+
+def _withheld(event: Event, denial: Response) -> Response:
+    """Of a result, the model gets the reason alone: a denial by itself comes after what it has read."""
+    return denial.copy(modified_output=f"[{denial.reason}]") if event.event in RESULTS else denial
 
 
 def _refused(decision: str, settings: Settings, actions: list[tuple[str, Sample, Found]], action: str) -> Response:
@@ -164,7 +171,7 @@ def _masked(event: Event, masks: dict[str, str]) -> dict[str, Any] | None:
     if event.event == "PreToolUse":
         changed = {name: new for name, old in event.tool_input.items() if (new := _replaced(old, masks)) != old}
         return {"modified_input": changed} if changed else None
-    return None
+    return {"modified_output": _replaced(event.result.text, masks)} if event.event in RESULTS else None
 
 
 def _replaced(value: Any, masks: dict[str, str]) -> Any:

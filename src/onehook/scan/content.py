@@ -48,7 +48,7 @@ def _all_of(event: Event) -> Iterator[Sample]:
         yield from _call(event)
     else:
         called = (event.mcp.server, event.mcp.tool) if event.mcp is not None else None
-        yield Sample("results", f"the result of {event.tool or 'a tool'}", pieces_of(result_of(event)), called, session)
+        yield Sample("results", f"the result of {event.tool or 'a tool'}", pieces_of(event.result.text), called, session)
 
 
 def _call(event: Event) -> Iterator[Sample]:
@@ -60,11 +60,6 @@ def _call(event: Event) -> Iterator[Sample]:
     if event.mcp is not None:
         called = (event.mcp.server, event.mcp.tool)
         yield Sample("mcp", f"the call to {event.mcp.name}", pieces_of("\n".join(strings_of(event.tool_input))), called, session)
-
-
-def result_of(event: Event) -> str:
-    """What a tool returned, as the model reads it."""
-    return "\n".join(strings_of(event.error if event.tool_response is None else event.tool_response))
 
 
 def strings_of(value: Any) -> Iterator[str]:
