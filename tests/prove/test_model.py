@@ -243,6 +243,16 @@ def test_several_requests_share_one_connection() -> None:
     assert [request.step for request in model.requests] == [1, 2]
 
 
+def test_a_request_that_forces_a_tool_is_not_a_step() -> None:
+    """Some agents ask for a title so, before the first turn."""
+    chat = next(client for client in CLIENTS if client.name == "chat")
+    title = {**chat.body(["title"], False), "tool_choice": {"type": "function", "function": {"name": "title"}}}
+    with ScriptedModel([TOUCH]) as model:
+        send(model, "/v1/chat/completions", title)
+        assert chat.ask(model, ["Shell"], False) == ("", [("Shell", TOUCH["input"])])
+    assert len(model.turns) == 1
+
+
 def test_tools_offered_as_an_input_item_are_tools_and_raw_text_calls_a_custom_tool() -> None:
     code = "text(await tools.exec_command({cmd: 'ls'}))"
     item = {"type": "additional_tools", "role": "developer", "tools": [{"type": "custom", "name": "exec"}]}

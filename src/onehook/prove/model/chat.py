@@ -26,6 +26,9 @@ REQUIRED = ("messages", (list,), "a list is required")
 
 
 def offered(body: Json) -> list[str]:
+    """The tools that the model may choose from. A request that makes it call a certain one wants a title, not a turn."""
+    if isinstance(body.get("tool_choice"), dict):
+        return []
     names = [name_of(_definition(tool).get("name")) for tool in objects(body.get("tools"))]
     return [name for name in names if name]
 
