@@ -15,15 +15,13 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from onehook.hostkit.imports import grouped_handlers
+from onehook.hostkit.own_entries import GUARD as GUARD
 from onehook.jsonc import without_comments
 
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
 _STRING_OR_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|(,)\s*[}\]]')
-# What a shell does if a hook could not run, on an event that a deny stops and under fail closed. Agents take 127, a signal or 1 for a
-# failed hook and go on; exit 2 is a deny, but not on every agent if stderr is empty.
-GUARD = " || { [ $? -eq 2 ] || echo 'onehook: the hook could not run (blocked: fail=closed)' >&2; exit 2; }"
-# The same for fish too, which has neither $? nor, up to 4.0, braces, and drops the rest of a list after a command that it does not find; in
+# GUARD for fish too, which has neither $? nor, up to 4.0, braces, and drops the rest of a list after a command that it does not find; in
 # other shells $status is empty or the same as $?. The shell itself has said on stderr what it could not run.
 GUARD_IN_ANY_SHELL = ' || exit 2; test "$status" != 127 || exit 2'
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")

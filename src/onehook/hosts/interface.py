@@ -224,10 +224,9 @@ class OwnEntries(Protocol):
     """own_entries.py, for an agent that also runs the entries of another one's config: whether an event would be handled twice."""
 
     @property
-    def PROJECT(self) -> str: ...  # the variable that names the project's folder
-    @property
     def BORROWS(self) -> Iterable[str]: ...  # the scopes of the other agent's config that it runs
 
+    def started_with(self, machine: Machine, scope: str) -> dict[str, str]: ...  # variables for an entry of a file of this scope
     def answers(  # its own entry, with the same interpreter and launcher, runs as well
         self, event: str, policy: str, closed: bool, variables: Mapping[str, str] = ..., interpreter: str = ..., launcher: str = ...
     ) -> bool: ...

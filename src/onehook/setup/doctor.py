@@ -343,9 +343,15 @@ def _across(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
 def _twice(files: list[ConfigFile], lender: str, borrower: str, machine: Machine) -> list[str]:
     """The events that the entries of both hosts would answer."""
     own = _by_event([file for file in files if file.host == borrower])
-    lent = _by_event([file for file in files if file.host == lender and file.place.scope in _borrowed_scopes(borrower)])
-    silent = {command for event, commands in lent.items() for command in commands if _silent(borrower, event, command, machine)}
-    return [event for event, commands in lent.items() if event in own and commands - own[event] - silent]
+    lent = [file for file in files if file.host == lender and file.place.scope in _borrowed_scopes(borrower)]
+    twice = (
+        event
+        for file in lent
+        for event, commands in _by_event([file]).items()
+        for command in commands - own.get(event, commands)
+        if not _silent(borrower, event, command, file.place.scope, machine)
+    )
+    return list(dict.fromkeys(twice))
 
 
 def _by_event(files: list[ConfigFile]) -> dict[str, set[str]]:
@@ -362,7 +368,7 @@ def _borrowed_scopes(borrower: str) -> Iterable[str]:
     return own.BORROWS if own else SCOPES
 
 
-def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
+def _silent(borrower: str, event: str, command: str, scope: str, machine: Machine) -> bool:
     """Whether an entry of another host stays silent when the borrower runs it, as the entry itself would decide."""
     own, written = optional(borrower, "own_entries"), read(command)
     if not own or not written:
@@ -370,4 +376,4 @@ def _silent(borrower: str, event: str, command: str, machine: Machine) -> bool:
     closed = written.option("fail") == "closed"
     project = machine.project
     program = (written.interpreter, str(written.launcher_path(project)))
-    return own.answers(event, str(written.policy_path(project)), closed, {own.PROJECT: str(project)}, *program)
+    return own.answers(event, str(written.policy_path(project)), closed, own.started_with(machine, scope), *program)

@@ -27,7 +27,7 @@ def by_claudes_entry(place: Place, *options: str, variables: dict[str, str] | No
     """Copilot runs the entry in .claude/settings.json, on a command that the policy denies."""
     event = sample("PreToolUse", "Bash", command="rm -rf x", session_id="s", cwd=str(place.project))
     payload = load("copilot", "reverse").payload(event, "PreToolUse")
-    env = {own.PROJECT: str(place.project)} if variables is None else variables
+    env = {"COPILOT_PROJECT_DIR": str(place.project)} if variables is None else variables
     portable = place.project / ".onehook/launch"
     program = [sys.executable, "-I", "-S", str(portable if portable.exists() else LAUNCHER), str(place.policy)]
     return process([*program, "--host", "claude", "--host", "cursor", "--event", "PreToolUse", *options], payload, env)
@@ -115,7 +115,7 @@ def test_another_policy_is_not_answered_for(place: Place) -> None:
 def test_without_the_variable_or_outside_of_the_project_both_answer(place: Place) -> None:
     place.install(["claude", "copilot"])
     assert answered(place, variables={})
-    assert answered(place, variables={own.PROJECT: "/"})
+    assert answered(place, variables={"COPILOT_PROJECT_DIR": "/"})
 
 
 def test_an_entry_that_fails_closed_is_not_silenced_by_one_that_fails_open(place: Place) -> None:

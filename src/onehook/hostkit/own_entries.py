@@ -1,0 +1,79 @@
+"""What the hosts' own_entries modules share: whether a file has the entry that install writes for an event and a policy, word for word.
+
+On the hot path of an agent that also runs another agent's entries.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onehook.cache import LAUNCHER
+from onehook.codec import loads
+from onehook.core import OnehookError
+from onehook.jsonc import read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+# What a shell does if a hook could not run, on an event that a deny stops and under fail closed. Agents take 127, a signal or 1 for a
+# failed hook and go on; exit 2 is a deny, but not on every agent if stderr is empty.
+GUARD = " || { [ $? -eq 2 ] || echo 'onehook: the hook could not run (blocked: fail=closed)' >&2; exit 2; }"
+_PORTABLE = ".onehook/launch"
+_OPTIONS = ("--fail", "--timeout")  # of the command, after its host and event
+_LEAST_SECONDS = 10
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_UNQUOTED = _PLAIN | frozenset("@%+=:,/")
+
+
+def inside(path: str, folder: str) -> bool:
+    return os.path.abspath(path).startswith(os.path.join(folder, ""))
+
+
+def hooks_in(path: str) -> dict[str, Any]:
+    """The hooks of a file, by their event; none if the file switches them off."""
+    try:
+        data = loads(read_regular(path).decode("utf-8"))
+    except (OSError, ValueError, OnehookError):
+        return {}
+    hooks = data.get("hooks") if isinstance(data, dict) and not data.get("disableAllHooks") else None
+    return hooks if isinstance(hooks, dict) else {}
+
+
+def entries(given: object) -> list[dict[str, Any]]:
+    return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
+
+
+def beginning(host: str, event: str, policy: str, project: str, folder: str, interpreter: str = "", launcher: str = "") -> str:
+    """How install begins the command for a policy. `folder`: how the command names the project, "" if it does not."""
+    policy, launcher = os.path.abspath(policy), launcher or LAUNCHER
+    program = f"{_quoted(os.path.abspath(interpreter or sys.executable))} -I -S {_quoted(launcher)}"
+    if launcher == os.path.join(project, _PORTABLE):
+        program = f"python3 -I -S {folder}/{_PORTABLE}"
+    named = f"{folder}/{_quoted(policy[len(os.path.join(project, '')) :])}" if folder else _quoted(policy)
+    return f"{program} {named} --host {host} --event {event}"
+
+
+def same(
+    entry: Mapping[str, object], keys: set[str], text: object, seconds: object, begin: str, closed: bool, ends: tuple[str, str]
+) -> bool:
+    """Whether an entry of exactly these keys runs the command that begins so. `ends`: of a command that fails open, and closed."""
+    if set(entry) != keys or entry["type"] != "command" or sys.platform == "win32":
+        return False
+    if not isinstance(text, str) or not text.startswith(begin) or not isinstance(seconds, (int, float)) or seconds < _LEAST_SECONDS:
+        return False
+    rest = text[len(begin) :]
+    fails_closed = " --fail closed" in rest
+    end = ends[fails_closed]
+    options = rest[: len(rest) - len(end)].split(" ")
+    pairs = list(zip(options[1::2], options[2::2]))
+    if options[0] or len(options) % 2 == 0 or not all(name in _OPTIONS and value and _PLAIN.issuperset(value) for name, value in pairs):
+        return False
+    return rest.endswith(end) and fails_closed >= closed
+
+
+def _quoted(word: str) -> str:
+    """As shlex.quote, which is slow to import."""
+    return word if _UNQUOTED.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
