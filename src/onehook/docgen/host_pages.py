@@ -195,7 +195,7 @@ def _places(config: Config) -> str:
     lines = ["| scope | Linux | macOS | Windows |", "|---|---|---|---|"]
     by_platform = {name: config.places(Machine(HOME, PROJECT, {}, name)) for name in ("linux", "darwin", "win32")}
     for index, place in enumerate(by_platform["linux"]):
-        paths = [_shown(by_platform[name][index].path) for name in by_platform]
+        paths = [_shown(places[index].path) if index < len(places) else "-" for places in by_platform.values()]
         lines.append(f"| {place.scope} | {' | '.join(paths)} |")
     return "\n".join(lines)
 
