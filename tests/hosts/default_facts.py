@@ -76,6 +76,8 @@ START_WORDS: Mapping[str, str] = {}
 
 # ---- config files ----
 
+# What the file may hold in which the agent keeps trust: DIR is another folder.
+TRUST_FILES: Sequence[str] = ()
 HOOKS_ARE_BARE = False  # the events stand at the top of the file, with nothing around them
 OTHER_SETTINGS = True  # the file has other settings beside hooks
 EVENTS_ARE_TOOLS = False  # an event is told as the call of a tool of that name

@@ -18,6 +18,7 @@ from onehook.setup.plan import Plan, config_of, place_of
 from onehook.setup.preview import unified_diff
 from onehook.setup.trust import untrusted
 from onehook.textedit.document import Document
+from tests.host_folders import facts
 from tests.setup.installing import Place
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX paths")
@@ -43,6 +44,7 @@ FILES = {
         '{"trustedFolders": {}}',
     ],
 }
+FILES.update({host: list(facts(host).TRUST_FILES) for host in TRUSTING if host not in FILES})
 
 
 @pytest.fixture
