@@ -65,10 +65,10 @@ def with_tool(host, payload, **changed):
     """The payload of a tool call with another `name` or `input`, whatever the host calls them."""
     event = load(host).parse(payload, PRE[host])
     keys = {
-        "name": next(key for key, value in payload.items() if value == event.native_tool),
-        "input": next(key for key, value in payload.items() if isinstance(value, dict) and "command" in value),
+        "name": [key for key, value in payload.items() if value == event.native_tool],
+        "input": [key for key, value in payload.items() if isinstance(value, dict) and "command" in value],
     }
-    return {**payload, **{keys[part]: value for part, value in changed.items()}}
+    return {**payload, **{key: value for part, value in changed.items() for key in keys[part]}}
 
 
 def stop_payload(host, active=False, session="s-1", loop_count=0):

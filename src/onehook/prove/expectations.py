@@ -23,7 +23,8 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
     if "transcripts" in scenario.needs and host not in having("transcripts"):
         return NOT_HONOURED, f"{host} has no transcript that onehook can read"
     traits = load(host, "live").TRAITS
-    known = next((fact.what for fact in traits.facts if scenario.id in fact.rows and fact.holds(version)), "")
+    release = version or (traits.package.version if traits.package else "")
+    known = next((fact.what for fact in traits.facts if scenario.id in fact.rows and fact.holds(release)), "")
     if known:
         return NOT_HONOURED, known
     lacks = traits.lacks.get(mode, {})
