@@ -22,4 +22,5 @@ TRAITS = Traits(
     ),
     background=call("background_process", "command", action="start", description="run a command"),
     failing="edit",
+    disable=_PROGRAM.disable,
 )

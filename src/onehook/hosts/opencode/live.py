@@ -49,6 +49,10 @@ class Program:
     def mcp_server(self, sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
         add_entry(self.config(sandbox), "mcp", name, {"type": "local", "command": list(argv), "enabled": True})
 
+    def disable(self, sandbox: Sandbox, launch: Launch) -> Launch:
+        """Without plugins, as a variable can have it."""
+        return Launch(launch.argv, {**launch.env, f"{self.name.upper()}_PURE": "1"}, launch.cwd, launch.home)
+
 
 _PROGRAM = Program("opencode")
 prepare, mcp_server = _PROGRAM.prepare, _PROGRAM.mcp_server
@@ -58,11 +62,8 @@ def compaction(mode: str = "") -> list[Step]:
     return [{**shell("true"), "usage": FULL}]
 
 
-def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """Without plugins, as a variable can have it."""
-    return Launch(launch.argv, {**launch.env, "OPENCODE_PURE": "1"}, launch.cwd, launch.home)
-
-
 TRAITS = Traits(
-    Package("opencode-linux-x64", "1.18.33", "1.18.18", "opencode-linux-x64/bin/opencode", disk_mb=177), failing="edit", disable=disable
+    Package("opencode-linux-x64", "1.18.33", "1.18.18", "opencode-linux-x64/bin/opencode", disk_mb=177),
+    failing="edit",
+    disable=_PROGRAM.disable,
 )
