@@ -85,7 +85,7 @@ class Results:
         tails: tuple[str, ...] = (),
         empty: str = "",
         framed: tuple[str, ...] = ("Bash",),
-        code: str = "",
+        code: str = "exit_code",
         marker: str = "",
         code_if_none: int | None = None,
         unless: tuple[str, ...] = (),

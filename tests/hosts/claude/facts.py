@@ -9,7 +9,7 @@ from onehook.core import Response
 FAILURES = True
 START_WORDS = {"startup": "startup", "resume": "resume", "fork": "fork"}
 RESULT = "stdout"
-NOT_BUILT = frozenset({"effort", "prompt_id"})
+NOT_BUILT = frozenset({"effort", "mcp_server", "prompt_id"})
 NOT_ALWAYS_SENT = frozenset({"prompt_id"})
 SAYS_ALLOW = frozenset({"permission", "request", "switch"})
 ANSWER_LOSSES = [

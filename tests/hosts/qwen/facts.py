@@ -8,7 +8,7 @@ RESULT = "llmContent"
 SAYS_ALLOW = frozenset({"request"})
 ANSWER_LOSSES = [
     ({"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing shows the dialog"),
-    ({"feedback"}, lambda a: a.decision == "deny",
+    ({"feedback", "failure"}, lambda a: a.decision == "deny",
      lambda a: {"decision": None, "reason": None, "additional_context": "\n\n".join(filter(None, [a.reason, a.additional_context]))},
      "after the tool a block has no effect; the reason is told as context"),
 ]  # fmt: skip

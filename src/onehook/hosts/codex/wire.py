@@ -78,7 +78,7 @@ TOOLS = {
     "view_image": Tool("Read", file_path="path"),
 }
 # What a command printed comes as it is, and its exit code only in transcripts; around what a patch did there is more.
-RESULTS = Results(heads=("Exit code: *\nOutput:\n",), framed=("Edit",), marker="Exit code: ", code="exit_code")
+RESULTS = Results(heads=("Exit code: *\nOutput:\n",), framed=("Edit",), marker="Exit code: ")
 
 _ANY = {"hook_event_name": EVENTS, "session_id": str}
 MARKS = (

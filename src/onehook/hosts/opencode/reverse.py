@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onehook.core import Event, HandlerError, Response
-from onehook.hostkit import reverse
+from onehook.hostkit import effects, reverse
 from onehook.hostkit.tools import Tool
 from onehook.hosts.opencode.wire import EVENTS, ID, TOOLS
 
@@ -62,7 +62,9 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     if name == "tool.execute.after":
         text = event.result.text
         body["tool_response"] = text if event.mcp is None else [{"type": "text", "text": text}]
-    return body
+    result = event.result
+    milliseconds = None if result.duration is None else round(result.duration * 1000)
+    return {**body, **effects.given(exit_code=result.exit_code, duration_ms=milliseconds)}
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:

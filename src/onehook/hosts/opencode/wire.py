@@ -88,7 +88,7 @@ TOOLS = {
     "task": Tool("Agent|Task"),
     "lsp": Tool("Read", unless="operation", file_path="filePath"),
 }
-RESULTS = Results(code="exit_code")  # which the plugin reads out of the metadata of a command
+RESULTS = Results()  # the exit code is one that the plugin reads out of the metadata of a command
 # OpenCode's other tools; what is in neither list and has a "_" is an MCP server's.
 OTHERS = ("todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "execute", "invalid", "batch")
 
