@@ -18,6 +18,7 @@ HOST_IDS = ("kilo",)
 _PLUGIN = Plugin(wire.ID)
 places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
 TRAITS = Traits(
+    captured=("7.7.9",),
     shell_variables=("KILO", "KILO_PID"),
     own_content=_PLUGIN.content,
     guard="",

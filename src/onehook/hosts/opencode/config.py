@@ -116,6 +116,7 @@ def held(host: str) -> Held:
 _PLUGIN = Plugin(wire.ID)
 places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
 TRAITS = Traits(
+    captured=("1.18.33",),
     programs=(".opencode/bin/opencode",),
     shell_variables=("OPENCODE", "OPENCODE_PID"),
     reloads=False,  # seen with 1.18.33: without its hooks file, a session that runs is held to the policy
