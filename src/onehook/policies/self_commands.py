@@ -195,11 +195,15 @@ class Line:
         deep = name in DEEP
         if name == "chmod" and words and words[0].lstrip("ugoa")[:1] == "+" and "w" not in words[0] and "x" in words[0]:
             words = []  # chmod +x takes nothing away
-        for word in words:
+        for number, word in enumerate(words, 1):
             for path in self.names(word):
                 if why := self._changes(path) or profile_objection(path, self.text):
                     return why
-                if deep and (inside := self.guarded.below(path, self.here)):
+                if (
+                    deep
+                    and not (number == len(words) > 1 and self._is_arrival(name, argv, path))
+                    and (inside := self.guarded.below(path, self.here))
+                ):
                     return f"{name} would also change {inside}, which tool calls may not change"
         if name in EDITORS:
             return self._edited(name, argv)
@@ -278,6 +282,11 @@ class Line:
                     if os.path.lexists(os.path.join(self.guarded.absolute(source, self.here), inside)):
                         return f"{name} would also change {other}, which tool calls may not change"
         return ""
+
+    def _is_arrival(self, name: str, argv: Sequence[Word], last: str) -> bool:
+        """Whether the last operand is a folder that others are moved into: it stays, and _copied looks at what arrives there."""
+        into = _value(argv, "-t", "--target-directory") is None and not _has(argv, "T", "--no-target-directory")
+        return name in ("mv", "gmv") and into and os.path.isdir(self.guarded.absolute(last, self.here))
 
     def _moved(self, name: str, argv: Sequence[Word], command: Command) -> str:
         return self._all_changed(name, argv) or self._copied(name, argv, command)
