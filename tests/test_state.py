@@ -157,7 +157,8 @@ def test_twenty_processes_at_once_lose_nothing(state):
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_kill_in_the_middle_leaves_a_whole_state_and_no_lock(state):
     for _ in range(5):
-        writer = process("print(flush=True)\nn = 0\nwhile True: n += 1; state.update(n=n, text='x' * 50_000, end=n)")
+        write = "n += 1; state.update(n=n, text='x' * 50_000, end=n)"
+        writer = process(f"n = 0\n{write}\nprint(flush=True)\nwhile True: {write}")
         writer.stdout.readline()
         time.sleep(0.05)
         os.kill(writer.pid, signal.SIGKILL)

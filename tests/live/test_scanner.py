@@ -86,5 +86,4 @@ def test_a_dead_scanner_opens_the_breaker_and_fails_as_told(agent, scanner, tmp_
     first, second = scans(evidence)[:2]
     assert (first["breaker"], second["breaker"]) == ("open", "open") and len(scanner.requests) == 1
     assert "in time" in first["error"] and "not asked" in second["error"]
-    assert second["ms"] * 20 < first["ms"]
     assert (evidence.text("ran.txt") is None) == (fail == "closed") and evidence.model_was_told(SECRET) == (fail == "open")

@@ -56,7 +56,7 @@ def test_what_may_pass_is_tried_again(name, fate):
 def test_what_does_not_pass_is_an_error_without_content_and_key(name, fate):
     with service(name) as running:
         running.forever = fate
-        outcome = scanned(running, f"the key is {SECRET}", seconds=0.6 if fate in ("slow", "drip") else 30)
+        outcome = scanned(running, f"the key is {SECRET}", seconds=2 if fate in ("slow", "drip") else 30)
         assert outcome.error and not outcome.found
         assert ("in time" in outcome.error) == (fate in ("slow", "drip"))
         assert SECRET not in outcome.error and "KEY" not in outcome.error
