@@ -119,19 +119,20 @@ def earlier(content: dict[str, Any]) -> dict[str, Any]:
 def waited_for(content: dict[str, Any], refused: list[str]) -> dict[str, Any]:
     """Put a request before people, and wait; what is returned has a `problem` if nobody answered."""
     sweep(time.time())
+    watch = _Watch()
     request = Request(content)
     request.publish()
     door = Door(request.folder) if not pin.is_set() else None
     try:
-        return _wait(request, door, refused)
+        watch.guard(door)
+        return _wait(request, watch, door, refused)
     finally:
         if door is not None:
             door.close()
         request.withdraw()
 
 
-def _wait(request: Request, door: Door | None, refused: list[str]) -> dict[str, Any]:
-    watch = _Watch(door)
+def _wait(request: Request, watch: _Watch, door: Door | None, refused: list[str]) -> dict[str, Any]:
     while True:
         late = time.time() >= request.content["until"]
         statement = _from_file(request, refused)
@@ -146,17 +147,20 @@ def _wait(request: Request, door: Door | None, refused: list[str]) -> dict[str, 
 class _Watch:
     """Waits for somebody at the door, and notices if the agent has gone: then nobody reads what we write."""
 
-    def __init__(self, door: Door | None) -> None:
+    def __init__(self) -> None:
         self.alone = False
-        self.door = door.socket.fileno() if door is not None and door.socket is not None else -1
+        self.door = -1
         self.poll = select.poll() if hasattr(select, "poll") else None
         if self.poll is None:
             return
-        if self.door >= 0:
-            self.poll.register(self.door, select.POLLIN)
         self.poll.register(1, 0)
-        if any(number == 1 for number, _ in self.poll.poll(0)):  # nobody ever read it
+        if self.poll.poll(0):  # nobody ever read it
             self.poll.unregister(1)
+
+    def guard(self, door: Door | None) -> None:
+        if self.poll is not None and door is not None and door.socket is not None:
+            self.door = door.socket.fileno()
+            self.poll.register(self.door, select.POLLIN)
 
     def at_the_door(self, seconds: float) -> bool:
         if self.poll is None:
