@@ -36,6 +36,7 @@ def present(does: str, text: str, environment: Mapping[str, str]) -> Iterator[No
 
 def main(does: str, text: str) -> None:
     from onehook.desk import answers, pin
+    from onehook.desk.requests import DeskError
 
     pin.set_pin(PIN, cost=_CHEAP)
     key = pin.unlock(PIN)
@@ -49,7 +50,7 @@ def main(does: str, text: str) -> None:
         if answer is not None and asked.state == "waiting":
             try:
                 answers.give(asked, answer, key, by=NAME, via="terminal")
-            except answers.DeskError as error:
+            except DeskError as error:
                 print(error, file=sys.stderr)
 
 
