@@ -50,11 +50,11 @@ class Hook:
 @pytest.fixture
 def hook(tmp_path):
     """hook(command, option=...): a hook that holds an ask."""
-    policy = tmp_path / "policy.py"
-    policy.write_text(policy_text(ASKS, options='ask_via="desk-always"'), encoding="utf-8")
+    asking = tmp_path / "policy.py"
+    asking.write_text(policy_text(ASKS, options='ask_via="desk-always"'), encoding="utf-8")
     started = []
 
-    def start(command="git push", *arguments, host=ANY, session="s-1"):
+    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking):
         payload = tool_payload(host, command)
         payload = {key: session if value == "s-1" else value for key, value in payload.items()}
         started.append(Hook(policy, payload, "--host", host, *arguments))

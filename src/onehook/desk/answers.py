@@ -102,7 +102,8 @@ class Answer:
 def listed() -> list[Asked]:
     """Every request that can be answered, oldest first."""
     sweep(time.time())
-    return [asked for id in ids() if (asked := _asked(id)) is not None and asked.open]
+    found = (_asked(id) for id in ids())
+    return sorted((asked for asked in found if asked is not None and asked.open), key=lambda asked: float(asked.content["time"]))
 
 
 def one(id: str) -> Asked:

@@ -13,7 +13,7 @@ import sys
 import time
 
 from onehook.codec import dumps
-from onehook.desk.requests import PIN, DeskError, folder, parsed, read
+from onehook.desk.requests import PIN, DeskError, folder, make_folder, parsed, read
 from onehook.lock import Lock
 from onehook.places import managed_folder
 
@@ -147,7 +147,7 @@ def set_pin(pin: str, *, machine: bool = False, cost: int = COST) -> str:
     path = places()[0 if machine else 1]
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     content = {"salt": salt.hex(), "cost": cost, "public": _key_of(pin, salt, cost).public, "set": made}
-    os.makedirs(os.path.dirname(path), mode=0o755 if machine else 0o700, exist_ok=True)
+    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True) if machine else make_folder()
     _write(path, dumps(content).encode("ascii") + b"\n", 0o644 if machine else 0o600)
     return path
 

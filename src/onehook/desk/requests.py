@@ -42,6 +42,12 @@ def folder() -> str:
     return f"{state_folder()}/desk"
 
 
+def make_folder() -> None:
+    """The folder of the desk, for its owner alone."""
+    for path in (state_folder(), folder()):
+        os.makedirs(path, mode=0o700, exist_ok=True)
+
+
 def digest(data: bytes) -> str:
     hashed = sha256()
     hashed.update(data)
@@ -92,7 +98,8 @@ class Request:
     def publish(self) -> None:
         """Put it where people see it; OSError if that is not possible."""
         hidden = f"{folder()}/.{self.id}"
-        os.makedirs(hidden, mode=0o700)
+        make_folder()
+        os.mkdir(hidden, 0o700)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         self.descriptor = os.open(f"{hidden}/{REQUEST}", flags, 0o600)
         _write_all(self.descriptor, self.bytes)

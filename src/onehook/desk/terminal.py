@@ -80,10 +80,14 @@ class List:
 
 
 def _wrapped(line: str, columns: int) -> Iterator[str]:
+    """A line in pieces that fit, cut between words where that is possible."""
+    indent = " " * 12
     while width_of(line) > columns:
-        head = line[: columns // 2] if width_of(line[:columns]) > columns else line[:columns]
+        head = line[:columns] if width_of(line[:columns]) <= columns else line[: columns // 2]
+        word = head.rfind(" ", len(indent) + 8)
+        head = head[:word] if word > 0 else head
         yield head
-        line = f"            {line[len(head) :]}"
+        line = f"{indent}{line[len(head) :].lstrip()}"
     yield line
 
 
