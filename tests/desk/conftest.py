@@ -44,7 +44,8 @@ class Hook:
     def result(self) -> Result:
         self.process.stdin = None
         stdout, stderr = self.process.communicate(timeout=PATIENCE)
-        return Result(self.process.returncode, stdout, stderr)
+        self.progress = [line for line in stdout.splitlines() if line.startswith(b'{"type": "progress"')]
+        return Result(self.process.returncode, b"\n".join(line for line in stdout.splitlines() if line not in self.progress), stderr)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 
 import jsonschema
 import pytest
-from harness import ANY, HOSTS, PATIENCE, reason_of
+from harness import ANY, HOSTS, PATIENCE, PRE, reason_of, tool_payload
 
 from onehook.desk import answers, pin
 from onehook.desk.answers import Answer
@@ -87,6 +87,20 @@ def test_an_answer_for_the_session_counts_there_and_nowhere_else(hook, key):
     assert passes(waiting.result())
     assert passes(hook("git pull", *SHORT).result()) and passes(hook("git fetch", *SHORT).result())
     assert not passes(hook("git pull", *SHORT, session="s-2").result())
+
+
+def test_an_agent_that_shows_progress_is_told_that_a_person_is_asked(hook, key):
+    progress = {}
+    for host in HOSTS:
+        waiting = hook(host=host)
+        asked = waiting.asked()
+        given(asked, key)
+        waiting.result()
+        progress[host] = [json.loads(line)["message"] for line in waiting.progress]
+        wanted = [f"onehook: a person is asked (onehook approve {asked.id})"]
+        event = load(host).parse(tool_payload(host, "git push"), PRE[host])
+        assert progress[host] == (wanted if load(host).caps(event).progress else [])
+    assert any(progress.values())
 
 
 def test_a_request_is_answered_once(hook, key):

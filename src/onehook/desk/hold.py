@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import time
 
 from onehook.desk import pin
 from onehook.desk.peer import Door, reply
 from onehook.desk.requests import ANSWER, Request, answers, call_of, new_id, put_once, read, session_of, sweep, take
 from onehook.desk.statements import genuine, is_statement, named
-from onehook.system import project_of
+from onehook.log.wake import spawn
+from onehook.places import config_folder
+from onehook.system import project_of, variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ def held(wire: Wire, event: Event, message: Message, options: Options, begun: fl
     content = content_of(wire, event, message, policy, until)
     refused: list[str] = []
     try:
-        statement = earlier(content) or waited_for(content, refused)
+        statement = earlier(content) or waited_for(content, refused, wire.caps(event).progress)
     except Exception as error:  # a full disk, or a defect of ours
         statement = {"problem": f"a person could not be asked ({type(error).__name__}: {error})"}
     response = answered(statement, content, message["response"])
@@ -99,6 +102,29 @@ def rewritable(wire: Wire, event: Event) -> list[str]:
     return ["command"] if caps.rewrites is None or caps.rewrites.issuperset(names) else []
 
 
+def tell_people(id: str) -> None:
+    """Start what tells people about a request, if there may be anybody to tell. That nobody is told must not fail the request."""
+    if not (variable("DISPLAY") or variable("WAYLAND_DISPLAY") or sys.platform == "darwin" or _has_settings()):
+        return
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        spawn([sys.executable, "-I", "-c", _NOTIFY, root, id])
+    except OSError:
+        return
+
+
+# In a copied runtime this part is missing: there, the onehook that is installed for this interpreter has it.
+_NOTIFY = "import sys; sys.path.append(sys.argv[1]); from onehook.desk.notify import main; main(sys.argv[2])"
+
+
+def _has_settings() -> bool:
+    try:
+        with open(f"{config_folder()}/onehook.toml", "rb") as file:
+            return b"[desk]" in file.read(1 << 20)
+    except OSError:
+        return False
+
+
 # --- the answer -------------------------------------------------------------------------------------------------------------------
 
 
@@ -116,8 +142,8 @@ def earlier(content: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def waited_for(content: dict[str, Any], refused: list[str]) -> dict[str, Any]:
-    """Put a request before people, and wait; what is returned has a `problem` if nobody answered."""
+def waited_for(content: dict[str, Any], refused: list[str], progress: str = "") -> dict[str, Any]:
+    """Put a request before people, and wait; what is returned has a `problem` if nobody answered. `progress`: as in Caps."""
     sweep(time.time())
     watch = _Watch()
     request = Request(content)
@@ -125,6 +151,9 @@ def waited_for(content: dict[str, Any], refused: list[str]) -> dict[str, Any]:
     door = Door(request.folder) if not pin.is_set() else None
     try:
         watch.guard(door)
+        if progress:
+            os.write(1, f"{progress % f'onehook: a person is asked (onehook approve {request.id})'}\n".encode("ascii"))
+        tell_people(request.id)
         return _wait(request, watch, door, refused)
     finally:
         if door is not None:
