@@ -9,7 +9,7 @@ import time
 
 import jsonschema
 import pytest
-from harness import ANY, HOSTS, PATIENCE, PRE, reason_of, tool_payload
+from harness import ANY, HOSTS, PATIENCE, PRE, honours, reason_of, tool_payload
 
 from onehook.desk import answers, pin
 from onehook.desk.answers import Answer
@@ -194,3 +194,38 @@ def test_a_desk_that_cannot_be_written_is_a_denial(hook, monkeypatch):
     os.makedirs(os.environ["ONEHOOK_STATE_DIR"])
     open(desk_folder(), "w").close()
     assert "a person could not be asked" in reason_of(hook().result(), ANY)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_where_the_agent_can_ask_it_does_unless_the_desk_is_always_to(hook, host):
+    result = hook("git push", *SHORT, "--ask-via", "desk", host=host).result()
+    if honours(host, "PreToolUse", "ask"):
+        assert read(result, host).decision == "ask" and answers.listed() == []
+    else:
+        assert "nobody answered in time" in reason_of(result, host)
+        assert [asked.state for asked in answers.listed()] == ["unanswered"]
+
+
+def test_a_rule_can_say_for_itself_who_asks(hook, tmp_path):
+    policy = tmp_path / "onehook.toml"
+    rules = {"held": 'ask_via = "desk-always"\n', "other": ""}
+    text = "".join(f'[[rule]]\nid = "{name}"\nreason = "r"\nlevel = "ask"\ncommand = "{name}"\n{via}' for name, via in rules.items())
+    policy.write_text(text, encoding="utf-8")
+    asking = next(host for host in HOSTS if honours(host, "PreToolUse", "ask"))
+    assert read(hook("other", *SHORT, host=asking, policy=policy).result(), asking).decision == "ask"
+    assert "nobody answered" in reason_of(hook("held", *SHORT, host=asking, policy=policy).result(), asking)
+    for line in entries():
+        jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(line)
+
+
+@pytest.mark.parametrize("more", [("--mode", "observe"), ("--ask-via", "agent")], ids=["observe", "agent"])
+def test_what_is_only_observed_or_left_to_the_agent_is_not_held(hook, more):
+    hook("git push", *more).result()
+    assert answers.listed() == []
+
+
+def test_the_agent_is_never_waited_out(hook):
+    """Without a longer timeout from install, the hook answers before the agent gives up."""
+    result = hook("git push", "--timeout", "1", "--host-timeout", "6").result()
+    (asked,) = answers.listed()
+    assert asked.content["until"] - asked.content["time"] <= 1 and "nobody answered" in reason_of(result, ANY)

@@ -71,7 +71,7 @@ def _stored() -> dict[str, Any]:
     for path in places():
         if os.path.lexists(path):
             data = parsed(_machine(path) if path == places()[0] else read(path))
-            # A file that cannot be used is not "no PIN": that would let anyone take the PIN away by breaking the file.
+            # A file that cannot be used is not "no PIN": else whoever breaks the file would have removed the PIN.
             return data if _is_usable(data) else {"public": UNREADABLE}
     return {}
 

@@ -1,4 +1,4 @@
-"""What an answer says, and whether it is the person's. An answer is a text and a signature of it, by the key that the PIN gives."""
+"""What an answer says, and whether it is the person's. An answer is a string, signed with the key that the PIN gives."""
 
 from __future__ import annotations
 

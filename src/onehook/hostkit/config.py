@@ -176,7 +176,7 @@ class Traits:
     # By what a command can tell that this agent runs it: variables that it sets for its shell and for nothing else, and the names of its
     # programs in a process list, if they are not all of BINARIES.
     shell_variables: tuple[str, ...] = ()
-    longest_timeout: int = 600  # seconds: the longest time-out of an entry that the agent was seen to take
+    longest_timeout: int = 86400  # seconds: the longest timeout of an entry that the agent takes, up to a day
     reloads: bool | None = None  # whether it reads its hooks again in the middle of a session; None if nobody has looked
     processes: tuple[str, ...] | None = None
     updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version
