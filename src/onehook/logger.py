@@ -124,6 +124,7 @@ def entry_of(request: Request, output: Output, options: Options, sources: str, o
     entry["approver"] = output.approver
     would = -1
     for one in output.by:
+        one.pop("ask_via", None)  # it was for whoever asks
         if ("observed" in one or "exception" in one) and one["said"] in _WEIGHT:
             would = max(would, _WEIGHT.index(one["said"]))
     if would >= 0:

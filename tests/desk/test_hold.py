@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 
@@ -79,6 +80,28 @@ def test_nobody_answers_and_the_next_try_is_approved_once(hook, key):
     assert not passes(hook("git push --force", *SHORT).result())  # another command
     assert passes(hook("git push", *SHORT).result())
     assert not passes(hook("git push", *SHORT).result())
+
+
+def test_an_answer_that_is_copied_counts_nowhere(hook, key):
+    hook("git push", *SHORT).result()
+    (asked,) = answers.listed()
+    given(asked, key)
+    shutil.copytree(f"{desk_folder()}/{asked.id}", f"{desk_folder()}/{asked.id[:-1]}{'0' if asked.id[-1] != '0' else '1'}")
+    assert passes(hook("git push", *SHORT).result())
+    assert not passes(hook("git push", *SHORT).result())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"time": 1e300}, {"until": "now"}, {"by": [{}]}, {"by": [{"kind": "rule", "name": [], "said": "ask"}]}, {"changes": [1]}, {"mcp": 1},
+     {"paths": [{}]}, {"input": []}, {"host": None}, {"id": "0-0"}],
+)  # fmt: skip
+def test_a_file_that_is_not_a_request_does_not_break_the_list(hook, changed):
+    asked = hook().asked()
+    os.mkdir(f"{desk_folder()}/0-a")
+    with open(os.open(f"{desk_folder()}/0-a/request.json", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        json.dump({**asked.content, "id": "0-a", "until": time.time() - 1, **changed}, file)
+    assert [one.id for one in answers.listed()] == [asked.id]
 
 
 def test_an_answer_for_the_session_counts_there_and_nowhere_else(hook, key):

@@ -11,5 +11,6 @@ What an event loads, and only if it asks: `hold`, `requests`, `signature`, `peer
     answers.give(asked, Answer("allow"), key, by="ana", via="page")
 
 `give` raises a DeskError whose text is for the person, and returns a sentence on what the answer does: the agent still waits, or it counts
-for the next try. A request is answered once: the second answer is refused (AlreadyAnswered).
+for the next try. A request is answered once: the second answer is refused (AlreadyAnswered). A process that keeps a key calls
+pin.keep_private().
 """

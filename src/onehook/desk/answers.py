@@ -11,6 +11,7 @@ from typing import Any
 from onehook.desk import pin
 from onehook.desk.requests import (
     ANSWER,
+    AT_ONCE,
     LATE,
     NEXT_TRY,
     REQUEST,
@@ -31,7 +32,12 @@ from onehook.desk.statements import sealed
 from onehook.hosts import having, load
 
 SCOPES = ("once", "session")
-_TEXTS = ("id", "host", "session", "project", "cwd", "event", "tool", "native_tool", "command", "reason")
+_TEXTS = (
+    "id", "host", "host_version", "model", "session", "agent", "project", "cwd", "event", "tool", "native_tool", "command", "url", "prompt",
+    "reason", "policy",
+)  # fmt: skip
+_TABLES = {"by": ("kind", "name", "said"), "changes": ("path", "kind")}
+_LISTS = ("paths", "rewritable")
 
 
 class NoSuchRequest(DeskError):
@@ -69,7 +75,7 @@ class Asked:
     def title(self) -> str:
         """The agent's name for people."""
         host = self.content["host"]
-        return load(host, "config").TITLE if host in having("config") else str(host)
+        return load(host, "config").TITLE if host in having("config") else "an agent"
 
     @property
     def open(self) -> bool:
@@ -138,11 +144,19 @@ def _asked(id: str) -> Asked | None:
 
 
 def _is_request(content: dict[str, Any]) -> bool:
+    """Whether a file has all that people are shown, each of its kind: it may be anybody's, and must not break the list of the others."""
     texts = all(isinstance(content.get(name), str) for name in _TEXTS)
-    times = all(isinstance(content.get(name), (int, float)) for name in ("time", "until"))
-    by = content.get("by")
-    asking = isinstance(by, list) and all(isinstance(one, dict) and {"kind", "name", "said"} <= set(one) for one in by)
-    return texts and times and asking and isinstance(content.get("input"), dict)
+    times = all(isinstance(content.get(name), (int, float)) and 0 < content[name] < 1e11 for name in ("time", "until"))
+    tables = all(_are_tables(content.get(name), keys) for name, keys in _TABLES.items())
+    lists = all(isinstance(content.get(name), list) and all(isinstance(one, str) for one in content[name]) for name in _LISTS)
+    mcp = content.get("mcp")
+    return texts and times and tables and lists and isinstance(content.get("input"), dict) and (mcp is None or isinstance(mcp, dict))
+
+
+def _are_tables(value: Any, keys: tuple[str, ...]) -> bool:
+    """A list of tables that have these strings; what else is in them is a string, a number or null."""
+    tables = isinstance(value, list) and all(isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys) for one in value)
+    return tables and all(item is None or isinstance(item, (str, int, float)) for one in value for item in one.values())
 
 
 def _state(path: str, content: dict[str, Any]) -> str:
@@ -208,7 +222,7 @@ def _statement(asked: Asked, answer: Answer, by: str, via: str) -> dict[str, Any
         "by": by,
         "via": via,
         "at": now,
-        "until": now + (SESSION if session else NEXT_TRY),
+        "until": now + (SESSION if session else AT_ONCE if asked.state == "waiting" else NEXT_TRY),
     }
 
 

@@ -136,7 +136,8 @@ def earlier(content: dict[str, Any]) -> dict[str, Any]:
     now, call, session = time.time(), call_of(content), session_of(content)
     for path, data in answers():
         claim = named(data)
-        fits = claim and now < claim["until"] and (claim["session"] == session or (claim["call"] == call and not claim["session"]))
+        here = claim and claim["id"] == os.path.basename(path)  # and not a copy, beside which nothing says that it was used
+        fits = here and now < claim["until"] and (claim["session"] == session or (claim["call"] == call and not claim["session"]))
         if fits and genuine(data, public) and (claim["session"] or take(path)):
             return claim
     return {}
@@ -162,8 +163,9 @@ def waited_for(content: dict[str, Any], refused: list[str], progress: str = "") 
 
 
 def _wait(request: Request, watch: _Watch, door: Door | None, refused: list[str]) -> dict[str, Any]:
+    end = time.monotonic() + request.content["until"] - time.time()  # whatever is done to the clock meanwhile
     while True:
-        late = time.time() >= request.content["until"]
+        late = time.monotonic() >= end
         statement = _from_file(request, refused)
         if not statement and watch.at_the_door(0 if late else _TICK):
             statement = _from_terminal(request, door, refused)

@@ -42,11 +42,11 @@ def settings() -> dict[str, Any]:
 def told(asked: Asked, link: str) -> dict[str, Any]:
     """What leaves this machine: nothing of the input but what the request is about, and no credential of that."""
     content = asked.content
-    by = [one["name"] for one in content["by"] if one["said"] == "ask"]
+    by = [plain(one["name"]) for one in content["by"] if one["said"] == "ask"]
     return {
         "id": asked.id,
         "agent": asked.title,
-        "project": content["project"],
+        "project": plain(content["project"]),
         "tool": content["tool"] or content["native_tool"],
         "subject": masked(subject(asked)),
         "reason": masked(plain(content["reason"])),

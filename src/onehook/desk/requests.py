@@ -30,6 +30,7 @@ REQUEST, ANSWER, USED, SOCKET, PIN = "request.json", "answer.json", "used", "soc
 MAX_BYTES = 8 << 20
 LATE = 3600  # seconds for which a request that nobody answered in time can still be answered, for the next try
 NEXT_TRY = 900  # seconds for which such an answer counts
+AT_ONCE = 60  # seconds for which an answer counts that was given while the hook waited, should the hook be killed before it takes it
 SESSION = 12 * 3600  # seconds for which an answer counts for the rest of the session, at most
 KEPT = 24 * 3600  # seconds for which a request that is done with is kept, so that nobody can answer it again
 
@@ -178,10 +179,13 @@ def parsed(data: bytes | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+_NAME = frozenset("0123456789abcdef-")
+
+
 def ids() -> list[str]:
     """Of all requests, oldest first."""
     try:
-        return sorted(name for name in os.listdir(folder()) if not name.startswith(".") and "-" in name)
+        return sorted(name for name in os.listdir(folder()) if "-" in name and _NAME.issuperset(name))
     except OSError:
         return []
 
