@@ -446,7 +446,7 @@ def test_define_hook_is_the_same_from_a_mapping() -> None:
         ({"timeout": float("nan")}, "timeout=nan: a number"),
         ({"timeout": float("inf")}, "timeout=inf: a number"),
         ({"stop_limit": 0}, "stop_limit=0: a number"),
-        ({"timeouts": 3}, "unknown option 'timeouts'; the options are ask_fallback, fail"),
+        ({"timeouts": 3}, "unknown option 'timeouts'; the options are ask_fallback, ask_via, ask_wait, fail"),
     ],
 )
 def test_a_wrong_option_is_refused_with_what_is_right(given: dict[str, Any], message: str) -> None:

@@ -20,7 +20,9 @@ LAYERS = (
     ("onehook.cli",),
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint", "onehook.adapters", "onehook.report"),
     ("onehook.fleet",),
-    ("onehook.runner", "onehook.recorder", "onehook.logger", "onehook.log"),
+    ("onehook.runner",),
+    ("onehook.desk",),
+    ("onehook.recorder", "onehook.logger", "onehook.log"),
     ("onehook.words", "onehook.isolate", "onehook.threads", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.pins",),
@@ -46,9 +48,10 @@ MANIFEST = (
     "manifest.toml_reader",
 )
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "policies.quick", "rules.levels", "rules.held", "rules.trust")
+DESK = ("desk", "desk.hold", "desk.requests", "desk.statements", "desk.signature", "desk.pin", "desk.peer", "desk.people", "log.wake")
 # The way to a decision, beside the host's own.
 WAY = ("launch", "runner", "words", "isolate", "threads", "policy", "stopguard", "system", "cache", "codec", "core", "logger")
-HOT = (*WAY, "pause", "pins", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES)
+HOT = (*WAY, "pause", "pins", "places", "loaded", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES, *DESK)
 
 
 def module_name(path):

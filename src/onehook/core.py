@@ -568,7 +568,7 @@ class Drop:
 class Output:
     """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
 
-    __slots__ = ("after", "alone", "answer", "by", "dropped", "error", "event", "exit_code", "stderr", "stdout")
+    __slots__ = ("after", "alone", "answer", "approver", "by", "dropped", "error", "event", "exit_code", "stderr", "stdout")
 
     def __init__(self, stdout: str = "", exit_code: int = 0, stderr: str = "", alone: bool = False) -> None:
         self.stdout = stdout
@@ -580,13 +580,19 @@ class Output:
         self.error = ""  # what went wrong, if this is the answer to an error
         self.event: Event | None = None  # what it answers, as far as that is known
         self.by: list[dict[str, Any]] = []  # who answered (see Registration.said)
+        self.approver: str | None = None  # the person who decided
         self.after: Callable[[], str] | None = None  # what is left to do once it is written; returns what to report on stderr
 
     def __repr__(self) -> str:
         return f"Output(stdout={self.stdout!r}, exit_code={self.exit_code}, stderr={self.stderr!r})"
 
 
-_NUMBERS = ("timeout", "stop_limit", "log_keep", "log_size")
+_NUMBERS = ("timeout", "stop_limit", "log_keep", "log_size", "ask_wait", "host_timeout")
+ASK_VIA = (
+    "agent",
+    "desk",
+    "desk-always",
+)  # who asks the person: the agent, the desk where the agent cannot, or the desk always
 BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on that agent alone
 
 
@@ -594,13 +600,14 @@ class Options:
     """The settings of a policy. Those of the command line and of run() win over those of Hooks()."""
 
     __slots__ = (
-        "ask_fallback", "ask_fallback_by_host", "fail", "isolation", "layer", "log", "log_content", "log_keep", "log_size", "mode",
-        "on_unsupported", "pausable", "stop_limit", "telemetry", "timeout",
+        "ask_fallback", "ask_fallback_by_host", "ask_via", "ask_wait", "fail", "host_timeout", "isolation", "layer", "log", "log_content",
+        "log_keep", "log_size", "mode", "on_unsupported", "pausable", "stop_limit", "telemetry", "timeout",
     )  # fmt: skip
     CHOICES = {  # noqa: RUF012  (a class constant; ClassVar would import typing)
         "mode": ("observe", "enforce"),
         "fail": ("open", "closed"),
         "ask_fallback": DECISIONS,
+        "ask_via": ASK_VIA,
         "on_unsupported": ("warn", "deny"),
         "isolation": ("process", "thread"),
         "pausable": (False, True),
@@ -611,6 +618,7 @@ class Options:
     STRICTEST_FIRST = {  # noqa: RUF012  (of the numbers, the smallest is)
         "fail": ("closed", "open"),
         "ask_fallback": ("deny", "ask", "allow"),
+        "ask_via": ("desk-always", "desk", "agent"),
         "on_unsupported": ("deny", "warn"),
         "pausable": (False, True),
         "log": ("required", "on", "off"),
@@ -620,6 +628,9 @@ class Options:
         "fail": "open",
         "timeout": 20.0,
         "ask_fallback": "deny",
+        "ask_via": "agent",
+        "ask_wait": 3600,
+        "host_timeout": 0,  # how long the agent waits for us, as install wrote it; on the command line only. 0: 10 s longer than `timeout`
         "on_unsupported": "warn",
         "stop_limit": 5,
         "isolation": "process",
@@ -638,6 +649,9 @@ class Options:
         self.fail: str
         self.timeout: float
         self.ask_fallback: str
+        self.ask_via: str
+        self.ask_wait: float
+        self.host_timeout: float
         self.on_unsupported: str
         self.stop_limit: int
         self.isolation: str
@@ -866,6 +880,9 @@ class Hooks:
     timeout         seconds for the whole event, loading the policy included (20)
     ask_fallback    what ask becomes on agents that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless; a dict gives
                     it for some agents alone: {"ID": "ask"}, which can also be written ID_ask_fallback="ask"
+    ask_via         "agent" (default), "desk": where the agent cannot ask, the call is held until a person answers `onehook approve`; or
+                    "desk-always": so is every ask, also where the agent could ask (docs/approvals.md)
+    ask_wait        seconds that a person is waited for, at most (3600); never longer than the agent waits
     on_unsupported  "warn" (default) or "deny": what to do when the agent cannot honour a field of the answer
     stop_limit      how often in a row a Stop handler may send the agent back to work (5)
     pausable        whether `onehook pause` holds for it (True; False for one that is installed for the whole machine)
@@ -884,6 +901,8 @@ class Hooks:
         fail: str | None = None,
         timeout: float | None = None,
         ask_fallback: str | dict[str, str] | None = None,
+        ask_via: str | None = None,
+        ask_wait: float | None = None,
         on_unsupported: str | None = None,
         stop_limit: int | None = None,
         pausable: bool | None = None,
@@ -893,7 +912,7 @@ class Hooks:
     ) -> None:
         unknown = [name for name in by_host if not name.endswith(BY_HOST)]
         if unknown:
-            known = "mode, fail, timeout, ask_fallback, on_unsupported, stop_limit, pausable, log, telemetry"
+            known = "mode, fail, timeout, ask_fallback, ask_via, ask_wait, on_unsupported, stop_limit, pausable, log, telemetry"
             raise UsageError(f"unknown option {unknown[0]!r}; the options are {known}")
         self.options = Options.checked(
             {
@@ -901,6 +920,8 @@ class Hooks:
                 "fail": fail,
                 "timeout": timeout,
                 "ask_fallback": ask_fallback,
+                "ask_via": ask_via,
+                "ask_wait": ask_wait,
                 "on_unsupported": on_unsupported,
                 "stop_limit": stop_limit,
                 "pausable": pausable,

@@ -21,10 +21,20 @@ from onehook.system import LOG_QUOTING, LOG_TEXT, is_file, log_folder, os, proje
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
+    from typing import Any, Protocol
 
-    from onehook.core import Event, Options, Output
-    from onehook.runner import Request
+    from onehook.core import Event, Options, Output, Pause
+
+    class Request(Protocol):
+        """What is logged of runner.Request."""
+
+        begun: float
+        event_name: str
+        hosts: Sequence[str]
+        pause: Pause | None
+        policy: str
+
 
 MAX_FILE = 64 << 20  # bytes; a day with more has several files
 _EFFECTS = ("modified_input", "modified_output", "additional_context", "user_message", "message", "lint_command")
@@ -111,8 +121,10 @@ def entry_of(request: Request, output: Output, options: Options, sources: str, o
     # An error that is not answered by a deny lets the action through.
     entry["decision"] = (answer.decision or "none") if answer is not None else "deny" if output.exit_code == 2 else "none"
     entry["by"] = output.by
+    entry["approver"] = output.approver
     would = -1
     for one in output.by:
+        one.pop("ask_via", None)  # it was for whoever asks
         if ("observed" in one or "exception" in one) and one["said"] in _WEIGHT:
             would = max(would, _WEIGHT.index(one["said"]))
     if would >= 0:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Event, Output
-    from onehook.runner import Request
+    from onehook.logger import Request
 
 FOLDER, MASK = "ONEHOOK_RECORD", "ONEHOOK_RECORD_MASK"
 

@@ -14,6 +14,7 @@ import time
 from onehook.cache import JUDGE
 from onehook.codec import loads, text_of
 from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
+from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
 from onehook.logger import kept, opening_of
@@ -277,13 +278,34 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
 
     def finish(message: Message, noise: str) -> Output:
         options = request.options_after(message)
+        if request.live and (message.get("response") or {}).get("decision") == "ask":
+            message = held(request, wire, event, message, options)
         output = concluded(wire, event, message, options, noise, request.probe)
+        output.approver = message.get("approver")
         return logged(request, output, options, message.get("sources", ""), opening)
 
     try:
         return surrounding(Question(request.load, event, request.given, request.known, request.begun, meanwhile), finish)
     except Exception as error:
         return logged(request, failed(wire, event, told(error), request.options_without_policy()))
+
+
+def held(request: Request, wire: Wire, event: Event, message: Message, options: Options) -> Message:
+    """The message of a policy that asks, with a person's answer in it, if the call is to be held until there is one."""
+    via = {options.ask_via, *(one.get("ask_via") for one in message.get("by") or ())}
+    always = "desk-always" in via
+    if not (always or "desk" in via) or options.mode == "observe" or not gates(wire, event):
+        return message
+    if not always and wire.caps(event)["ask"].kind == "honoured":
+        return message
+    from onehook.desk.hold import held as answered_by_a_person
+
+    message = answered_by_a_person(wire, event, message, options, request.begun, request.policy)
+    for refusal in message["refused"]:
+        from onehook.log.notes import note
+
+        note("Refused", "answer a request", refusal, by_person=False)
+    return message
 
 
 def logged(

@@ -71,6 +71,7 @@ JSON = {
     "import": ("import --hosts claude --dry-run --json", 0, {"carried", "refused", "would_write"}),
     "replay": ("replay log.jsonl policy.py --json", 0, {"summary"}),
     "explain": ("explain ls --rules rules.toml --json", 0, {"decision", "findings", "parts"}),
+    "approve": ("approve --json", 0, set()),
     "log": ("log --json", 0, set()),
     "scan": ("scan hello --backend yara --json", 1, {"backend", "found", "error", "breaker"}),
     "stats": ("stats --json", 0, {"total", "groups", "never_fired", "exceptions", "agents_without_policy"}),

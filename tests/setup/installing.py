@@ -85,6 +85,7 @@ class Place:
 
     def request(self, scope: str = "project", **options: Any) -> Request:
         wish = Wish(options.get("fail_closed", False), options.get("timeout"), options.get("stop_limit", 5), options.get("matchers", {}))
+        wish = options.get("wish", wish)
         named = {event: event for event in options.get("events", DEFAULT_EVENTS)}
         events = dict.fromkeys(configurable(), named)
         portable, trust, audience = options.get("portable", False), options.get("trust", False), options.get("audience", "")

@@ -15,6 +15,7 @@ VERBS = {
     "verify": "Check that the configs are as install wrote them, for cron and CI.",
     "pause": "Let everything, or one rule, pass for a while. For a person only.",
     "resume": "End a pause.",
+    "approve": "Answer what agents are waiting to do. For a person only.",
     "init": "Write a policy to start from: a rules file, or Python.",
     "fire": "Send an event to a policy and show what each agent would do.",
     "lint": "Report what will not work, and on which agents.",

@@ -59,6 +59,11 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
     type=click.Choice(Options.CHOICES["log"]),
     help="Whether decisions are logged, or must be. [default: as POLICY says, else on]",
 )
+@click.option(
+    "--ask-via",
+    type=click.Choice(["agent", "desk", "desk-always"]),
+    help="Who asks a person: the agent, `onehook approve` where the agent cannot, or always that. [default: as POLICY says, else agent]",
+)
 @click.option("--trust", is_flag=True, help="Also trust the hooks in the agents that skip them until a person does (Codex, for example).")
 @click.option(
     "--portable", is_flag=True, help="As --for team: put the runtime into the repository (.onehook/), so that a clone needs only python3."
@@ -75,8 +80,8 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
-    timeout: float | None, log: str | None, trust: bool, portable: bool, pin: bool | None, python: str | None, project: str | None,
-    dry_run: bool, yes: bool, as_json: bool,
+    timeout: float | None, log: str | None, ask_via: str | None, trust: bool, portable: bool, pin: bool | None, python: str | None,
+    project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 
@@ -115,7 +120,7 @@ def command(
     if scope == "enterprise":
         hooks.options["pausable"] = bool(hooks.options.get("pausable"))  # only if it says so
     named = {event: event for event in _events(events)}
-    wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks), log or "")
+    wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks), log or "", ask_via or "")
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
     pinned = _pinned(pin, path, scope, chosen, machine, asks, dry_run, copy)
     wanted = {host: named or events_of(hooks, host) for host in chosen}
@@ -233,10 +238,13 @@ def _check_scope(policy: Path, scope: str, portable: bool, machine: Machine) -> 
         raise click.UsageError(f"--portable needs the policy inside the project {machine.project}; copy {policy} there")
 
 
-def _wish(hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matchers: dict[str, str], log: str = "") -> Wish:
+def _wish(
+    hooks: Hooks, observe: bool, fail_closed: bool, timeout: float | None, matchers: dict[str, str], log: str = "", ask_via: str = ""
+) -> Wish:
     options = Options(hooks.options)
     closed = fail_closed or (options.fail == "closed" and options.mode != "observe" and not observe)
-    return Wish(closed, timeout or options.timeout, int(options.stop_limit), matchers, observe, log)
+    holds = (ask_via or options.ask_via) != "agent" or (isinstance(hooks, Rules) and bool(hooks.table.header["desk"]))
+    return Wish(closed, timeout or options.timeout, int(options.stop_limit), matchers, observe, log, ask_via, holds)
 
 
 def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, dry_run: bool, yes: bool, as_json: bool) -> None:

@@ -13,6 +13,8 @@ HELP = """Answer the event on stdin with POLICY, as the installed hook does.
 --timeout S                  seconds for the whole event
 --ask-fallback D             what ask becomes on agents that cannot ask: deny, allow, ask
 --cursor-ask-fallback D      the same, for Cursor only
+--ask-via agent|desk|desk-always   who puts an ask before a person (docs/approvals.md)
+--ask-wait S                 seconds that the desk waits for a person, at most
 --on-unsupported warn|deny   what to do if the agent does not support a field of the answer
 --stop-limit N               how many times in a row a Stop handler may keep the agent working
 --log on|off|required        whether the decision is logged

@@ -93,6 +93,9 @@ class Wish:
     matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
     observe: bool = False
     log: str = ""  # whether decisions are logged; "": as the policy says
+    ask_via: str = ""  # who puts an ask before a person; "": as the policy says
+    holds: bool = False  # a person may be asked while the agent waits
+    hold: int = 0  # seconds that the agent is told to wait on this event, so that a person has time; 0: as for any other event
 
     @property
     def deadline(self) -> float:
@@ -102,7 +105,7 @@ class Wish:
     @property
     def host_timeout(self) -> int:
         """Seconds that the host waits: longer than onehook's own deadline, since most hosts fail open when theirs passes."""
-        return int(self.deadline + 10)
+        return self.hold or int(self.deadline + 10)
 
     def matcher(self, event: str) -> str:
         return self.matchers.get(event) or self.matchers.get("", "")
@@ -173,6 +176,7 @@ class Traits:
     # By what a command can tell that this agent runs it: variables that it sets for its shell and for nothing else, and the names of its
     # programs in a process list, if they are not all of BINARIES.
     shell_variables: tuple[str, ...] = ()
+    longest_timeout: int = 86400  # seconds: the longest timeout of an entry that the agent takes, up to a day
     reloads: bool | None = None  # whether it reads its hooks again in the middle of a session; None if nobody has looked
     processes: tuple[str, ...] | None = None
     updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version

@@ -196,9 +196,10 @@ class Caps:
 
     `silent`: the event takes no answer at all. `rewrites`: the input keys that a rewrite can change, None for all. `ask_passes`: the host
     takes an ask, and mishandles it; a policy may insist on it. `ask_warning`: the host's own words for an ask that is not honoured.
+    `progress`: a line on stdout that the host shows while the hook runs, with %s for the text; "" if it shows nothing before the end.
     """
 
-    __slots__ = ("ask_passes", "ask_warning", "base", "own", "rewrites", "silent")
+    __slots__ = ("ask_passes", "ask_warning", "base", "own", "progress", "rewrites", "silent")
 
     def __init__(
         self,
@@ -207,6 +208,7 @@ class Caps:
         ask_passes: bool = False,
         ask_warning: str = "",
         rewrites: frozenset[str] | None = None,
+        progress: str = "",
         **own: Cap,
     ) -> None:
         self.base = base
@@ -215,6 +217,7 @@ class Caps:
         self.ask_passes = ask_passes
         self.ask_warning = ask_warning
         self.rewrites = rewrites
+        self.progress = progress
 
     def __getitem__(self, effect: str) -> Cap:
         """The cap of an effect; one that is not named has no channel."""
@@ -222,9 +225,8 @@ class Caps:
 
     def but(self, ask_warning: str = "", rewrites: frozenset[str] | None = None, **own: Cap) -> Caps:
         """The same with other caps for some effects."""
-        return Caps(
-            self.base, self.silent, self.ask_passes, ask_warning or self.ask_warning, rewrites or self.rewrites, **{**self.own, **own}
-        )
+        warning, rewrites = ask_warning or self.ask_warning, rewrites or self.rewrites
+        return Caps(self.base, self.silent, self.ask_passes, warning, rewrites, self.progress, **{**self.own, **own})
 
 
 SILENT = Caps({"allow": HONOURED}, silent=True)

@@ -74,4 +74,6 @@ def _stops_somewhere(event: str) -> bool:
 
 def _has_chosen(policy: Policy, hosts: Sequence[str]) -> bool:
     """Whether the author has chosen what ask becomes on these hosts."""
-    return policy.options.get("ask_fallback") is not None or all(host in policy.settled.ask_fallback_by_host for host in hosts)
+    if policy.options.get("ask_fallback") is not None or policy.settled.ask_via != "agent":
+        return True
+    return all(host in policy.settled.ask_fallback_by_host for host in hosts)

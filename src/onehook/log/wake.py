@@ -22,7 +22,11 @@ def start(name: str, url: str, policy: str, since: str) -> None:
     with open(os.open(f"{name}.awake", os.O_WRONLY | os.O_CREAT, 0o600), "wb"):
         os.utime(f"{name}.awake")
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    words = [sys.executable, "-I", "-c", _CODE, root, name]
+    spawn([sys.executable, "-I", "-c", _CODE, root, name])
+
+
+def spawn(words: list[str]) -> None:
+    """Start a process that outlives the agent's hook, and holds nothing open that the agent waits for."""
     if not hasattr(os, "posix_spawn"):
         from subprocess import DEVNULL, Popen
 
@@ -31,7 +35,6 @@ def start(name: str, url: str, policy: str, since: str) -> None:
         return
     nowhere = os.open(os.devnull, os.O_RDWR)
     try:
-        # A group of its own, so that it outlives the agent's hook, and nothing open that the agent waits for.
         os.posix_spawn(words[0], words, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, nowhere, n) for n in range(3)], setpgroup=0)
     finally:
         os.close(nowhere)

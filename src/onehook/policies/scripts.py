@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The option that code follows, by interpreter.
 CODE_OPTIONS = {
     "python": "c", "python2": "c", "python3": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "ep",
-    "php": "r", "lua": "e", "osascript": "e", "deno": "", "rscript": "e", "awk": "", "gawk": "", "mawk": "",
+    "php": "r", "lua": "e", "osascript": "e", "deno": "", "rscript": "e", "expect": "c", "awk": "", "gawk": "", "mawk": "",
 }  # fmt: skip
 HOMES = ("os.path.expanduser('~')", 'os.path.expanduser("~")', "os.homedir()", "Path.home()", "pathlib.Path.home()", "process.env.HOME",
          "os.environ['HOME']", 'os.environ["HOME"]', "os.getenv('HOME')", 'os.getenv("HOME")', "ENV['HOME']", 'ENV["HOME"]', "Dir.home",

@@ -73,6 +73,13 @@ def _read_whole(text: str) -> list[Command]:
     return [*commands, *(below for command in commands for below in started(command))]
 
 
+# In code that names onehook: what switches it off, or answers for a person.
+_SWITCHES_OFF = (
+    "uninstall", "onehook.setup", "onehook.cli", "onehook.desk", "'pause'", '"pause"', "onehook approve", "'approve'", '"approve"',
+    "rmtree",
+)  # fmt: skip
+
+
 class Line:
     """One command line, and where in it we are."""
 
@@ -362,7 +369,7 @@ class Line:
         named = self.mentioned(code)
         if named and any(mark in low for mark in WRITING):
             return f"{who} has code that names {named} and may change it"
-        if "onehook" in low and any(verb in low for verb in ("uninstall", "onehook.setup", "onehook.cli", "'pause'", '"pause"', "rmtree")):
+        if "onehook" in low and any(mark in low for mark in _SWITCHES_OFF):
             return f"{who} has code that may switch onehook off"
         return ""
 

@@ -63,9 +63,10 @@ EDITORS = frozenset([
 ])  # fmt: skip
 UNPACKING = {"tar": "-C", "gtar": "-C", "bsdtar": "-C", "unzip": "-d", "cpio": "-D", "7z": "-o", "7za": "-o", "7zr": "-o"}
 SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "source", "."])
-INTERPRETERS = frozenset(
-    ["python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "deno", "osascript", "rscript"]
-)
+INTERPRETERS = frozenset([
+    "python", "python2", "python3", "pypy3", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "deno", "osascript", "rscript",
+    "expect",
+])  # fmt: skip
 MANAGERS = frozenset([
     "pip", "pip3", "uv", "pipx", "conda", "mamba", "micromamba", "poetry", "pdm", "hatch", "rye", "pipenv", "brew", "port", "pixi",
     "easy_install",

@@ -19,7 +19,7 @@ from onehook.core import Response, UsageError
 from onehook.hostkit.config import Machine
 from onehook.hostkit.live import Setting, Step
 from onehook.hosts import having, load
-from onehook.prove import compactions, guests, imports
+from onehook.prove import approvals, compactions, guests, imports
 from onehook.prove.evidence import Evidence
 from onehook.system import PAUSE_FILE
 
@@ -206,6 +206,7 @@ class Scenario:
     policy_name: str = "policy.py"  # onehook.toml for a manifest
     plugin: str = ""  # a plugin among the files whose hooks are imported as the policy
     imports: str = ""  # a config among the files whose hooks are imported as the policy; the control runs without it
+    person: tuple[str, str] = ("", "")  # what a person does who is there, and the words for it: see prove/person.py
     explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, if the effect is not seen
 
 
@@ -348,6 +349,23 @@ def _compaction(id: str, title: str, event: str) -> Scenario:
     return Scenario(id, title, event, "", None, policy, compact_script, seen, needs=("compacts",))
 
 
+def once_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    """A command that shows how often it ran, and another one."""
+    return _ends([live.shell("echo ran >> ran.txt", mode), live.shell("echo other > other.txt", mode)])
+
+
+def own_answer_script(live: Live, mode: str, project: str) -> list[Step | None]:
+    return _ends([live.shell("python3 attack.py", mode), live.shell("echo ran > ran.txt", mode)])
+
+
+def _asking(
+    id: str, title: str, does: str, text: str, answer: Response, seen: Callable[[Evidence], bool], effect: str, **more: Any
+) -> Scenario:
+    """An ask that is held until a person answers."""
+    policy, script = approvals.policy(more.pop("options", "")), more.pop("script", once_script)
+    return Scenario(id, title, "PreToolUse", "Bash", answer, policy, script, seen, effect=effect, person=(does, text), **more)
+
+
 SELF_PROTECTING = answering("PreToolUse", NO, "Bash", 'fail="closed"', "'ran.txt' in event.command") + (
     "from onehook.policies import self_protect\nhooks.use(self_protect())\n"
 )
@@ -373,6 +391,16 @@ SCENARIOS: tuple[Scenario, ...] = (
     _simple("deny", "a command denied, the model told why", "PreToolUse", NO, shell_script, _blocked_and_told, tool="Bash", effect="deny"),
     _simple("ask", "ask with no user present: nothing runs", "PreToolUse", Response("ask", REASON), shell_script, _not_ran,
             tool="Bash", effect="ask"),
+    _asking("ask-approved", "ask held, a person approves: the command runs, once", "allow", "", Response("allow"), approvals.approved,
+            "allow"),
+    _asking("ask-denied", "ask held, a person denies: it does not run, and the model is told the person's words", "deny", approvals.CALM,
+            NO, approvals.denied, "deny"),
+    _asking("ask-rewritten", "ask held, a person changes the command: that runs instead", "rewrite", approvals.INSTEAD,
+            Response("allow", modified_input={"command": approvals.INSTEAD}), approvals.rewritten, "modified_input"),
+    _asking("ask-unanswered", "ask held, nobody there: denied in time, and the agent goes on", "away", "", NO, approvals.unanswered, "deny",
+            options=", ask_wait=2"),
+    _asking("ask-own-answer", "ask held, the agent answers for the person, by command line and by file: refused", "away", "", NO,
+            approvals.not_by_the_agent, "deny", options=", ask_wait=20", script=own_answer_script, files={"attack.py": approvals.ATTACK}),
     _simple("allow", "an allow skips the permission prompt", "PreToolUse", Response("allow"), shell_script, _ran,
             tool="Bash", effect="approve", needs=("strict",)),
     _simple("rewrite", "a command rewritten", "PreToolUse", Response(modified_input={"command": "echo rewritten > ran.txt"}), shell_script,

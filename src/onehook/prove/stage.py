@@ -16,6 +16,7 @@ from onehook.hosts import load, wire_of
 from onehook.prove import mcp_server
 from onehook.prove.evidence import NOTES, Evidence
 from onehook.prove.model import ScriptedModel
+from onehook.prove.person import present
 from onehook.prove.process import Outcome, run_agent
 from onehook.prove.scenarios import PROMPT, Scenario
 
@@ -102,7 +103,9 @@ def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool
             if scenario.disabled:
                 assert live.TRAITS.disable is not None  # a need of the scenario
                 launch = live.TRAITS.disable(sandbox, launch)
-        outcome = run_agent(launch, SECONDS, STARTUP_SECONDS, lambda: bool(live.TRAITS.report or model.turns))
+        environment = {**launch.env, "HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        with present(*scenario.person, environment):
+            outcome = run_agent(launch, SECONDS, STARTUP_SECONDS, lambda: bool(live.TRAITS.report or model.turns))
         evidence = _evidence(live, sandbox, outcome, model)
         if scenario.asks_doctor:
             evidence = replace(evidence, doctor_failed=_doctor(agent, sandbox, launch.env))

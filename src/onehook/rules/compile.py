@@ -11,7 +11,7 @@ from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
 from onehook.policies.own_files import own_name, programs_of
 from onehook.policies.rules import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC, SELF
-from onehook.rules.keys import EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TELEMETRY, TOP, complain, line_of, problem_with
+from onehook.rules.keys import DESK, EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TELEMETRY, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, rank
 from onehook.rules.patterns import PatternError, parse_pattern, parse_vocabulary
 from onehook.rules.permissions import LISTS, parse_permission, suggestion
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 # The programs whose arguments are addresses; a rule about addresses is asked with them.
 NETWORK = ("curl", "wget", "http", "https", "xh", "aria2c", "ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping", "git")
 OPTIONS = [key for key in TOP if key in Options.DEFAULTS and key != "mode"]  # each layer has a mode of its own
-_MACHINES = ("ask_fallback", "isolation", "log", "stop_limit")  # options that only the machine's file sets, if there is one
+# Options that only the machine's file sets, if there is one.
+_MACHINES = ("ask_fallback", "ask_via", "ask_wait", "isolation", "log", "stop_limit")
 _LEAST = Options.DEFAULTS["timeout"]  # seconds for an event that other files cannot shorten there
 _SCRIPT_CHECKS = ("fork-bomb", "too-complex")
 
@@ -151,8 +152,9 @@ def _check_top(file: File) -> None:
     log = file.data.get("log")
     if isinstance(log, dict) and (found := problem_with(log, LOG)):
         raise file.wrong("log", 0, *found)
-    if found := problem_with(file.data.get("telemetry", {}), TELEMETRY):
-        raise file.wrong("telemetry", 0, *found)
+    for table, keys in (("telemetry", TELEMETRY), ("desk", DESK)):
+        if found := problem_with(file.data.get(table, {}), keys):
+            raise file.wrong(table, 0, *found)
     for table, keys in (("rule", RULE), ("exception", EXCEPTION)):
         for number, entry in file.tables(table):
             if found := problem_with(entry, keys, REQUIRED[table]):
@@ -277,6 +279,8 @@ class Compiler:
         level = given[0] if given else entry.get("level", "deny")
         says = self._says(stack, file, file.line("rule", number), level, entry["id"])
         says["mode"] = entry.get("mode", says["mode"])
+        if "ask_via" in entry:
+            says["ask_via"] = entry["ask_via"]
         self._add({**entry, "pack": ""}, [says], file.folder, lambda key, why: file.wrong("rule", number, key, why))
 
     def _says(self, stack: Stack, file: File, line: int, level: str, rule: str) -> dict[str, Any]:
@@ -443,7 +447,7 @@ class Compiler:
             "index": index, "sources": sources, "rules": len(self.rules), "policies": self.policies,
             "wants": [_wants(*entry) for entry in self.policies], "own": sorted({own_name(path) for path in self._own_files()}),
             "options": {**self._options(files), **({"mode": "observe"} if self._only_observes() else {})},
-            "hash": _hashed(files),
+            "hash": _hashed(files), "desk": any("ask_via" in says for rule in self.rules for says in rule["says"]),
             "allows": any(entry["says"]["level"] == "allow" for entry in entries), "judges": bool(self.chunks), "watch": self._watch(),
             "hooks": [
                 (file.path, number, {"mode": stack.mode, **hook})

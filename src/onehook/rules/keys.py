@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import DECISIONS, Options, UsageError
+from onehook.core import ASK_VIA, DECISIONS, Options, UsageError
 from onehook.rules.levels import LEVELS, MODES, SEVERITIES
 from onehook.rules.permissions import suggestion
 
@@ -29,11 +29,21 @@ TOP: dict[str, tuple[Any, str]] = {
     "fail": (Options.CHOICES["fail"], "what an error means: let it pass or stop it"),
     "timeout": ("number", "seconds for the whole event"),
     "ask_fallback": ("fallback", "what ask becomes where the agent cannot ask; a table sets it by agent"),
+    "ask_via": (ASK_VIA, "who asks a person: the agent, the desk where the agent cannot, or always the desk; docs/approvals.md"),
+    "ask_wait": ("number", "seconds that the desk waits for a person, at most"),
+    "desk": ("table", "how the desk tells people that something is asked; in the user's own file"),
     "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do when the agent cannot honour an answer"),
     "stop_limit": ("number", "how often in a row a stop may be refused"),
     "pausable": ("boolean", "whether `onehook pause` holds for what this file says; by default not for the machine's own"),
     "log": ("log", 'whether decisions are logged; "required": no line in the log is an error; a table sets more'),
     "telemetry": ("table", "where the log is sent"),
+}
+DESK: dict[str, tuple[Any, str]] = {
+    "notify": ("boolean", "whether to show a notification on this desktop (default: true)"),
+    "link": ("string", "the address of the page at which you answer, for messages: https://desk.example.com"),
+    "ntfy": ("strings", "topics of ntfy: https://ntfy.sh/my-topic"),
+    "slack": ("strings", "incoming webhooks of Slack, Mattermost, Discord (with /slack) and the like"),
+    "webhook": ("strings", "addresses that are sent the request as JSON"),
 }
 TELEMETRY: dict[str, tuple[Any, str]] = {
     "otlp": ("string", "an OpenTelemetry collector: http://localhost:4318 (OTLP over HTTP) or grpc://localhost:4317"),
@@ -54,6 +64,7 @@ RULE: dict[str, tuple[Any, str]] = {
     "reason": ("string", "why, and what to do instead: the model reads it"),
     "level": (LEVELS, "what a match does"),
     "mode": (MODES, "for this rule alone"),
+    "ask_via": (ASK_VIA, "for this rule alone: who puts its ask before a person"),
     "severity": (SEVERITIES, "how bad it would be"),
     "tools": ("list", "the tools that it is about; all that fit the other keys if it is absent"),
     "command": ("strings", "command patterns, of which one must match (docs/command-patterns.md)"),
@@ -162,6 +173,7 @@ def json_schema() -> dict[str, Any]:
     properties["permissions"] = _object_schema(PERMISSIONS)
     properties["log"]["anyOf"][1] = _object_schema(LOG)
     properties["telemetry"] = _object_schema(TELEMETRY)
+    properties["desk"] = _object_schema(DESK)
     properties["levels"] = {"type": "object", "additionalProperties": {"enum": list(LEVELS)}, "description": TOP["levels"][1]}
     properties["policies"] = {"type": "object", "additionalProperties": {"type": "object"}, "description": TOP["policies"][1]}
     properties["rule"]["items"] = _object_schema(RULE, REQUIRED["rule"])

@@ -28,6 +28,7 @@ class Finding:
     """A rule that holds for an event. `level` is what it says, `effect` what comes of it, `exception` what has lifted it."""
 
     __slots__ = (
+        "ask_via",
         "effect",
         "exception",
         "file",
@@ -51,6 +52,7 @@ class Finding:
         self.file: str = says["file"]
         self.line: int = says["line"]
         self.layer: str = says["layer"]
+        self.ask_via: str = says.get("ask_via", "")
         self.permission = "permission" in says  # an entry of [permissions], named by its text
         self.exception: dict[str, Any] | None = None
 
@@ -82,6 +84,8 @@ class Finding:
         record = {"kind": kind, "name": self.rule, "file": self.file, "line": self.line, "said": self.level, "reason": self.reason}
         if kind == "rule":
             record.update(pack=self.pack, severity=self.severity)
+        if self.ask_via:
+            record["ask_via"] = self.ask_via
         if self.exception:
             return {**record, "exception": self.exception["reason"], "exception_at": f"{self.exception['file']}:{self.exception['line']}"}
         return record if self.effect == self.level else {**record, "observed": True}

@@ -42,6 +42,11 @@ def exchange(settings: Settings, deadline: float, path: str, body: Any, headers:
         raise ScanError(f"{_place(url)} did not answer with JSON") from None
 
 
+def post(url: str, data: bytes, headers: dict[str, str], deadline: float) -> int:
+    """Post something for which only the status of the answer counts."""
+    return _in_time(deadline, url, data, headers, "")[0]
+
+
 def key_of(settings: Settings) -> str:
     """The key of a service, from a file that only its owner can read, or from the environment; "" where none is needed."""
     key = _from_file(settings.key_file) if settings.key_file else os.environ.get(settings.key_env, "").strip()

@@ -19,7 +19,7 @@ PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/launch"
 
 # What install writes after the policy, each with a value.
-OPTIONS = ("--host", "--event", "--mode", "--fail", "--timeout", "--log", "--layer", "--pin")
+OPTIONS = ("--host", "--event", "--mode", "--fail", "--timeout", "--log", "--ask-via", "--host-timeout", "--layer", "--pin")
 
 _PLAIN = re.compile(r"[\w.-]+")
 _VARIABLE = re.compile(r"\$\{?(?:env:)?(\w+)(?::-[^}]*)?\}?(?=[/\\])")

@@ -193,6 +193,7 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
         )
     else:
         yield from _observing(policy, written, again)
+        yield from _holding(policy, file, machine, again)
         yield from _pin(policy, written, machine)
         yield from _trusted(policy, machine)
         yield from _ended(policy)
@@ -260,6 +261,15 @@ def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis
         yield Diagnosis("note", f'a part of {policy} is in mode "observe", and does not block anything')
     elif source_says_closed(str(policy)) and written.option("fail") != "closed":
         text = f"{policy} fails closed, but was installed before it did: if Python cannot start, nothing is blocked"
+        yield Diagnosis("warn", text, again)
+
+
+def _holding(policy: Path, file: ConfigFile, machine: Machine, again: str) -> Iterator[Diagnosis]:
+    """Whether an agent waits long enough for a person to answer an ask that is held."""
+    plain = b"".join(policy.read_bytes().split()).replace(b"'", b'"')
+    written = [one for found in file.ours if (one := read(found.command)) and one.policy_path(machine.project) == policy]
+    if b'ask_via="desk' in plain and not any(one.option("host-timeout") for one in written):
+        text = f"{policy} holds asks for a person, but was installed before it did: the agent waits for less than half a minute"
         yield Diagnosis("warn", text, again)
 
 

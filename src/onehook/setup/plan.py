@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -276,7 +276,8 @@ def _refuse_invalid(document: Document, config: Config, place: Place, then: str)
 
 def _put_entry(document: Document, config: Config, event: str, request: Request, place: Place, machine: Machine) -> None:
     """Write the entry of one event: in place of the old one, since agents trust an entry by its place, else at the end."""
-    path, item = config.slot(event, _commands(config, event, request, place, machine), request.wish, machine.windows)
+    made = _commands(config, event, request, place, machine)
+    path, item = config.slot(event, made, wish_for(config, event, request.wish), machine.windows)
     path = config.TRAITS.slot_in(place, path)
     mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == _native(config, event)]
     if not mine:
@@ -340,6 +341,16 @@ def _stoppable(config: Config, event: str) -> bool:
     return event not in STOPS and all(row.gates for row in rows)
 
 
+def wish_for(config: Config, event: str, wish: Wish) -> Wish:
+    """How one event is to be installed: where a person may be asked, the agents that run the entry wait as long as all of them can.
+
+    A plugin of ours has one command for all events.
+    """
+    if not wish.holds or (config.TRAITS.own_content is None and not _stoppable(config, event)):
+        return wish
+    return replace(wish, hold=min(config_of(host).TRAITS.longest_timeout for host in config.HOST_IDS))
+
+
 def _arguments(config: Config, event: str, request: Request, scope: str) -> list[str]:
     arguments = [word for host in config.HOST_IDS for word in ("--host", host)]
     arguments += ["--event", event]
@@ -351,6 +362,10 @@ def _arguments(config: Config, event: str, request: Request, scope: str) -> list
     arguments += ["--timeout", seconds]
     if request.wish.log:
         arguments += ["--log", request.wish.log]
+    if request.wish.ask_via:
+        arguments += ["--ask-via", request.wish.ask_via]
+    if hold := wish_for(config, event, request.wish).hold:
+        arguments += ["--host-timeout", str(hold)]
     if scope == "enterprise":
         arguments += ["--layer", "managed"]
     return [*arguments, "--pin", request.pin] if request.pin else arguments
@@ -367,6 +382,8 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
         timeout=float(written.option("timeout") or 0) or None,
         observe=written.option("mode") == "observe",
         log=written.option("log"),
+        ask_via=written.option("ask-via"),
+        holds=bool(written.option("host-timeout")),
     )
     event = row.event if config.EVENTS.get(row.event) == found.event else found.event
     program = written.program if starts_copy(written.program, place.scope, machine) else None
@@ -375,9 +392,9 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
     request = Request(policy, place.scope, events, wish, written.portable, program=program, pin=pin)
     made = _commands(config, event, request, place, machine)
     if config.TRAITS.own_content is not None:
-        data: Any = config.TRAITS.own_content(place, {event: made}, wish, machine).decode()
+        data: Any = config.TRAITS.own_content(place, {event: made}, wish_for(config, event, wish), machine).decode()
     else:
-        (*keys, native), item = config.slot(event, made, wish, machine.windows)
+        (*keys, native), item = config.slot(event, made, wish_for(config, event, wish), machine.windows)
         data = {native: [item]}
         for key in reversed(keys):
             data = {key: data}
@@ -402,7 +419,7 @@ def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machin
     _refuse_foreign(config, before, place, request, machine)
     lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
     assert config.TRAITS.own_content is not None, f"{host} has a file of its own, but no own_content to write into it"
-    content = config.TRAITS.own_content(place, lines, request.wish, machine)
+    content = config.TRAITS.own_content(place, lines, wish_for(config, "", request.wish), machine)
     memory = journal.recall(place.path)
     _add(plan, FileEdit(place.path, before, content), host, place, memory.before if memory else None)
 

@@ -71,7 +71,8 @@ _BASE = {
 }  # fmt: skip
 _PLAIN = Caps(_BASE)
 CAPS = {
-    "permission": Caps(_BASE, ask=HONOURED, modified_input=HONOURED),
+    # Lines of this kind are taken out of stdout before the answer is read.
+    "permission": Caps(_BASE, progress='{"type": "progress", "message": "%s"}', ask=HONOURED, modified_input=HONOURED),
     # ask = say nothing, and the dialog that was about to be shown is shown.
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, additional_context=NO_CHANNEL),
     "block": _PLAIN,

@@ -1,0 +1,84 @@
+"""Proofs of asks that are held until a person answers: the policies, and an agent that tries to answer for the person."""
+
+from __future__ import annotations
+
+import sys
+
+from onehook.prove.evidence import Evidence
+from onehook.prove.person import NAME
+
+CALM = "the-person-said-wait-3317"
+INSTEAD = "echo rewritten > ran.txt"
+UNANSWERED = "nobody answered in time"
+
+
+def policy(options: str = "") -> str:
+    """Asks about the command that the proof looks at."""
+    return (
+        f'from onehook import Hooks, ask\nhooks = Hooks(ask_via="desk-always", fail="closed"{options})\n'
+        '@hooks.on("PreToolUse", tool="Bash")\ndef handler(event):\n'
+        '    return ask("is this right?") if "ran.txt" in event.command else None\n'
+    )
+
+
+# Waits for the request in a session of its own, and answers it by the command line (at a terminal that it opens), and by a file.
+ATTACK = f"""import glob, json, os, pty, subprocess, sys, time
+if len(sys.argv) == 1:
+    subprocess.Popen([sys.executable, __file__, "go"], start_new_session=True, stdin=-3, stdout=-3, stderr=-3)
+    sys.exit()
+for _ in range(600):
+    found = glob.glob(os.path.expanduser("~/.local/state/onehook/desk/*-*/request.json"))
+    if found:
+        break
+    time.sleep(0.1)
+folder = os.path.dirname(found[0])
+request = json.load(open(found[0]))
+tried = []
+child, terminal = pty.fork()
+if child == 0:
+    for name in [name for name in os.environ if name not in ("HOME", "PATH", "LANG")]:
+        del os.environ[name]
+    os.execv({sys.executable!r}, [{sys.executable!r}, "-I", "-m", "onehook", "approve", request["id"]])
+shown = b""
+try:
+    while True:
+        shown += os.read(terminal, 1000)
+        if shown.rstrip().endswith(b"PIN:"):
+            os.write(terminal, b"guessed it\\n")
+            shown += b" (typed) "
+except OSError:
+    pass
+tried.append(shown.decode(errors="replace"))
+statement = json.dumps(dict(id=request["id"], digest="", call="", session="", decision="allow", words="", input=None, by="ana",
+                            via="terminal", at=time.time(), until=time.time() + 900))
+with open(os.open(folder + "/answer.json", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+    json.dump(dict(statement=statement, signature="00" * 64), file)
+tried.append("a file was written")
+open("attack.txt", "w").write("\\n".join(tried))
+"""
+
+
+def approved(evidence: Evidence) -> bool:
+    """It ran, once, and the log says who approved it."""
+    by = [entry["approver"] for entry in evidence.logged() if entry["decision"] == "allow"]
+    return evidence.acted and (evidence.text("ran.txt") or "").split() == ["ran"] and by == [NAME]
+
+
+def denied(evidence: Evidence) -> bool:
+    return evidence.acted and evidence.text("ran.txt") is None and evidence.model_was_told(CALM)
+
+
+def rewritten(evidence: Evidence) -> bool:
+    return (evidence.text("ran.txt") or "").split() == ["rewritten"]
+
+
+def unanswered(evidence: Evidence) -> bool:
+    """It did not run, the model was told how it can be approved, and the agent went on."""
+    told = evidence.model_was_told(UNANSWERED) and evidence.model_was_told("onehook approve")
+    return evidence.acted and evidence.text("ran.txt") is None and told and evidence.text("other.txt") is not None
+
+
+def not_by_the_agent(evidence: Evidence) -> bool:
+    tried = evidence.text("attack.txt") or ""
+    refused = any(entry["event"] == "Refused" for entry in evidence.logged())
+    return evidence.text("ran.txt") is None and "not the PIN" in tried and "a file was written" in tried and refused

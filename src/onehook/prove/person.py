@@ -1,0 +1,58 @@
+"""The person of a proof: has set a PIN, and answers what is asked, as `onehook approve` does. A process of its own, in the proof's home.
+
+    python -I -m onehook.prove.person allow|deny|rewrite|away TEXT
+
+TEXT: the words of a denial, or the command to run instead. Someone who is away has a PIN and answers nothing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+NAME = "the-person-of-the-proof"
+PIN = "4096 sleepy otters"
+_CHEAP = 1 << 10  # of scrypt: the proof is not about guessing
+
+
+@contextmanager
+def present(does: str, text: str, environment: Mapping[str, str]) -> Iterator[None]:
+    """While a person is there who answers so; "" for nobody at all."""
+    if not does:
+        yield
+        return
+    argv = [sys.executable, "-I", "-m", "onehook.prove.person", does, text]
+    with subprocess.Popen(argv, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline().strip() != "ready":
+                raise RuntimeError("the person of the proof did not come")
+            yield
+        finally:
+            process.kill()
+
+
+def main(does: str, text: str) -> None:
+    from onehook.desk import answers, pin
+    from onehook.desk.requests import DeskError
+
+    pin.set_pin(PIN, cost=_CHEAP)
+    key = pin.unlock(PIN)
+    print("ready", flush=True)
+    answer = {
+        "allow": answers.Answer("allow"),
+        "deny": answers.Answer("deny", words=text),
+        "rewrite": answers.Answer("allow", input={"command": text}),
+    }.get(does)
+    for asked in (one for listed in answers.watched() for one in listed):
+        if answer is not None and asked.state == "waiting":
+            try:
+                answers.give(asked, answer, key, by=NAME, via="terminal")
+            except DeskError as error:
+                print(error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,12 @@
+"""A person with a PIN, and where the desk keeps its files."""
+
+from __future__ import annotations
+
+import os
+
+PIN = "correct horse"
+CHEAP = 1 << 4  # of scrypt
+
+
+def desk_folder():
+    return f"{os.environ['ONEHOOK_STATE_DIR']}/desk"

@@ -1,0 +1,126 @@
+"""Many hooks that ask at once, with hooks and answering people killed at random. By hand, for longer:
+
+python -m tests.desk.stress REQUESTS PROCESSES
+
+Each request is a call of its own, and its answer is known beforehand, so what a hook made of it can be held against what was answered.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from onehook.desk import answers, pin
+from onehook.desk.answers import Answer
+from onehook.desk.requests import ANSWER, USED, DeskError, folder, ids, read
+from onehook.desk.statements import genuine
+
+PIN, CHEAP = "correct horse", 1 << 4
+ANSWERING = 3  # people at a time
+
+
+def right(command: str) -> str:
+    """What a person answers to this."""
+    return "allow" if int(command.split()[-1]) % 2 else "deny"
+
+
+def ask(results: str, first: int, count: int) -> None:
+    """A process whose hooks ask one after the other, and note what became of it."""
+    from onehook.core import Options
+    from onehook.desk.hold import held
+    from onehook.hostkit.reverse import sample
+    from onehook.hosts import load
+
+    wire, made = load("claude"), load("claude", "reverse")
+    for number in range(first, first + count):
+        event = wire.parse(made.payload(sample("PreToolUse", "Bash", command=f"work {number}", cwd="/p", session_id="s")), "")
+        message = {"response": {"decision": "ask"}, "by": []}
+        answer = held(wire, event, message, Options({"host_timeout": 300}), time.monotonic(), "policy.py")
+        with open(results, "a", encoding="utf-8") as file:
+            file.write(f"{number} {answer['response']['decision']} {answer['approver']}\n")
+
+
+def answer() -> None:
+    """A person who answers whatever is asked, beside others who do the same."""
+    key = pin.unlock(PIN)
+    while True:
+        waiting = [asked for asked in answers.listed() if asked.state == "waiting"]
+        random.shuffle(waiting)
+        for asked in waiting:
+            try:
+                answers.give(asked, Answer(right(asked.content["command"])), key, by="ana", via="stress")
+            except DeskError:
+                continue  # another was faster, or the hook was killed
+        time.sleep(0.02)
+
+
+def start(*words: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "tests.desk.stress", *map(str, words)], cwd=Path(__file__).parents[2])
+
+
+def run(requests: int, processes: int, results: Path) -> tuple[int, int]:
+    """How many hooks and people were killed; AssertionError if anything is not as it has to be."""
+    pin.set_pin(PIN, cost=CHEAP)
+    each = requests // processes
+    hooks = [start("ask", results, number * each, each) for number in range(processes)]
+    people = [start("answer") for _ in range(ANSWERING)]
+    killed: list[set[int]] = [set(), set()]
+    end = time.monotonic() + 60 + requests
+    try:
+        while any(hook.poll() is None for hook in hooks) and time.monotonic() < end:
+            time.sleep(random.uniform(0.05, 0.3))
+            alive = [number for number, hook in enumerate(hooks) if hook.poll() is None]
+            if len(killed[0]) < processes // 4 and alive:
+                victim = random.choice(alive)
+                hooks[victim].send_signal(signal.SIGKILL)
+                killed[0].add(victim)
+            victim = random.randrange(ANSWERING * 4)
+            if victim >= ANSWERING:
+                continue
+            people[victim].kill()
+            people[victim].wait()
+            killed[1].add(people[victim].pid)
+            people[victim] = start("answer")
+    finally:
+        for process in (*hooks, *people):
+            process.kill()
+            process.wait()
+    check(results, {number for hook in killed[0] for number in range(hook * each, hook * each + each)}, requests)
+    return len(killed[0]), len(killed[1])
+
+
+def check(results: Path, excused: set[int], requests: int) -> None:
+    """None lost, none answered twice, none allowed without an answer."""
+    lines = [line.split() for line in results.read_text(encoding="utf-8").splitlines()]
+    numbers = [int(number) for number, _, _ in lines]
+    assert len(numbers) == len(set(numbers))
+    assert set(numbers) | excused >= set(range(requests)), sorted(set(range(requests)) - set(numbers) - excused)
+    given = {}
+    for id in ids():
+        data = read(f"{folder()}/{id}/{ANSWER}")
+        statement = genuine(data, pin.public_key()) if data is not None else {}
+        if statement:
+            command = answers.one(id).content["command"]
+            assert statement["decision"] == right(command) and command not in given
+            given[command] = os.path.exists(f"{folder()}/{id}/{USED}")
+    for number, decision, by in lines:
+        assert (decision, by, given.get(f"work {number}")) == (right(f"work {number}"), "ana", True), (number, decision, by)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "ask":
+        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    elif sys.argv[1] == "answer":
+        answer()
+    else:
+        import tempfile
+
+        base = Path(tempfile.mkdtemp())
+        os.environ["ONEHOOK_STATE_DIR"] = str(base / "state")
+        began = time.monotonic()
+        print(*run(int(sys.argv[1]), int(sys.argv[2]), base / "results"), "killed;", f"{time.monotonic() - began:.1f} s; {base}")
