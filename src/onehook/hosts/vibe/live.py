@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, always_asks, call, says
+from onehook.hostkit.versions import Fact
 
 MODES = ("",)
 shell = call("bash", "command")
@@ -90,6 +91,7 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
 
 TRAITS = Traits(
     Package("mistral-vibe", "3.0.2", "2.24.1", "vibe", disk_mb=400, registry="pypi", python="3.12"),
+    facts=(Fact("it has no event for the start of a session, so that a hook for one cannot set variables", rows=("variables",)),),
     disable=disable,
     can=("strict",),
     asks=always_asks,
