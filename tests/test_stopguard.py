@@ -28,6 +28,11 @@ def counts_itself(host):
     return stop_of(host).loop_count is not None
 
 
+def limit_of(host):
+    """How often a stop is denied by default: five times, or as often as the agent itself lets it be."""
+    return min(5, stop_of(host).stop_cap or 5)
+
+
 def begins_anew(host):
     """Whether a stop after one that was let through is a new one: so where the host does not say that it is not the first."""
     return bool(stop_of(host).stop_chain)
@@ -44,10 +49,19 @@ def rounds(path, host, count, *arguments, session="s-1"):
 
 @spread(ISOLATIONS, names="isolation, host")
 def test_a_stop_is_denied_five_times_in_a_row_and_then_let_go_with_a_warning(policy, host, isolation, state):
-    results = rounds(policy(ALWAYS, event="Stop"), host, 7, "--isolation", isolation)
-    assert [continues(result, host) for result in results] == [True] * 5 + [False, begins_anew(host)]
-    assert "sent back to work 5 times in a row; letting it stop (stop_limit=5)" in results[5].stderr
-    assert "letting it stop" not in "".join(result.stderr for result in results[:5])
+    limit = limit_of(host)
+    results = rounds(policy(ALWAYS, event="Stop"), host, limit + 2, "--isolation", isolation)
+    assert [continues(result, host) for result in results] == [True] * limit + [False, begins_anew(host)]
+    whose = "stop_limit=5" if limit == 5 else "the agent's own limit"
+    assert f"sent back to work {limit} times in a row; letting it stop ({whose})" in results[limit].stderr
+    assert "letting it stop" not in "".join(result.stderr for result in results[:limit])
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if begins_anew(host)])
+def test_a_host_that_does_not_say_it_is_told_by_the_count_that_the_agent_was_sent_back(policy, host, state):
+    path = policy("return None if event.stop_hook_active else deny('run the tests')", event="Stop")
+    results = [fire(path, stop_payload(host), "--host", host) for _ in range(4)]
+    assert [continues(result, host) for result in results] == [True, False, True, False]
 
 
 @spread(["the policy", "the command line"], names="where, host")

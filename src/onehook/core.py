@@ -265,6 +265,7 @@ class Event:
         "prompt",
         "session_id",
         "source",
+        "stop_cap",
         "stop_chain",
         "stop_hook_active",
         "tool",
@@ -292,6 +293,7 @@ class Event:
         self.source = ""
         self.stop_hook_active = False
         self.stop_chain = ""  # where stop_hook_active is not true on every round: a text that stays the same until the next prompt
+        self.stop_cap: int | None = None  # how often in a row the agent itself lets a stop be denied, if that is known
         self.loop_count: int | None = None
         self.last_assistant_message = ""
         self.error = ""

@@ -225,6 +225,10 @@ def event_of(request: Request, data: bytes) -> tuple[Wire, Event]:
         raise PayloadError("the payload is not a JSON object")
     wire = resolve(request.hosts, payload)
     event = wire.parse(payload, request.event_name)
+    if event.stop_chain:
+        from onehook.stopguard import recalled
+
+        recalled(event)
     event._raw = data
     event._pause, event._begun, event._given = request.pause, request.begun, request.given
     event.echo = event.echo or _answered_elsewhere(request, wire, event) or not happens(wire, event)

@@ -2,7 +2,9 @@
 
 Some hosts have no cap at all, others end after 5 or 8 rounds. Here the limit is `stop_limit` (5) on every host. Where the host counts
 (event.loop_count) its number is used; elsewhere a small file per session counts the denials in a row, and stop_hook_active false
-starts anew. A host that forgets stop_hook_active between the rounds has a stop_chain instead: there a stop that is let through does.
+starts anew. A host that forgets stop_hook_active between the rounds, or never sends it, has a stop_chain instead: there a stop that is
+let through does, and the count tells a handler whether the agent was sent back to work. Where the agent has a lower limit of its own
+(event.stop_cap), the count ends with it: the next stop is that of another turn.
 """
 
 from __future__ import annotations
@@ -21,19 +23,28 @@ if TYPE_CHECKING:
 _UNCOUNTABLE = 1_000_000
 
 
+def recalled(event: Event) -> None:
+    """Set stop_hook_active where the host does not say that the agent was sent back to work."""
+    if event.stop_chain and not event.stop_hook_active:
+        try:
+            event.stop_hook_active = _read(_path(event)) > 0
+        except OSError:
+            return  # nothing can be counted there: see _count
+
+
 def guarded(event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
     """The answer, or no answer once the agent was sent back to work too often."""
     if response.decision == "allow" or not (response.decision or response.reason or response.additional_context):
         _end_chain(event)
         return response, []
     before = event.loop_count if event.loop_count is not None else _count(event)
-    if before < options.stop_limit:
+    if before < options.stop_limit and (event.stop_cap is None or before < event.stop_cap):
         return response, []
     _end_chain(event)
-    limit = f"stop_limit={options.stop_limit:g}"
+    limit = f"stop_limit={options.stop_limit:g}" if before >= options.stop_limit else "the agent's own limit"
     often = "again, and nothing can be counted in " + state_folder() if before == _UNCOUNTABLE else f"{before} times in a row"
     warning = f"{event.host} {event.native_event}: sent back to work {often}; letting it stop ({limit})"
-    drop = Drop(event.host, event.native_event, "decision", "stop_limit reached", "ended", warning=warning)
+    drop = Drop(event.host, event.native_event, "decision", f"{limit.partition('=')[0]} reached", "ended", warning=warning)
     return Response(user_message=response.user_message), [drop]
 
 

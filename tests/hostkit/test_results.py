@@ -69,7 +69,8 @@ def test_a_captured_result_with_another_text_has_the_same_shape_and_nothing_of_t
     for path in captures(host):
         for line in lines_of(path):
             event = wire_of(host).parse(line["stdin"], line["event"] if "event" in line else line["argv"][0])
-            if event.event != "PostToolUse" or event.tool not in ("Bash", "Read", "MCP") or (host == "cursor" and event.tool == "Read"):
+            unheld = event.tool_response is None or (host == "cursor" and event.tool == "Read")
+            if event.event != "PostToolUse" or event.tool not in ("Bash", "Read", "MCP") or unheld:
                 continue
             after = event.copy()
             after._result = None

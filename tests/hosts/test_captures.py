@@ -58,7 +58,7 @@ def test_a_payload_gives_the_session_the_folder_and_the_native_event(host: str, 
     assert event.native is payload
     assert event.session_id in (payload.get("session_id"), payload.get("sessionId"), payload.get("conversation_id"))
     assert event.session_id
-    assert event.cwd == (payload.get("cwd") or payload.get("workspace_roots", [""])[0]) != ""
+    assert event.cwd == (payload.get("cwd") or payload.get("working_dir") or payload.get("workspace_roots", [""])[0]) != ""
     assert event.transcript_path == (payload.get("transcript_path") or payload.get("transcriptPath") or "")
 
 

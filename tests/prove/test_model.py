@@ -13,8 +13,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehook.prove.model import ScriptedModel, serve
+from onehook.prove.model import ScriptedModel, ScriptError, parse_script, serve
 from onehook.prove.model.http import BadBody, decompress
+from onehook.prove.model.shape import declared
 from tests.prove.model_clients import CLIENTS, TOOL_RESULT, Client, send
 
 each_dialect = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
@@ -409,3 +410,25 @@ def test_serve_prints_one_line_per_request(monkeypatch: pytest.MonkeyPatch, caps
         "1 POST /v1/responses responses 200 tools=1 step 1",
         "2 POST /v1/responses responses 200 tools=0 side",
     ]
+
+
+CHAT_TOOL = {"type": "function", "function": {"name": "write", "parameters": {"type": "object", "properties": {"path": {}, "text": {}}}}}
+CLAUDE_TOOL = {"name": "write", "input_schema": {"type": "object", "properties": {"path": {}, "text": {}}}}
+GEMINI_TOOL = {"functionDeclarations": [{"name": "write", "parametersJsonSchema": {"properties": {"path": {}, "text": {}}}}]}
+
+
+@pytest.mark.parametrize("tool", [CHAT_TOOL, CLAUDE_TOOL, GEMINI_TOOL])
+def test_a_spare_argument_is_sent_only_to_a_tool_that_declares_it(tool: dict[str, Any]) -> None:
+    step = {"call": "write", "input": {"path": "a", "file_path": "a", "text": "x", "odd": 1}, "spare": ["path", "file_path"]}
+    (turn,) = parse_script([step])
+    assert declared([tool, {"name": "other"}], "write") == {"path", "text"}
+    assert turn.calls[0].sent_to(declared([tool], "write")).input == {"path": "a", "text": "x", "odd": 1}
+    with ScriptedModel([step]) as model:
+        answer = send(model, "/v1/chat/completions", {"messages": [], "tools": [CHAT_TOOL]}).json()
+    call = answer["choices"][0]["message"]["tool_calls"][0]["function"]
+    assert json.loads(call["arguments"]) == {"path": "a", "text": "x", "odd": 1}
+
+
+def test_spare_must_be_a_list_of_names() -> None:
+    with pytest.raises(ScriptError, match="spare"):
+        parse_script([{"call": "write", "input": {}, "spare": "path"}])

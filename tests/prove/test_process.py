@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,17 @@ def test_children_that_outlive_the_agent_are_ended(tmp_path: Path) -> None:
     outcome = run_agent(launch(tmp_path, code), 20)
     assert outcome.exit_code == 0
     assert dies(int(outcome.stdout))
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only /proc tells whose a process is")
+def test_a_server_that_an_agent_leaves_behind_is_ended_if_it_is_known_to(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True).pid)"
+    )
+    kept = run_agent(launch(tmp_path, code), 20)
+    assert Path(f"/proc/{int(kept.stdout)}").exists()
+    ended = run_agent(replace(launch(tmp_path, code), leaves=True), 20)
+    assert dies(int(ended.stdout)) and dies(int(kept.stdout))  # both have the home of this run
 
 
 def test_a_flood_of_output_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

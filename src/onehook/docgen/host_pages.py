@@ -107,7 +107,8 @@ def _stand_ins(host: str) -> list[str]:
     ]
     lines += ["| missing event | stand-in |", "|---|---|"]
     for native, row in rows.items():
-        lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{f' of {row.tool}' if row.tool else ''} |")
+        whose = f" of {row.tool}" if row.tool else " of a subagent" if row.inside else ""
+        lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{whose} |")
     return lines
 
 

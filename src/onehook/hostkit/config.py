@@ -16,7 +16,7 @@ from typing import Any
 
 from onehook.hostkit.imports import grouped_handlers
 from onehook.hostkit.own_entries import GUARD as GUARD
-from onehook.jsonc import without_comments
+from onehook.jsonc import read_regular, without_comments
 
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
@@ -339,6 +339,17 @@ def table_at(data: Any, *keys: str) -> dict[str, Any]:
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The data of a TOML file; empty if it cannot be read."""
+    from onehook.textedit.toml_tree import parse
+
+    try:
+        data: dict[str, Any] = parse(read_regular(path).decode("utf-8"))
+        return data
+    except (OSError, ValueError):
+        return {}
 
 
 def all_hooks_off(path: Path, data: Any) -> list[Diagnosis]:

@@ -55,15 +55,19 @@ class StandIn:
     """A moment that the host has no event for, and the event that stands in for it.
 
     For programs of a manifest, which were written for a host that has the event and cannot be changed. `tool`: only with this unified
-    tool. `source`: of a SessionStart, why the session starts.
+    tool. `source`: of a SessionStart, why the session starts. `inside`: only if it comes from a subagent, and then it is nothing else.
     """
 
-    __slots__ = ("event", "source", "tool")
+    __slots__ = ("event", "inside", "source", "tool")
 
-    def __init__(self, event: str, tool: str = "", source: str = "") -> None:
+    def __init__(self, event: str, tool: str = "", source: str = "", inside: bool = False) -> None:
         self.event = event
         self.tool = tool
         self.source = source
+        self.inside = inside
+
+    def covers(self, event: Event) -> bool:
+        return (not self.tool or event.tool == self.tool) and (not self.inside or bool(event.agent_id))
 
 
 class Results:

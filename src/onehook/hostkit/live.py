@@ -34,6 +34,7 @@ class Launch:
     env: dict[str, str]
     cwd: Path
     home: Path
+    leaves: bool = False  # it leaves processes behind that are not in its group: they are known by this home
 
 
 class Package(NamedTuple):

@@ -99,7 +99,7 @@ class _Part:
             self._say_losses(stdout)
         if self.run.exit_code == 0 and stderr.strip():
             sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
-        if self._stands_in:
+        if self._stands_in and not wire_of(self.heard_on.host).STAND_INS[self.heard_on.native_event].inside:
             heard = _without_decision(self.program, self.heard_on, heard)
         return _for_host(self.program, self.heard_on if self._stands_in else self.event, heard)
 

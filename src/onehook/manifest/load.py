@@ -262,11 +262,10 @@ class Program:
 
     def moment(self, event: Event) -> Event | None:
         """What this program receives for an event: the event itself, the one that it stands in for on this host, or nothing."""
-        if event.event == self.event:
-            return event
         row = wire_of(event.host).STAND_INS.get(event.native_event) if event.host in HOSTS else None
-        if row is None or row.event != self.event or (row.tool and event.tool != row.tool):
-            return None
+        stands_in = row is not None and row.covers(event)
+        if row is None or not stands_in or row.event != self.event:
+            return event if event.event == self.event and not (row is not None and stands_in and row.inside) else None
         if row.source and not self.sources:
             return None  # a program for session starts in general does not want compactions
         from onehook.hostkit.reverse import stood_for

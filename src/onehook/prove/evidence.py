@@ -20,6 +20,8 @@ class Evidence:
     told: tuple[str, ...]  # every string that the model received
     shown: str  # what the user saw in the terminal
     doctor_failed: bool = False  # after the run, `onehook doctor` reported that a deny would not take effect
+    lost: frozenset[str] = frozenset()  # the fields of the policy's answer that the agent's tables say are lost
+    events: frozenset[str] | None = None  # the unified events that the agent has or has a stand-in for; None for all
 
     @property
     def started(self) -> bool:
@@ -58,6 +60,10 @@ class Evidence:
 
     def model_was_told(self, words: str) -> bool:
         return any(words in text for text in self.told)
+
+    def model_knows_why(self, reason: str) -> bool:
+        """The model was given the reason of a denial, unless the agent has no way to give it."""
+        return "reason" in self.lost or self.model_was_told(reason)
 
     def user_was_told(self, words: str) -> bool:
         return words in self.shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.core import Drop, Options
+from onehook.core import Drop, Event, Options
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hosts import having, load, optional, wire_of
@@ -33,11 +33,7 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
         return NOT_HONOURED, lacks[lacking]
     if scenario.response is None or not scenario.effect:
         return WORKS, ""
-    tool = scenario.tool.partition("|")[0] if not scenario.tool.startswith("mcp__") else "MCP"
-    fields = {"server": "proof", "tool": "note"} if tool == "MCP" else _FACTS.get(tool, {})
-    payload = load(host, "reverse").payload(sample(scenario.event, tool, **fields))
-    event = wire.parse(payload, "")
-    event.host_version = traits.reported_version or event.host_version
+    event = _event(host, scenario)
     if scenario.effect == "approve":
         return (
             (WORKS, "")
@@ -54,6 +50,30 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
     field = "decision" if scenario.effect in ("allow", "deny") else scenario.effect
     lost = [drop for drop in drops if any(name.partition(".")[0] == field for name in drop.fields)]
     return (NOT_HONOURED, _why(lost)) if lost else (WORKS, "")
+
+
+def _event(host: str, scenario: Scenario) -> Event:
+    """What the agent would send for the scenario's call."""
+    tool = scenario.tool.partition("|")[0] if not scenario.tool.startswith("mcp__") else "MCP"
+    fields = {"server": "proof", "tool": "note"} if tool == "MCP" else _FACTS.get(tool, {})
+    event = wire_of(host).parse(load(host, "reverse").payload(sample(scenario.event, tool, **fields)), "")
+    event.host_version = load(host, "live").TRAITS.reported_version or event.host_version
+    return event
+
+
+def losses(host: str, scenario: Scenario) -> frozenset[str]:
+    """The fields of the scenario's answer that the tables say are lost on a host."""
+    wire = wire_of(host)
+    if scenario.response is None or not any(row.event == scenario.event for row in wire.EVENTS.values()):
+        return frozenset()
+    _, drops = compile_response(wire, _event(host, scenario), scenario.response, Options({}))
+    return frozenset(name.partition(".")[0] for drop in drops for name in drop.fields)
+
+
+def events_of(host: str) -> frozenset[str]:
+    """The unified events that a host has, or has a stand-in for."""
+    wire = wire_of(host)
+    return frozenset((*(row.event for row in wire.EVENTS.values()), *(row.event for row in wire.STAND_INS.values())))
 
 
 _FACTS: dict[str, dict[str, str]] = {

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from onehook.hostkit.live import Launch
@@ -51,6 +52,8 @@ def run_agent(launch: Launch, timeout: float = 60.0, startup: float = 0.0, begun
             ended_by = _wait(process, Clock(timeout, startup, begun), out, err)
         finally:
             _end_group(process)
+            if launch.leaves:
+                _end_left(launch.home)
         return Outcome(
             exit_code=None if ended_by else process.returncode,
             stdout=_head(out),
@@ -107,6 +110,27 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE_SECONDS)
     process.wait()
+
+
+def _end_left(home: Path) -> None:
+    """End what a run left behind outside of its group, such as a terminal server, each by its number. Only /proc tells (Linux)."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in _with_home(home):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, number)
+        deadline = time.monotonic() + GRACE_SECONDS
+        while _with_home(home) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+
+
+def _with_home(home: Path) -> list[int]:
+    """The processes that were started with this home, which is that of one run alone."""
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"HOME={home}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
 
 
 def _head(file: IO[bytes]) -> str:

@@ -78,7 +78,7 @@ def _npm(why: str, *arguments: str) -> str:
 
 
 def _newest_on_pypi(package: Package) -> str:
-    found = _NEWEST.search(_pip(sys.executable, _unknown(package), "index", "versions", package.package))
+    found = _NEWEST.search(_pip(python_for(package), _unknown(package), "index", "versions", package.package))
     if found is None:
         raise AgentError(_unknown(package))
     return found[1]

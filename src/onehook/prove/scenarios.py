@@ -383,7 +383,8 @@ IMPORTED = tuple(name for name in imports.HOOKS if name != "compacted")  # no co
 
 
 def _silent_hooks(evidence: Evidence) -> str:
-    wrong = (imports.wrongly_told(name, evidence.text(f"log/{name}")) for name in IMPORTED)
+    told = [name for name in IMPORTED if evidence.events is None or imports.HOOKS[name][0] in evidence.events]
+    wrong = (imports.wrongly_told(name, evidence.text(f"log/{name}")) for name in told)
     return ", ".join(text for text in wrong if text)
 
 
@@ -419,7 +420,7 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: e.acted and not e.model_was_told(SECRET) and e.model_was_told(REASON), tool="Read",
             condition='any(path.endswith("secret.txt") for path in event.paths)', effect="deny", files={"secret.txt": SECRET + "\n"}),
     _simple("deny-mcp", "an MCP tool denied", "PreToolUse", NO, mcp_script,
-            lambda e: e.acted and not e.notes() and e.model_was_told(REASON), tool="mcp__proof__*", effect="deny", mcp=True),
+            lambda e: e.acted and not e.notes() and e.model_knows_why(REASON), tool="mcp__proof__*", effect="deny", mcp=True),
     _simple("deny-background", "a command of a tool that runs it in the background, denied", "PreToolUse", NO, background_script,
             _blocked_and_told, tool="Bash", condition='"ran.txt" in event.command', effect="deny"),
     _simple("deny-subagent", "a subagent's command denied", "PreToolUse", NO, subagent_script, _not_ran, tool="Bash", effect="deny"),

@@ -15,6 +15,7 @@ from onehook.hostkit.live import Launch, Sandbox, Step
 from onehook.hosts import load, wire_of
 from onehook.prove import mcp_server
 from onehook.prove.evidence import NOTES, Evidence
+from onehook.prove.expectations import events_of, losses
 from onehook.prove.model import ScriptedModel
 from onehook.prove.person import present
 from onehook.prove.process import Outcome, run_agent
@@ -107,6 +108,7 @@ def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool
         with present(*scenario.person, environment):
             outcome = run_agent(launch, SECONDS, STARTUP_SECONDS, lambda: bool(live.TRAITS.report or model.turns))
         evidence = _evidence(live, sandbox, outcome, model)
+        evidence = replace(evidence, lost=losses(agent.host, scenario), events=events_of(agent.host))
         if scenario.asks_doctor:
             evidence = replace(evidence, doctor_failed=_doctor(agent, sandbox, launch.env))
     _keep(folder, outcome)

@@ -258,7 +258,7 @@ def _stand_in(host: str, event: str, source: str) -> str:
     wire = wire_of(host)
     for name, row in wire.STAND_INS.items():
         if row.event == event and row.source == source:
-            return f"{wire.EVENTS[name].event} of {row.tool}" if row.tool else wire.EVENTS[name].event
+            return f"{wire.EVENTS[name].event}{f' of {row.tool}' if row.tool else ' of a subagent' if row.inside else ''}"
     return ""
 
 

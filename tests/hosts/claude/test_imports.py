@@ -15,6 +15,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.policy import load_policy
 from onehook.prove import imports
+from onehook.prove.expectations import events_of
 from onehook.prove.imports import command
 from tests.host_folders import facts
 from tests.setup.importing import onehook, uninstalled
@@ -104,9 +105,14 @@ def taken_in(tmp_path_factory):
 @pytest.mark.parametrize("host", HOSTS)
 def test_twelve_claude_hooks_still_fire_on_claude_and_fire_on_the_others(taken_in, host, name):
     assert len(STARTS) == len(imports.HOOKS) == 12
+    told = (facts(host).INSTEAD.get(name) or STARTS[name])[0]
+    if told not in events_of(host):
+        pytest.skip(f"{host} has no {told}, and nothing that stands in for it")
     log = taken_in / "log" / name
     log.unlink(missing_ok=True)
     payload, event = said_by(host, name, taken_in)
+    if name == "compacted" and told == "SessionStart" and wire_of(host).parse(payload, event[1]).source != "compact":
+        pytest.skip(f"{host} does not tell why a session starts, and nothing stands in for a compaction")
     result = fire(taken_in / "onehook.toml", payload, "--host", host, *event, cwd=taken_in)
     assert "warning" not in result.stderr, result
     seen = json.loads(log.read_text())

@@ -10,7 +10,6 @@ from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Held, Machine, Place, Switches, Traits, Wish
 from onehook.hostkit.trust import repository
 from onehook.hosts.codex import trust, wire
-from onehook.jsonc import read_regular
 
 TITLE = "Codex CLI"
 BINARIES = ("codex",)
@@ -80,18 +79,8 @@ def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
     # that it cannot parse the file, and goes on without its hooks.
     committed = scope == "project"
     both = [Place(scope, folder / name, format, root, committed) for name, format in (("hooks.json", "json"), ("config.toml", "toml"))]
-    in_toml = any(event in wire.EVENTS for event in kit.table_at(read_toml(both[1].path), "hooks"))
+    in_toml = any(event in wire.EVENTS for event in kit.table_at(kit.read_toml(both[1].path), "hooks"))
     return both[::-1] if in_toml and not both[0].path.exists() else both
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    from onehook.textedit.toml_tree import parse
-
-    try:
-        data: dict[str, Any] = parse(read_regular(path).decode("utf-8"))
-        return data
-    except (OSError, ValueError):
-        return {}
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
@@ -136,7 +125,7 @@ def _group_fault(group: Any) -> str:
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
-    config = read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
+    config = kit.read_toml(machine.folder("CODEX_HOME", ".codex") / "config.toml")
     diagnoses: list[Diagnosis] = []
     features = kit.table_at(config, "features")
     if features.get("hooks", features.get("codex_hooks", True)) is False:

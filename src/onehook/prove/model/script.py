@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -18,10 +18,21 @@ class ScriptError(ValueError):
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call: arguments as an object, or raw text for a custom (freeform) tool."""
+    """One tool call: arguments as an object, or raw text for a custom (freeform) tool.
+
+    `spare`: arguments that not every release of the agent knows; each is sent only if the offered tool declares it.
+    """
 
     tool: str
     input: dict[str, Any] | str
+    spare: tuple[str, ...] = ()
+
+    def sent_to(self, declared: Collection[str]) -> Call:
+        """The call of a tool that declares these arguments."""
+        if not self.spare or not isinstance(self.input, dict):
+            return self
+        kept = {key: value for key, value in self.input.items() if key not in self.spare or key in declared}
+        return Call(self.tool, kept)
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,7 @@ def _turn(step: object, where: str) -> Turn:
     kinds = [kind for kind in ("call", "calls", "say", "aside") if kind in fields]
     if len(kinds) != 1:
         raise ScriptError(f"{where} needs exactly one of call, calls, say, aside. Write {STEP_FORMS}.")
-    extra = {"call": {"input", "deferred"}, "calls": {"deferred"}}.get(kinds[0], set[str]())
+    extra = {"call": {"input", "deferred", "spare"}, "calls": {"deferred"}}.get(kinds[0], set[str]())
     _reject_unknown(fields, {kinds[0], "when", "wait", "usage", *extra}, where)
     when = fields.get("when", "")
     if not isinstance(when, str):
@@ -107,7 +118,7 @@ def _calls(fields: Mapping[str, object], where: str) -> tuple[Call, ...]:
         if not isinstance(entry, Mapping) or "call" not in entry:
             raise ScriptError(f'{place} needs the form {{"call": TOOL, "input": {{...}}}}.')
         inner = cast("Mapping[str, object]", entry)
-        _reject_unknown(inner, {"call", "input"}, place)
+        _reject_unknown(inner, {"call", "input", "spare"}, place)
         calls.append(_call(inner, place))
     return tuple(calls)
 
@@ -115,8 +126,11 @@ def _calls(fields: Mapping[str, object], where: str) -> tuple[Call, ...]:
 def _call(fields: Mapping[str, object], where: str) -> Call:
     tool = _text(fields["call"], where, "call")
     given = fields.get("input", {})
+    spare = fields.get("spare", [])
+    if not isinstance(spare, (list, tuple)) or not all(isinstance(name, str) for name in spare):
+        raise ScriptError(f'{where}: "spare" must be a list of arguments of {tool}.')
     if isinstance(given, Mapping):
-        return Call(tool, dict(cast("Mapping[str, Any]", given)))
+        return Call(tool, dict(cast("Mapping[str, Any]", given)), tuple(cast("Sequence[str]", spare)))
     if isinstance(given, str):
         return Call(tool, given)
     raise ScriptError(f'{where}: "input" of {tool} must be an object, or a string for a custom tool.')

@@ -15,7 +15,7 @@ from onehook.prove.model import anthropic, chat, gemini, responses
 from onehook.prove.model.http import BadBody, LoopbackServer
 from onehook.prove.model.record import Request, safe_headers, safe_path
 from onehook.prove.model.script import ASIDE, DONE, NOMINAL_TOKENS, Turn, parse_script
-from onehook.prove.model.shape import Ask, Dialect, Reply, error_reply, json_reply, obj
+from onehook.prove.model.shape import Ask, Dialect, Reply, declared, error_reply, json_reply, obj
 
 DIALECTS: tuple[Dialect, ...] = (anthropic, responses, chat, gemini)
 MAX_BODY = 32 * 1024 * 1024
@@ -115,7 +115,9 @@ class ScriptedModel:
             return self._refuse(request, 400, f"{key}: {wanted}")
         request.dialect = dialect
         request.tools = tuple(dialect.offered(obj(request.body)))
-        return dialect.reply(self._next(request), Ask(request.number, path, obj(request.body)))
+        turn, tools = self._next(request), obj(request.body).get("tools")
+        calls = tuple(call.sent_to(declared(tools, call.tool)) if call.spare else call for call in turn.calls)
+        return dialect.reply(replace(turn, calls=calls), Ask(request.number, path, obj(request.body)))
 
     def _refuse(self, request: Request, status: int, message: str) -> Reply:
         request.error = message

@@ -62,6 +62,18 @@ def objects(value: object) -> list[Json]:
     return [cast("Json", entry) for entry in items(value) if isinstance(entry, dict)]
 
 
+def declared(value: object, tool: str) -> set[str]:
+    """The arguments that a request declares for a tool, wherever its dialect has them."""
+    if isinstance(value, dict):
+        table = cast("Json", value)
+        schemas = (
+            [obj(table.get(key)) for key in ("parameters", "input_schema", "parametersJsonSchema")] if table.get("name") == tool else []
+        )
+        own = {name for schema in schemas for name in obj(schema.get("properties"))}
+        return own.union(*(declared(entry, tool) for entry in table.values()))
+    return set().union(*(declared(entry, tool) for entry in items(value)))
+
+
 def name_of(value: object) -> str:
     """A usable name, or an empty string."""
     return value if isinstance(value, str) else ""
