@@ -100,9 +100,11 @@ def detect(payload: dict[str, Any]) -> Wire:
 
 
 def _sent_by(reader: str, lender: str, payload: dict[str, Any]) -> bool:
-    """Whether a payload is the reader's. Other agents, which are not hosts, run the lender's entries too, and send some of its keys."""
+    """Whether a payload is the reader's, and not that of another reader. Other agents, which are not hosts, run the lender's entries too,
+    and send some of its keys."""
     wire = wire_of(reader)
-    return weight(wire, payload) == CERTAIN or weight(wire, payload, frozenset(wire_of(lender).SENDS).intersection(payload)) > 0
+    others = frozenset((*wire_of(lender).SENDS, *READ_BY[lender])).intersection(payload)
+    return weight(wire, payload) == CERTAIN or weight(wire, payload, others) > 0
 
 
 def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
