@@ -74,6 +74,11 @@ INSTEAD: Mapping[str, tuple[str, str, dict[str, str]]] = {}
 # The agent's own words for why a session starts, by the unified ones.
 START_WORDS: Mapping[str, str] = {}
 
+# ---- permission lists ----
+
+# (scope, file, its content, the entries as (level, entry), why the others are refused)
+PERMISSIONS: Sequence[tuple[str, str, Any, list[tuple[str, str]], list[str]]] = ()
+
 # ---- config files ----
 
 # What the file may hold in which the agent keeps trust: DIR is another folder.

@@ -7,7 +7,7 @@ A host takes part that has tests/hosts/<id>/import_facts.py:
     REFUSED   what cannot be carried over -> why;  LOSSES: what is lost of what can
     TIMEOUTS, MATCHED, SOURCES, NAMED   what must be kept of which script
     MATCHERS  (matcher, tools or None) of the event TOOL_EVENT;  UNITS: (given, seconds);  UNUSABLE: (handler, why), both of STOP_EVENT
-    OFF       what switches hooks off in a config file;  FLAT: a handler stands in its event without a group around it
+    OFF       what switches hooks off in a config file, if anything does;  FLAT: a handler stands in its event without a group around it
     EXTRA     scripts that are carried over beside those of STARTS;  GUARD_CWD: where the guard starts
 """
 

@@ -80,7 +80,9 @@ class Traits:
     can: tuple[str, ...] = ()  # needs of scenarios that not every agent meets: strict, shows_user
     lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # mode -> need -> why the agent does not honour it in that mode
     background: Callable[[str], Step | None] = lambda command: None  # a call of another tool, for commands in the background
-    failing: str = "shell"  # the tool that a scenario makes fail; edit where a command that exits with an error has not failed
+    # The tool that a scenario makes fail: edit where a command that exits with an error has not failed, mcp (a server that does not exist)
+    # where an edit that does not fit has not either.
+    failing: str = "shell"
     reported_version: str = ""  # what the agent tells hooks, if that is not its own version
     compactable: Callable[[Launch], Launch] = lambda launch: launch  # for a compaction that needs more than one prompt
     disable: Callable[[Sandbox, Launch], Launch] | None = None  # switches the installed hooks off, as a user's setting can

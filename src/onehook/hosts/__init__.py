@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from onehook.hosts.interface import Wire as Wire
 
 
-HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "vibe", "openhands", "contract")
+HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "vibe", "openhands", "grok", "contract")
 # Agents that nothing can be installed on. Their folders have what it takes to import hooks that are written for them, and to run those on
 # the hosts. With the other parts of a host such a folder becomes one.
 GUESTS = ("windsurf", "cline")
 Options.hosts = HOSTS  # so that a policy which names an agent that does not exist is told so
 # Which hosts also run the hook configuration of another, by a key that only they send. Generated from READS_CONFIG_OF and SENDS, so that
 # an event asks it without loading every host: python -m onehook.docgen.registry
-READ_BY = {"claude": {"cursor_version": "cursor", "sessionId": "copilot", "timestamp": "copilot"}}
+READ_BY = {"claude": {"cursor_version": "cursor", "sessionId": "copilot", "timestamp": "copilot", "workspaceRoot": "grok"}}
 
 
 def _check(name: str) -> None:
@@ -100,9 +100,11 @@ def detect(payload: dict[str, Any]) -> Wire:
 
 
 def _sent_by(reader: str, lender: str, payload: dict[str, Any]) -> bool:
-    """Whether a payload is the reader's. Other agents, which are not hosts, run the lender's entries too, and send some of its keys."""
+    """Whether a payload is the reader's, and not that of another reader. Other agents, which are not hosts, run the lender's entries too,
+    and send some of its keys."""
     wire = wire_of(reader)
-    return weight(wire, payload) == CERTAIN or weight(wire, payload, frozenset(wire_of(lender).SENDS).intersection(payload)) > 0
+    others = frozenset((*wire_of(lender).SENDS, *READ_BY[lender])).intersection(payload)
+    return weight(wire, payload) == CERTAIN or weight(wire, payload, others) > 0
 
 
 def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:

@@ -5,10 +5,10 @@ PROJECT = (
     ".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json", ".cursor/hooks.json",
     ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json", ".factory/settings.local.json",
     ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
-    ".github/hooks", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins",
-    ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin",
-    ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".qwen/.env",
-    ".qwen/extensions", ".qwen/settings.json", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
+    ".github/hooks", ".grok", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin",
+    ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
+    ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
+    ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
 )
 HOME = (
     ".claude.json", ".claude/.config.json", ".claude/plugins", ".claude/settings.json", ".codex/.hook-trust", ".codex/config.toml",
@@ -18,11 +18,12 @@ HOME = (
     ".copilot/config.json", ".copilot/hooks", ".copilot/installed-plugins", ".copilot/settings.json", ".cursor/hooks.json",
     ".cursor/plugins", ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json",
     ".factory/settings.local.json", ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".gemini/trustedFolders.json",
-    ".gemini/trusted_hooks.json", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin",
-    ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
-    ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
-    ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json",
-    "Library/Application Support/Cursor/User/settings.json",
+    ".gemini/trusted_hooks.json", ".grok/config.toml", ".grok/disabled-hooks", ".grok/hooks", ".grok/hooks-paths",
+    ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".kilo/kilo.json",
+    ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json",
+    ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins",
+    ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".qwen/.env", ".qwen/extensions",
+    ".qwen/settings.json", ".qwen/trustedFolders.json", "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
@@ -49,6 +50,10 @@ NAMED = {
     "GEMINI_CLI_TRUSTED_FOLDERS_PATH": (
         "",
     ),
+    "GROK_HOME": (
+        "config.toml", "disabled-hooks", "hooks", "hooks-paths", "installed-plugins", "managed_config.toml", "requirements.toml",
+        "trusted_folders.toml",
+    ),
     "KILO_CONFIG_DIR": (
         "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc", "plugin", "plugins",
     ),
@@ -74,14 +79,14 @@ NAMED = {
 }
 SYSTEM = {
     "linux": (
-        "/etc/claude-code", "/etc/codex", "/etc/cursor", "/etc/factory", "/etc/gemini-cli", "/etc/github-copilot", "/etc/kilo",
+        "/etc/claude-code", "/etc/codex", "/etc/cursor", "/etc/factory", "/etc/gemini-cli", "/etc/github-copilot", "/etc/grok", "/etc/kilo",
         "/etc/opencode", "/etc/qwen-code",
     ),
     "darwin": (
         "/Library/Application Support/ClaudeCode", "/Library/Application Support/Cursor", "/Library/Application Support/Factory",
         "/Library/Application Support/GeminiCli", "/Library/Application Support/GitHubCopilot", "/Library/Application Support/QwenCode",
         "/Library/Application Support/kilo", "/Library/Application Support/opencode", "/etc/codex",
-        "/etc/github-copilot/policy.d/onehook.json",
+        "/etc/github-copilot/policy.d/onehook.json", "/etc/grok",
     ),
     "win32": (
         "C:/Program Files/ClaudeCode", "C:/Program Files/Factory", "C:/Program Files/GitHubCopilot", "C:/ProgramData/Cursor",
@@ -120,11 +125,14 @@ WORDS = {
     "droid": (
         "plugin", "--settings",
     ),
+    "grok": (
+        "plugin",
+    ),
 }
 VARIABLES = (
-    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR",
-    "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR",
-    "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE",
+    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "KILO_CONFIG",
+    "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT",
+    "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE",
 )
 ASKS = (
     "claude",

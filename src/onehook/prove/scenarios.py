@@ -114,6 +114,8 @@ def listed_script(live: Live, mode: str, project: str) -> list[Step | None]:
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
     if live.TRAITS.failing == "edit":  # some agents do not count a command with a non-zero exit code as failed
         return _ends([live.edit(f"{project}/a.txt", "not in the file", "x", mode)])
+    if live.TRAITS.failing == "mcp":  # nor an edit that does not fit
+        return _ends([live.mcp("nowhere", "nothing", {}, mode)])
     return _ends([live.shell("ls no-such-file-here", mode)])
 
 
@@ -135,7 +137,7 @@ def print_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def print_and_fail_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    if live.TRAITS.failing == "edit":  # the result of a command that failed is one like any other
+    if live.TRAITS.failing != "shell":  # the result of a command that failed is one like any other
         return [None]
     return _ends([live.shell("cat secret.txt; exit 3", mode)])
 

@@ -10,10 +10,10 @@ import pytest
 from onehook.core import Event, Hooks, Response, deny
 from onehook.hosts import resolve
 from onehook.runner import answer
-from tests.host_folders import lines_of
-from tests.hosts.test_captures import OTHERS
+from tests.host_folders import folder, lines_of
 
-SENT = [line["stdin"] for line in lines_of(OTHERS / "grok-1.0.41.jsonl")]
+# What such an agent sends: Claude Code's keys beside keys, tools and inputs of its own.
+SENT = [line["stdin"] for line in lines_of(folder("claude") / "other_agent.jsonl")]
 CALLS = {payload["tool_name"]: payload for payload in SENT if payload["hook_event_name"] == "PreToolUse"}
 FACTS: dict[str, dict[str, Any]] = {
     "run_terminal_command": {"tool": "Bash", "command": "touch a.txt"},

@@ -1,0 +1,44 @@
+"""Grok Build: the folders that a person trusts (1.0.41). A trusted folder is the root of a repository; those above it do not count."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from onehook.hostkit.config import Found, Machine, Place, table_at
+from onehook.hostkit.trust import Grant, in_repository
+from onehook.hosts.grok.config import home
+
+LEVEL = "fail"
+EFFECT = "it silently skips the project's hooks, in headless runs too"
+ASKS = "start grok in this folder and trust it (headless: grok --trust)"
+_OFF = ("0", "false", "off", "no")
+
+
+def store(machine: Machine) -> Place:
+    folder = home(machine)
+    return Place("user", folder / "trusted_folders.toml", "toml", machine.scope_of(folder))
+
+
+def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]:
+    if place.scope != "project" or not _asks(machine):
+        return []
+    project = Path(os.path.realpath(machine.project))
+    root = next((folder for folder in in_repository(project) if (folder / ".git").exists()), project)
+    if table_at(stored, "folders", str(root)).get("trusted") is True:
+        return []
+    return [Grant(("folders", str(root), "trusted"), True, "this folder")]
+
+
+def _asks(machine: Machine) -> bool:
+    """Folder trust can be switched off, for every folder."""
+    from onehook.textedit.toml_tree import parse
+
+    if machine.variables.get("GROK_FOLDER_TRUST", "").lower() in _OFF:
+        return False
+    try:
+        settings = parse((home(machine) / "config.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return True
+    return table_at(settings, "folder_trust").get("enabled") is not False
