@@ -371,6 +371,13 @@ def given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def for_plugin(response: Response) -> dict[str, Any]:
+    """An answer for our plugin in an agent that has no command hooks: args is the whole input, in the tool's own keys, and output is
+    instead of the result."""
+    said = given(decision=response.decision, reason=response.reason, args=response.modified_input, output=response.modified_output)
+    return {**said, **given(context=response.additional_context, message=response.user_message)}
+
+
 def halted(response: Response, body: dict[str, Any]) -> dict[str, Any]:
     """An answer that ends the turn, in the form that Claude Code began."""
     return {**body, "continue": False, "stopReason": response.reason}
