@@ -54,7 +54,8 @@ def test_every_step_is_a_step_of_a_script(host: str) -> None:
             ("a prompt",): module.subagent("a prompt", mode),
             ("the end",): module.subagent_end("the end", mode),
         }
-        assert len(parse_script([step for step in steps.values() if step])) >= 6
+        offered = [step for step in steps.values() if step]
+        assert len(parse_script(offered)) == len(offered) >= 4
         for values, step in steps.items():
             assert step is None or all(value in json.dumps(step) for value in values)
 
@@ -77,7 +78,7 @@ def test_preparing_twice_is_preparing_once(host: str, sandbox: Sandbox) -> None:
     assert files(sandbox) == after_one
 
 
-@each_host
+@pytest.mark.parametrize("host", [host for host in HOSTS if live(host).mcp("a server", "a tool", {})])
 def test_two_mcp_servers_stand_side_by_side(host: str, sandbox: Sandbox) -> None:
     module = live(host)
     module.mcp_server(sandbox, "one", ["/bin/first", "x"])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from onehook import Event, Result
-from onehook.hostkit.results import replaced
+from onehook.hostkit.effects import Results
+from onehook.hostkit.results import replaced, result_of
 from onehook.hostkit.transcripts import Counts, moments
 from onehook.hosts import HOSTS, having, load, wire_of
 from tests.host_folders import captures, folder, lines_of
@@ -104,7 +105,8 @@ def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
     events = [wire_of(host).parse(payload, "") for payload in payloads]
     results = [(event.tool, event.result.text.strip(), event.result.exit_code) for event in events if event.event.startswith("PostTool")]
     assert ("Bash", "build\nold.txt", 0) in results
-    assert ("MCP", "noted: hi", None) in results
+    if load(host, "live").mcp("proof", "note", {}):
+        assert ("MCP", "noted: hi", None) in results
     if host != "droid":  # which tells of no tool that failed
         assert [event.result.failed for event in events if event.command == "false" and event.event.startswith("PostTool")] == [True] * sum(
             result == ("Bash", "", 1) for result in results
@@ -112,3 +114,20 @@ def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
         assert ("Bash", "", 1) in results
     if host != "codex":
         assert ("Read", "one\ntwo", None) in results
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "exit_code", "instead"),
+    [
+        ("a\n\n\nended with 3", "a\n", 3, "new\n\nended with 3"),
+        ("none\n\nended with 3", "", 3, "new\n\nended with 3"),
+        ("a\nended with 3", "a\nended with 3", None, "new"),  # not the line that the agent puts before it
+        ("\nended with 3", "", 3, "new\nended with 3"),
+    ],
+)
+def test_a_tail_of_several_lines_is_taken_off_as_a_whole(output: str, text: str, exit_code: int | None, instead: str) -> None:
+    event = result_event("claude", "Bash", tool_response=output)
+    form = Results(tails=("\nended with #",), marker="ended with ", empty="none")
+    found = result_of(event, form)
+    assert (found.text, found.exit_code) == (text, exit_code)
+    assert replaced(event, form, "new") == instead

@@ -380,7 +380,7 @@ def rewritten(event_host: str, script_host: str, tool: str, fields: dict[str, An
     sent = inputs[0]
     assert all(value == sent for value in inputs)  # some agents send it under two names
     before, after = change
-    answer = facts(script_host).rewrite({key: value.replace(before, after) for key, value in sent.items()})
+    answer = facts(script_host).rewrite(json.loads(json.dumps(sent).replace(before, after)))
     read = reverse_of(script_host).answer(event, json.dumps(answer), "", 0)
     assert read.decision == ("allow" if "allow" in json.dumps(answer) else None)
     return event.rewritten(read.modified_input or {})

@@ -44,3 +44,12 @@ def test_a_call_that_may_lack_its_main_field_is_not_an_error(name: str, tool: To
 
 def test_an_empty_main_field_is_there() -> None:
     assert taken("PreToolUse", "sh", Tool("Bash"), {"command": ""}).tool == "Bash"
+
+
+@pytest.mark.parametrize("spelled", [("oldText", "newText"), ("old_string", "new_string")])
+def test_the_edits_of_a_list_are_spelled_as_one_edit_of_the_tool(spelled: tuple[str, str]) -> None:
+    old, new = spelled
+    event = Event("PreToolUse", "x")
+    tool = Tool("Edit", file_path="path", old_string="oldText", new_string="newText")
+    take_tool(event, {"edit": tool}, "edit", {"path": "/p/a", "edits": [{old: "a", new: "b"}, {old: "c", new: "d"}]})
+    assert [(change.path, change.old, change.new) for change in event.changes] == [("/p/a", "a", "b"), ("/p/a", "c", "d")]

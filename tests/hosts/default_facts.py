@@ -56,6 +56,7 @@ def as_received(event: Event, output: Output, answer: Response) -> Response:
 # Commands that left no trace because the agent refused them itself, by a part of the file's name.
 REFUSED_UNSEEN: Mapping[str, tuple[str, ...]] = {}
 LAST_MESSAGE = "all done"  # of the stop
+TOKENS = 14  # at least, in one of them: 7 in and 7 out for a request; 0 if its files tell of none
 FAILURES = False  # a command that failed is a PostToolUseFailure
 # Commands whose failure no hook is told of.
 FAILED_UNTOLD: tuple[str, ...] = ()

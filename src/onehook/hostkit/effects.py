@@ -75,9 +75,9 @@ class Results:
 
     `texts`: native tool ("*" for the others) -> the keys of the output, "a.b|c" for several; without it, the result's shape tells. What
     the agent puts around the output of the `framed` tools: `heads`, with "*" for anything in between or "#" for a number, and whole lines
-    at its end, `tails`, with "#" for a number; `empty` is its word for no output. The exit code of a command: the key `code`, of the
-    result or the payload; or the number after `marker` in a head or tail; or else `code_if_none`, if none of the keys `unless` is set.
-    `unkept`: keys that repeat the output, and are left out of a result that is replaced.
+    at its end, `tails`, with "#" for a number ("\\n" in one begins another line); `empty` is its word for no output. The exit code of a
+    command: the key `code`, of the result or the payload; or the number after `marker` in a head or tail; or else `code_if_none`, if none
+    of the keys `unless` is set. `unkept`: keys that repeat the output, and are left out of a result that is replaced.
     """
 
     __slots__ = ("code", "code_if_none", "empty", "framed", "heads", "marker", "tails", "texts", "unkept", "unless")
@@ -375,6 +375,13 @@ def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop
 def given(**fields: Any) -> dict[str, Any]:
     """Those of an answer's fields that are set."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def for_plugin(response: Response) -> dict[str, Any]:
+    """An answer for our plugin in an agent that has no command hooks: args is the whole input, in the tool's own keys, and output is
+    instead of the result."""
+    said = given(decision=response.decision, reason=response.reason, args=response.modified_input, output=response.modified_output)
+    return {**said, **given(context=response.additional_context, message=response.user_message)}
 
 
 def halted(response: Response, body: dict[str, Any]) -> dict[str, Any]:

@@ -106,11 +106,21 @@ def _framed(event: Event, form: Results, text: str) -> tuple[str, str, str]:
     start = next((end for pattern in form.heads if (end := _begins(text, pattern))), 0)
     stop = len(text)
     while stop > start:
-        line = text.rfind("\n", start, stop) + 1 or start
-        if not any(_matches(text[line:stop], pattern) for pattern in form.tails):
+        lines = [line for pattern in form.tails if _matches(text[(line := _last_lines(text, start, stop, pattern)) : stop], pattern)]
+        if not lines:
             break
-        stop = max(line - 1, start)
+        stop = max(lines[0] - 1, start)
     return text[:start], text[start:stop], text[stop:]
+
+
+def _last_lines(text: str, start: int, stop: int, pattern: str) -> int:
+    """Where the last lines begin, as many as a tail has."""
+    at = stop
+    for _ in range(pattern.count("\n") + 1):
+        at = text.rfind("\n", start, at)
+        if at < 0:
+            return start
+    return at + 1
 
 
 def _begins(text: str, pattern: str) -> int:

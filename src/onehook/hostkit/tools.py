@@ -55,6 +55,9 @@ class Tool:
         return bool(key) and key in tool_input and (not values or tool_input[key] in values.split("|"))
 
 
+EDIT = Tool("Edit")
+
+
 def decoded(value: object) -> Any:
     """Some agents send some objects as JSON text."""
     if not isinstance(value, str):
@@ -130,16 +133,21 @@ def _file_changes(event: Event, tool: Tool, name: str) -> list[Change]:
         return [Change(path, "write", None, tool_text(event, tool.key("content")))]
     if name == "Delete":
         return [Change(path, "delete")]
-    changes = listed_edits(event.tool_input, path)  # several edits of one file in one call
+    changes = listed_edits(event.tool_input, path, tool)  # several edits of one file in one call
     old, new = tool_text(event, tool.key("old_string")), tool_text(event, tool.key("new_string"))
     # An empty or unreadable list of edits hides neither the file nor the one edit that is beside it.
     return changes if changes and not (old or new) else [*changes, Change(path, "edit", old, new)]
 
 
-def listed_edits(tool_input: Mapping[str, Any], path: str) -> list[Change]:
+def listed_edits(tool_input: Mapping[str, Any], path: str, tool: Tool = EDIT) -> list[Change]:
+    """The edits of a list, each spelled as one edit of this tool is, or as most agents do."""
     edits = tool_input.get("edits")
     pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-    return [Change(path, "edit", str(pair.get("old_string", "")), str(pair.get("new_string", ""))) for pair in pairs]
+
+    def said(pair: Mapping[str, Any], key: str) -> str:
+        return str(pair.get(tool.key(key), pair.get(key, "")))
+
+    return [Change(path, "edit", said(pair, "old_string"), said(pair, "new_string")) for pair in pairs]
 
 
 def _of_changes(changes: list[Change], cwd: str) -> Facts:

@@ -95,7 +95,7 @@ def _entries(plan: Plan, host: str, place: Place, machine: Machine, policies: It
     """The entries of each of these policies in a config file."""
     try:
         document = plan.document(place)
-        ours = ours_in(load(host, "config"), document.text if place.format == "own" else document.data())
+        ours = ours_in(load(host, "config"), document.data())
     except ConfigError:
         ours = []
     named = [(str(written.policy_path(machine.project)), found) for found in ours if (written := read(found.command))]

@@ -1,4 +1,4 @@
-"""Document: read and edit one config file the same way, whether it is JSON, JSONC or TOML."""
+"""Document: read and edit one config file the same way, whether it is JSON, JSONC, TOML or YAML."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 from onehook.core import OnehookError
 from onehook.jsonc import read_regular
-from onehook.textedit import json_edit, toml_edit
+from onehook.textedit import json_edit, toml_edit, yaml_edit
 from onehook.textedit.json_tree import parse as parse_json
 from onehook.textedit.text import Steps, TextError
 from onehook.textedit.toml_tree import parse as parse_toml
+
+_EDITORS = {"toml": toml_edit, "yaml": yaml_edit}  # the others are JSON
 
 
 class ConfigError(OnehookError):
@@ -48,10 +50,14 @@ class Document:
         return self.text.encode("utf-8")
 
     def data(self) -> Any:
-        """The plain data; an empty file counts as empty."""
+        """The plain data; an empty file counts as empty. A file that is onehook's alone is its text."""
+        if self.format == "own":
+            return self.text
         try:
             if self.format == "toml":
                 return parse_toml(self.text)
+            if self.format == "yaml":
+                return yaml_edit.parse(self.text)
             if not self.text.strip("\ufeff \t\r\n"):
                 return {}
             return parse_json(self.text, jsonc=self.format == "jsonc").value
@@ -60,25 +66,26 @@ class Document:
 
     def append(self, path: Steps, item: Any) -> None:
         """Add an item as the last element of the array at path, creating what is missing on the way."""
-        self._edit(toml_edit.append, json_edit.append, path, item, escape_slashes=self.escape_slashes)
+        self._edit("append", path, item)
 
     def set_value(self, path: Steps, value: Any) -> None:
         """Set the value at path, creating what is missing on the way."""
-        self._edit(toml_edit.set_value, json_edit.set_value, path, value, escape_slashes=self.escape_slashes)
+        self._edit("set_value", path, value)
 
     def replace(self, path: Steps, item: Any) -> None:
         """Replace the existing value at path."""
-        self._edit(toml_edit.replace_item, json_edit.replace_item, path, item, escape_slashes=self.escape_slashes)
+        self._edit("replace_item", path, item)
 
     def remove(self, path: Steps) -> None:
-        self._edit(toml_edit.remove, json_edit.remove, path)
+        self._edit("remove", path)
 
-    def _edit(self, in_toml: Callable[..., str], in_json: Callable[..., str], *arguments: Any, **only_json: bool) -> None:
+    def _edit(self, name: str, *arguments: Any) -> None:
+        edit: Callable[..., str] = getattr(_EDITORS.get(self.format, json_edit), name)
+        options: dict[str, bool] = {"jsonc": self.format == "jsonc"} if self.format not in _EDITORS else {}
+        if self.escape_slashes and self.format not in _EDITORS and name != "remove":
+            options["escape_slashes"] = True
         try:
-            if self.format == "toml":
-                self.text = in_toml(self.text, *arguments)
-            else:
-                self.text = in_json(self.text, *arguments, jsonc=self.format == "jsonc", **only_json)
+            self.text = edit(self.text, *arguments, **options)
         except TextError as error:
             raise ConfigError(f"{self.path}: {error}; nothing was changed") from None
 

@@ -7,6 +7,7 @@ from typing import Any
 from onehook.core import Response
 
 FAILURES = True
+TOKENS = 28
 START_WORDS = {"startup": "startup", "resume": "resume", "fork": "fork"}
 RESULT = "stdout"
 NOT_BUILT = frozenset({"effort", "mcp_server", "prompt_id"})

@@ -15,6 +15,7 @@ ANSWER_LOSSES = [
     ({"prompt"}, lambda a: a.decision == "deny" and a.additional_context is not None, lambda a: {"additional_context": None},
      "of a blocked prompt nothing reaches the model"),
 ]  # fmt: skip
+TOKENS = 0
 FAILED_UNTOLD = ("false",)
 COMPACTED_WHEN_ASKED = ("session",)
 

@@ -288,7 +288,9 @@ for (const [variant, told] of [
   ["signal", /ended by SIG/],
   ["slow", /no answer within/],
   ["garbage", /not JSON/],
-  ["null", /null/],
+  ["null", /not one of onehook/],
+  ["list", /not one of onehook/],
+  ["unknown", /not one of onehook/],
 ]) {
   test(`fail closed: ${variant} denies tools and prompts`, async () => {
     const hooks = await plugin(`${variant}-closed`)

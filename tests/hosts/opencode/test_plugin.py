@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from onehook.hostkit.config import Commands, Machine, Place, Wish
+from onehook.hostkit.plugin import options_in
 from onehook.hosts.kilo import config as kilo
 from onehook.hosts.opencode import config
 from onehook.setup.command import LAUNCHER
@@ -33,6 +34,8 @@ FAULTS = {
     ),
     "garbage": (sys.executable, "-c", "print('hello')"),
     "null": (sys.executable, "-c", "print('null')"),
+    "list": (sys.executable, "-c", "print('[]')"),
+    "unknown": (sys.executable, "-c", "import json; print(json.dumps({'decision': 'block'}))"),
 }
 
 
@@ -45,7 +48,7 @@ def write_variant(folder: Path, words: tuple[str, ...], wish: Wish, events: tupl
     where, machine = place(folder)
     lines = {event: Commands("", "", "", words) for event in events}
     where.path.parent.mkdir(parents=True)
-    where.path.write_bytes(config.Plugin("opencode").content(where, lines, wish, machine))
+    where.path.write_bytes(config.PLUGIN.content(where, lines, wish, machine))
     (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
 
 
@@ -78,14 +81,14 @@ def test_the_plugin_does_what_the_policy_says(tmp_path: Path) -> None:
 
 def test_the_template_is_a_module_that_node_can_read(tmp_path: Path) -> None:
     copy = tmp_path / "plugin.mjs"
-    copy.write_text(config.TEMPLATE.read_text(encoding="utf-8"), encoding="utf-8")
+    copy.write_text(config.PLUGIN.template, encoding="utf-8")
     assert NODE
     checked = subprocess.run([NODE, "--check", str(copy)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
 
 def test_the_template_imports_nothing_but_nodes_own_modules_and_exports_one_thing() -> None:
-    lines = config.TEMPLATE.read_text(encoding="utf-8").splitlines()
+    lines = config.PLUGIN.template.splitlines()
     imports = [line for line in lines if line.startswith("import ")]
     assert imports and all(' from "node:' in line for line in imports)
     assert [line.split("=")[0].strip() for line in lines if line.startswith("export")] == ["export const Onehook"]
@@ -106,8 +109,8 @@ def test_what_lies_in_the_project_is_named_from_there(tmp_path: Path) -> None:
         "--fail",
         "closed",
     )
-    written = config.Plugin("opencode").content(where, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode()
-    assert config.options_in(written)["command"] == [*words[:4], "{project}/policy.py", "--host", "opencode", "--fail", "closed"]
+    written = config.PLUGIN.content(where, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode()
+    assert options_in(written)["command"] == [*words[:4], "{project}/policy.py", "--host", "opencode", "--fail", "closed"]
     entry = next(iter(config.found(written)))
     assert entry.event == "session.idle"
     assert (
@@ -120,9 +123,9 @@ def test_a_users_plugin_names_everything_absolutely(tmp_path: Path) -> None:
     user = next(place for place in config.places(machine) if place.scope == "user")
     assert user.path == tmp_path / "x" / "opencode" / "plugins" / "onehook.js"
     words = ("python3", f"{tmp_path}/p/policy.py")
-    assert config.options_in(config.Plugin("opencode").content(user, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode())[
-        "command"
-    ] == list(words)
+    assert options_in(config.PLUGIN.content(user, {"Stop": Commands("", "", "", words)}, Wish(), machine).decode())["command"] == list(
+        words
+    )
 
 
 def test_kilo_gets_the_same_plugin_under_its_own_name(tmp_path: Path) -> None:
@@ -130,9 +133,9 @@ def test_kilo_gets_the_same_plugin_under_its_own_name(tmp_path: Path) -> None:
     where = next(place for place in kilo.places(machine) if place.scope == "project")
     assert where.path == tmp_path / "p" / ".kilo" / "plugins" / "onehook.js"
     lines = {"SessionEnd": Commands("", "", "", ("python3", "policy.py"))}
-    written = config.Plugin("kilo").content(where, lines, Wish(), machine).decode()
-    assert config.options_in(written)["host"] == "kilo"
-    assert config.options_in(written)["events"] == ["dispose", "session.deleted"]
+    written = kilo.PLUGIN.content(where, lines, Wish(), machine).decode()
+    assert options_in(written)["host"] == "kilo"
+    assert options_in(written)["events"] == ["dispose", "session.deleted"]
 
 
 def test_a_file_of_somebody_else_is_not_ours() -> None:
@@ -144,11 +147,7 @@ def test_a_file_of_somebody_else_is_not_ours() -> None:
 @pytest.mark.parametrize("variable", ["OPENCODE_PURE", "OPENCODE_DISABLE_PROJECT_CONFIG"])
 def test_doctor_says_what_switches_plugins_off(variable: str, tmp_path: Path) -> None:
     where, machine = place(tmp_path)
-    written = (
-        config.Plugin("opencode")
-        .content(where, {"Stop": Commands("", "", "", ("python3", "/lib/onehook/launch.py"))}, Wish(), machine)
-        .decode()
-    )
+    written = config.PLUGIN.content(where, {"Stop": Commands("", "", "", ("python3", "/lib/onehook/launch.py"))}, Wish(), machine).decode()
     ours = list(config.found(written))
     assert config.diagnose(machine, where, written, ours) == []
     off = Machine(machine.home, machine.project, {variable: "1"}, "linux")
@@ -157,11 +156,7 @@ def test_doctor_says_what_switches_plugins_off(variable: str, tmp_path: Path) ->
 
 def test_the_options_are_plain_json(tmp_path: Path) -> None:
     where, machine = place(tmp_path)
-    written = (
-        config.Plugin("opencode")
-        .content(where, {"PreToolUse": Commands("", "", "", ("a",))}, Wish(matchers={"": "Write|MCP"}), machine)
-        .decode()
-    )
-    options = config.options_in(written)
+    written = config.PLUGIN.content(where, {"PreToolUse": Commands("", "", "", ("a",))}, Wish(matchers={"": "Write|MCP"}), machine).decode()
+    options = options_in(written)
     assert options["tools"] == {"tool.execute.before": ["write", "apply_patch", "MCP"]}
     assert json.loads(json.dumps(options)) == options

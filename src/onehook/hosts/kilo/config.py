@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onehook.hostkit.config import Traits
+from onehook.hostkit.plugin import LISTED, PROJECT, foreign, found
 from onehook.hosts.kilo import wire
-from onehook.hosts.opencode.config import EVENTS, LISTED, PROJECT, Plugin, found, held, problems, slot, switches, text_problems
+from onehook.hosts.opencode.config import Agent, held, plugin_of, slot, switches, text_problems
 
 __all__ = [
     "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot",
@@ -15,15 +18,21 @@ TITLE = "Kilo"
 BINARIES = ("kilo", "kilocode")
 FOLDERS = (".kilo", ".kilocode", ".config/kilo")
 HOST_IDS = ("kilo",)
-_PLUGIN = Plugin(wire.ID)
-places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
+PLUGIN = plugin_of(wire)
+EVENTS = PLUGIN.events
+_AGENT = Agent(PLUGIN)
+places, diagnose = _AGENT.places, _AGENT.diagnose
 TRAITS = Traits(
     captured=("7.7.9",),
     shell_variables=("KILO", "KILO_PID"),
-    own_content=_PLUGIN.content,
+    own_content=PLUGIN.content,
     guard="",
     held=held(wire.ID),
     listed=LISTED,
     also_listed=("MCP",),
     switches=switches(("kilo", "opencode"), (".kilo", ".kilocode"), "KILO"),
 )
+
+
+def problems(data: Any) -> list[str]:
+    return foreign(data, TITLE)

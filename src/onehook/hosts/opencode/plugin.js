@@ -1,69 +1,13 @@
-// Written by `onehook install`, removed by `onehook uninstall`. OpenCode has no command hooks: this plugin hands its events to the
-// policy, one process for an event that the policy handles, and does what the answer says. It imports nothing but node's own modules
-// (OpenCode would wait for an install of anything else) and has one export (a second one that is no function would void the file).
-/* eslint-disable */
-// biome-ignore-all lint: generated
-// biome-ignore-all format: generated
-// @ts-nocheck
-import { spawn } from "node:child_process"
+// OpenCode waits for an install of anything that a plugin imports and that is not node's own, and a second export that is no function would
+// void the file.
 import { randomBytes } from "node:crypto"
-import { fileURLToPath } from "node:url"
 
-// prettier-ignore
-const OPTIONS = {"host": "opencode", "command": [], "events": [], "tools": {}, "known": [], "timeout": 30, "fail": "open", "stopLimit": 5}
-
-const PROJECT = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "")
-const COMMAND = OPTIONS.command.map((word) => word.replace(/^\{project\}/, () => PROJECT))
 const HEADLESS = process.argv.includes("run")
-// A deny prevents something here, so under fail closed an error is one.
-const GATES = ["tool.execute.before", "chat.message", "permission.asked"]
-const MAX_ANSWER = 16 * 1024 * 1024
 
 // OpenCode makes this plugin anew for a folder that it has closed and opens again; what is known of a session outlives that.
 const SESSIONS = new Map()
 
 class Denied extends Error {}
-
-/** Run the launcher on one payload: { code, stdout, stderr }, or { problem } if there is no answer. */
-function launch(payload) {
-  return new Promise((resolve) => {
-    const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
-    const out = { stdout: "", stderr: "" }
-    const settle = (result) => {
-      clearTimeout(timer)
-      resolve(result)
-    }
-    const stop = (problem) => {
-      child.kill("SIGKILL")
-      settle({ problem })
-    }
-    const timer = setTimeout(() => stop(`no answer within ${OPTIONS.timeout} s`), OPTIONS.timeout * 1000)
-    for (const name of ["stdout", "stderr"]) {
-      child[name].setEncoding("utf8")
-      child[name].on("data", (text) => {
-        out[name] += text
-        if (out[name].length > MAX_ANSWER) stop("the answer is too long")
-      })
-    }
-    child.on("error", (error) => settle({ problem: `${COMMAND[0]} cannot be started: ${error.message}` }))
-    child.on("close", (code, signal) => settle(code === null ? { problem: `ended by ${signal}` } : { code, ...out }))
-    child.stdin.on("error", () => {}) // it may end before it has read all; its exit code says what happened
-    child.stdin.end(JSON.stringify(payload))
-  })
-}
-
-/** The launcher's answer as { decision, reason, args, output, context, message }; a string if it is not an answer. */
-function understood({ problem, code, stdout, stderr }) {
-  if (problem) return problem
-  if (code === 2) return { decision: "deny", reason: stderr.trim() || "denied by policy" }
-  if (code !== 0) return stderr.trim() || `ended with exit code ${code}`
-  if (!stdout.trim()) return {}
-  try {
-    return JSON.parse(stdout)
-  } catch {
-    return "the answer is not JSON"
-  }
-}
 
 /** An id as OpenCode makes them: the time first, so that parts stay in order. */
 let parts = 0
@@ -86,8 +30,6 @@ function replaceResult(output, text) {
   }
 }
 
-const took = (call) => (call ? { duration_ms: Date.now() - call.begun } : {})
-const withContext = (answer) => [answer.reason, answer.context].filter(Boolean).join("\n\n")
 const within = (seconds, promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, seconds * 1000).unref?.())])
 
 class Bridge {
@@ -101,24 +43,10 @@ class Bridge {
     this.unmatched = new Set()
   }
 
-  wants(name, tool) {
-    if (!OPTIONS.events.includes(name)) return false
-    const tools = tool === undefined ? undefined : OPTIONS.tools[name]
-    return !tools || tools.includes(tool) || (tools.includes("MCP") && !OPTIONS.known.includes(tool))
-  }
-
-  /** Ask the policy. What goes wrong is a deny under fail closed, where that prevents something, and a warning elsewhere. */
+  /** Ask the policy about an event of a session. */
   async ask(name, state, fields) {
     const about = { session_id: state.id, ...(state.parent ? { agent_id: state.id, parent_session_id: state.parent } : {}) }
-    const result = await launch({ [OPTIONS.host]: 1, hook_event_name: name, cwd: this.directory, ...about, ...fields })
-    let answer = understood(result)
-    if (typeof answer === "string" || answer === null) {
-      if (OPTIONS.fail === "closed" && GATES.includes(name)) answer = { decision: "deny", reason: `onehook: ${answer} (blocked: fail=closed)` }
-      else {
-        this.warn(`[onehook] error: ${answer}`)
-        answer = {}
-      }
-    } else if (result.code === 0 && result.stderr.trim()) this.warn(result.stderr.trim())
+    const answer = await ask(name, { cwd: this.directory, ...about, ...fields }, (message) => this.warn(message))
     if (answer.message) this.tell(answer.message)
     return answer
   }
@@ -156,7 +84,7 @@ class Bridge {
     info ??= (await this.quietly(() => within(5, this.client.session.get({ path: { id: state.id } }))))?.data
     state.parent = info?.parentID ?? ""
     const name = state.parent ? "session.created.child" : "session.created"
-    if (!this.wants(name)) return
+    if (!wants(name)) return
     const source = (info?.time?.created ?? this.begun) >= this.begun - 1000 ? "startup" : "resume"
     const answer = await this.ask(name, state, { source, agent_type: info?.agent })
     if (answer.context) state.context.push(answer.context)
@@ -187,7 +115,7 @@ class Bridge {
     const call = { tool_name: input.tool, tool_input: output.args, call_id: input.callID, mcp: await this.mcp(input.tool) }
     this.calls.set(input.callID, call)
     call.begun = Date.now()
-    if (!this.wants("tool.execute.before", input.tool)) return
+    if (!wants("tool.execute.before", input.tool)) return
     const answer = await this.ask("tool.execute.before", state, { ...call, begun: undefined })
     if (answer.decision === "deny") {
       this.failed.add(input.callID) // its failure is ours and nobody needs to hear of it
@@ -202,7 +130,7 @@ class Bridge {
   async afterTool(input, output) {
     const call = this.calls.get(input.callID)
     this.calls.delete(input.callID)
-    if (!this.wants("tool.execute.after", input.tool)) {
+    if (!wants("tool.execute.after", input.tool)) {
       if (call?.context) appendResult(output, call.context)
       return
     }
@@ -224,7 +152,7 @@ class Bridge {
       return
     }
     state.stops = 0
-    if (state.parent || !this.wants("chat.message")) return
+    if (state.parent || !wants("chat.message")) return
     const texts = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
     const answer = await this.ask("chat.message", state, { prompt: texts.join("\n"), model: input.model?.modelID })
     if (answer.decision === "deny") {
@@ -244,7 +172,7 @@ class Bridge {
   }
 
   async compacting(input, output) {
-    if (!this.wants("experimental.session.compacting")) return
+    if (!wants("experimental.session.compacting")) return
     const answer = await this.ask("experimental.session.compacting", await this.ready(input.sessionID), { trigger: "auto" })
     if (answer.context) output.context.push(answer.context)
   }
@@ -252,7 +180,7 @@ class Bridge {
   async text(input, output) {
     const state = await this.ready(input.sessionID)
     state.text = output.text
-    if (!this.wants("experimental.text.complete")) return
+    if (!wants("experimental.text.complete")) return
     await this.ask("experimental.text.complete", state, { last_assistant_message: output.text })
   }
 
@@ -262,17 +190,17 @@ class Bridge {
     else if (type === "session.error" && properties.sessionID) this.session(properties.sessionID).aborted = true
     else if (type === "permission.asked") await this.permission(properties)
     else if (type === "message.part.updated") this.part(properties.part)
-    else if (type === "session.compacted" && this.wants(type)) await this.ask(type, await this.ready(properties.sessionID), {})
+    else if (type === "session.compacted" && wants(type)) await this.ask(type, await this.ready(properties.sessionID), {})
     else if (type === "session.deleted") await this.deleted(properties.sessionID ?? properties.info?.id)
   }
 
   /** The loop has ended. To deny that is to send the reason as the next prompt, a limited number of times in a row. */
   async idle(state) {
     if (state.parent) {
-      if (this.wants("session.idle.child")) await this.ask("session.idle.child", state, { last_assistant_message: state.text })
+      if (wants("session.idle.child")) await this.ask("session.idle.child", state, { last_assistant_message: state.text })
       return
     }
-    if (state.aborted || state.working || !this.wants("session.idle")) return // after an interrupt or an error nobody asked for more
+    if (state.aborted || state.working || !wants("session.idle")) return // after an interrupt or an error nobody asked for more
     state.working = this.stopping(state).finally(() => (state.working = undefined))
     this.work = state.working
     await this.work
@@ -303,7 +231,7 @@ class Bridge {
   async permission(asked) {
     const call = this.calls.get(asked.tool?.callID)
     if (call?.allowed) return this.reply(asked, "once")
-    if (!this.wants("permission.asked", call?.tool_name)) return
+    if (!wants("permission.asked", call?.tool_name)) return
     const summary = { tool_name: asked.permission, tool_input: { ...asked.metadata, patterns: asked.patterns } }
     const answer = await this.ask("permission.asked", await this.ready(asked.sessionID), { ...summary, ...call, context: undefined, begun: undefined })
     if (answer.decision === "deny") await this.reply(asked, "reject")
@@ -321,7 +249,7 @@ class Bridge {
     this.failed.add(part.callID)
     const call = this.calls.get(part.callID)
     this.calls.delete(part.callID)
-    if (!this.wants("message.part.updated", part.tool)) return
+    if (!wants("message.part.updated", part.tool)) return
     const state = this.session(part.sessionID)
     const about = { tool_name: part.tool, tool_input: part.state.input ?? {}, call_id: part.callID, mcp: call?.mcp, error: part.state.error, ...took(call) }
     const asking = this.ask("message.part.updated", state, about).then((answer) => answer.context && state.notes.push(answer.context))
@@ -331,14 +259,14 @@ class Bridge {
   async deleted(id) {
     const state = SESSIONS.get(id)
     SESSIONS.delete(id)
-    if (state && !state.parent && !state.ended && this.wants("session.deleted")) await this.ask("session.deleted", state, { reason: "deleted" })
+    if (state && !state.parent && !state.ended && wants("session.deleted")) await this.ask("session.deleted", state, { reason: "deleted" })
   }
 
   async dispose() {
     await this.work
     const open = [...SESSIONS.values()].filter((state) => !state.parent && !state.ended)
     for (const state of open) state.ended = true
-    if (this.wants("dispose")) for (const state of open) await this.ask("dispose", state, { reason: "exit" })
+    if (wants("dispose")) for (const state of open) await this.ask("dispose", state, { reason: "exit" })
   }
 
   /** Whatever goes wrong in here must not take the agent down, nor let a call pass under fail closed. */
@@ -348,8 +276,8 @@ class Bridge {
         await action(...given)
       } catch (error) {
         if (error instanceof Denied) throw error
-        if (OPTIONS.fail === "closed" && GATES.includes(name)) throw new Denied(`onehook: ${error.message} (blocked: fail=closed)`)
-        this.warn(`[onehook] error: ${error.message}`)
+        const { reason } = failure(name, error.message, (message) => this.warn(message))
+        if (reason) throw new Denied(reason)
       }
     }
   }

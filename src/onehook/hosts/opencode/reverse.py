@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onehook.core import Event, HandlerError, Response
-from onehook.hostkit import effects, reverse
+from onehook.core import Event, Response
+from onehook.hostkit import bridge, effects, reverse
 from onehook.hostkit.tools import Tool
 from onehook.hosts.opencode.wire import EVENTS, ID, TOOLS
 
@@ -11,11 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onehook.hostkit.reverse import Spec
-
 LABEL = "OpenCode"
 ENV_FILE = ""
-ANSWERS = ("decision", "reason", "args", "context", "message")
+ANSWERS = bridge.ANSWERS
 losses = reverse.no_losses
 variables = reverse.no_variables
 _NAMES = reverse.native_names(TOOLS)
@@ -79,12 +77,10 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
 
 # ---- answers ----
 
-_FIELDS: Spec = {"decision": ("allow", "deny", "ask"), "reason": str, "args": dict, "context": str, "message": str}
 _DECISIONS = {
     "tool": ("allow", "deny"), "request": ("allow", "deny", "ask"), "prompt": ("deny",), "result": ("deny",), "stop": ("deny",),
 }  # fmt: skip
 _TAKES_CONTEXT = ("tool", "prompt", "result", "failure", "context")
-_NO_REASON = "denied by policy"
 
 
 class Plugin(reverse.Host):
@@ -96,28 +92,8 @@ class Plugin(reverse.Host):
         super().__init__(host, label, EVENTS, _SPELLING, lambda event, name: {host: 1, **_payload(event, name)})
 
     def answer(self, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-        """What the plugin makes of an answer. HandlerError for what it warns of: the event goes on there, unless it fails closed."""
         name = self.name(event, native_event)
-        shape = EVENTS[name].shape
-        if exit_code == 2:
-            denied = "deny" in _DECISIONS.get(shape, ())
-            return Response("deny", stderr.strip() or _NO_REASON) if denied else Response()
-        if exit_code != 0:
-            raise reverse.exit_problem(self.label, exit_code, stderr)
-        text = stdout.strip()
-        body = reverse.json_object(text) if text else {}
-        problem = "the answer is not a JSON object" if body is None else reverse.problem_in(body, _FIELDS, nullable=True)
-        if body is None or problem:
-            raise HandlerError(f"{self.label} hook: {problem}")
-        heard = Response(user_message=body.get("message"))
-        heard.decision = body.get("decision") if body.get("decision") in _DECISIONS.get(shape, ()) else None
-        if heard.decision == "deny":
-            heard.reason = body.get("reason") or _NO_REASON
-        if shape in _TAKES_CONTEXT or (shape == "stop" and heard.decision == "deny"):
-            heard.additional_context = body.get("context")
-        if shape == "tool" and heard.decision != "deny" and body.get("args") is not None:
-            heard.modified_input = self.rewrite(event, name, body["args"])
-        return heard
+        return bridge.heard(self, event, (stdout, stderr, exit_code), name, _DECISIONS, _TAKES_CONTEXT)
 
 
 _PLUGIN = Plugin(ID, LABEL)

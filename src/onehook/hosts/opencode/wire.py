@@ -1,15 +1,14 @@
 """OpenCode (1.18.33): what our plugin in there sends, and what it does with the answer (see plugin.js).
 
-OpenCode has no command hooks, so both sides of this wire are onehook's. In: {"opencode": 1, "hook_event_name", "session_id", "cwd", ...}
-with the names of OpenCode's own hooks and events; ".child" marks those of a subagent's session. Out: one object with any of decision,
-reason, args (the whole input, in the tool's own keys), output (instead of the result), context and message; nothing for no opinion.
+OpenCode has no command hooks, so both sides of this wire are onehook's (onehook.hostkit.bridge). ".child" marks the events of a
+subagent's session.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, for_plugin
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -135,6 +134,5 @@ def caps(event: Event) -> Caps:
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
-    said = given(decision=response.decision, reason=response.reason, args=response.modified_input)
-    said.update(given(output=response.modified_output, context=response.additional_context, message=response.user_message))
+    said = for_plugin(response)
     return Output(dumps(said) if said else "")

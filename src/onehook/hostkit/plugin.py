@@ -1,0 +1,118 @@
+"""Our plugin in an agent that has no command hooks: a file that is onehook's alone, made of plugin.js, which all such agents share, and the
+host's own plugin.js. One line of it is JSON, and holds what install chose."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from onehook.hostkit.config import TOOL_EVENTS, Commands, Found, Machine, Place, Wish
+from onehook.hostkit.effects import Row
+from onehook.hostkit.tools import Tool
+
+SHARED = Path(__file__).with_name("plugin.js")
+FILE = "onehook.js"
+LISTED = ".+"  # a matcher is a list of names for our plugin, and MCP is every tool that it does not know
+PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # for who reads the entries; the plugin has no shell, and knows where it lies
+_OPTIONS = "const OPTIONS = "
+_PROJECT = "{project}"
+
+
+class Tables(Protocol):
+    """What the plugin needs to know of a host's wire."""
+
+    @property
+    def ID(self) -> str: ...
+    @property
+    def EVENTS(self) -> Mapping[str, Row]: ...
+    @property
+    def TOOLS(self) -> Mapping[str, Tool]: ...
+    @property
+    def OTHERS(self) -> tuple[str, ...]: ...  # the agent's other tools; what is in neither list is an MCP server's
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """`own`: the host's part of the file. `also`: native event -> others that are the same unified event, and come with it."""
+
+    wire: Tables
+    own: Path
+    also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def events(self) -> dict[str, str]:
+        """Unified event -> the native one that is installed for it."""
+        beside = {native for others in self.also.values() for native in others}
+        return {row.event: native for native, row in self.wire.EVENTS.items() if native not in beside}
+
+    @property
+    def template(self) -> str:
+        return SHARED.read_text(encoding="utf-8") + "\n" + self.own.read_text(encoding="utf-8")
+
+    def content(self, place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
+        """The file, for Traits.own_content."""
+        events = self.events
+        options = {
+            "host": self.wire.ID,
+            "command": _command(next(iter(lines.values())).words if lines else (), place, machine),
+            "events": [name for event in lines for name in (events[event], *self.also.get(events[event], ()))],
+            "gates": [native for native, row in self.wire.EVENTS.items() if row.gates],
+            "tools": self._matchers(lines, wish),
+            "known": [*self.wire.TOOLS, *self.wire.OTHERS],
+            "timeout": wish.host_timeout,
+            "fail": "closed" if wish.fail_closed else "open",
+            "stopLimit": wish.stop_limit,
+        }
+        written = (_OPTIONS + json.dumps(options) if line.startswith(_OPTIONS) else line for line in self.template.splitlines())
+        return ("\n".join(written) + "\n").encode()
+
+    def _matchers(self, lines: Mapping[str, Commands], wish: Wish) -> dict[str, list[str]]:
+        events = self.events
+        return {events[event]: self._tools(wish.matcher(event)) for event in lines if event in TOOL_EVENTS and wish.matcher(event)}
+
+    def _tools(self, matcher: str) -> list[str]:
+        names = [part.strip() for part in matcher.split("|")]
+        native = [[name for name, tool in self.wire.TOOLS.items() if wanted in tool.names] or [wanted] for wanted in names]
+        return list(dict.fromkeys(name for group in native for name in group))
+
+
+def _command(words: tuple[str, ...], place: Place, machine: Machine) -> list[str]:
+    """Without --event, which the payload says. What lies in the project is named from there, so that a clone works elsewhere."""
+    at = words.index("--event") if "--event" in words else len(words)
+    plain = [*words[:at], *words[at + 2 :]]
+    if place.scope != "project":
+        return plain
+    folder = str(machine.project)
+    return [_PROJECT + word[len(folder) :] if word.startswith((folder + "/", folder + "\\")) else word for word in plain]
+
+
+def options_in(text: Any) -> dict[str, Any]:
+    """The options of a plugin file that install wrote; {} of any other."""
+    for line in text.splitlines() if isinstance(text, str) else ():
+        if line.startswith(_OPTIONS):
+            try:
+                options = json.loads(line[len(_OPTIONS) :])
+            except ValueError:
+                return {}
+            return options if isinstance(options, dict) else {}
+    return {}
+
+
+def found(data: Any) -> Iterator[Found]:
+    """An entry for each event that the plugin forwards, with the command as a shell would have it."""
+    options = options_in(data)
+    words = [word for word in options.get("command", ()) if isinstance(word, str)]
+    quoted = [f"{PROJECT}/{shlex.quote(word[len(_PROJECT) + 1 :])}" if word.startswith(_PROJECT) else shlex.quote(word) for word in words]
+    tools = options.get("tools")
+    for index, event in enumerate(options.get("events", ()) if words else ()):
+        named = tools.get(event) if isinstance(tools, dict) else None
+        yield Found(event, ("events", index), " ".join(quoted), event, "|".join(map(str, named)) if isinstance(named, list) else "")
+
+
+def foreign(data: Any, title: str) -> list[str]:
+    """`problems` of a host whose hooks are our plugin."""
+    return [] if options_in(data) else [f"this is not the plugin that onehook writes; {title} loads it anyway"]
