@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 
-from onehook.cache import JUDGE
+from onehook.cache import JUDGE, SERVE
 from onehook.codec import loads, text_of
 from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
@@ -381,9 +381,20 @@ def main(argv: list[str]) -> NoReturn:
         from onehook.manifest.judge import main as judge
 
         judge()
+    if argv[:1] == [SERVE]:
+        from onehook.resident.zygote import serve
+
+        serve(argv[1:], exit_code_of)
+    os._exit(exit_code_of(argv))
+
+
+def exit_code_of(argv: list[str], waited: float = 0) -> int:
+    """Answer the event on stdin, of which these seconds have passed already."""
     try:
-        output = respond(requested(argv))
+        request = requested(argv)
+        request.begun -= waited
+        output = respond(request)
     except BaseException as error:  # the last line of defence, and KeyboardInterrupt
         closed = any("closed" in word or source_says_closed(word) for word in argv)
         output = Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
-    os._exit(write(output))
+    return write(output)
