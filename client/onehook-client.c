@@ -34,6 +34,7 @@
 #define PATIENCE 1  /* seconds until the server has to be ready */
 #define PAUSE 10    /* seconds before a server that cannot be reached is started again */
 #define MAX_REQUEST (8u << 20)
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define POLICY 4    /* its place among the words of the command */
 
 extern char **environ;
@@ -265,8 +266,9 @@ static int connected(char **words, char *key, int here) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (!folder_of(path, sizeof path))
         return -1;
-    mkdir(path, 0700);
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = open(path, FOLDER_FLAGS);
+    if (folder < 0 && errno == ENOENT && !mkdir(path, 0700))
+        folder = open(path, FOLDER_FLAGS);
     if (folder < 0 || fstat(folder, &status) || status.st_uid != geteuid() || status.st_mode & 077)
         return -1;
     int server = socket(AF_UNIX, SOCK_STREAM, 0);

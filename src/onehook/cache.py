@@ -53,6 +53,7 @@ LAUNCHER = ARCHIVE[: -len("runtime.tar.gz")] + "launch" if ARCHIVE else f"{PACKA
 JUDGE = "--judge"  # the launcher's only argument where it asks a model instead of running a policy
 SERVE = "--serve"  # its first argument where it is to answer events until it is told to stop: see resident/
 LOADED: list[Callable[[], None]] = []  # called when an event has loaded all that it needs
+IN_MEMORY: dict[str, tuple[bytes, CodeType]] = {}  # the code of a resident policy, with its source, by its path
 FOLDER = f"{LAUNCHER.rpartition('/')[0]}/__pycache__"
 
 
@@ -128,6 +129,8 @@ def _keep(name: str, content: Any) -> None:
 
 def compiled(source: bytes, path: str) -> CodeType:
     """The code of a policy, compiled or from the cache."""
+    if path in IN_MEMORY and IN_MEMORY[path][0] == source:
+        return IN_MEMORY[path][1]
     name = f"policy-{int.from_bytes(_hashed(path), 'little') % _SLOTS}"
     made_of = (sys.flags.optimize, path, source)
     cached = _kept(name)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import _thread
 import sys
 
-from onehook.cache import ARCHIVE, LAUNCHER
+from onehook.cache import ARCHIVE, IN_MEMORY, LAUNCHER
+from onehook.cache import compiled as compiled_policy
 from onehook.core import Hooks
+from onehook.policy import MAX_POLICY
 from onehook.system import os
 
 TYPE_CHECKING = False
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     State = tuple[int, int, int]
 
-LESSONS = 32  # events that are learnt from: what a process loads must not grow with what its events are about
+LESSONS = 8  # times that something is learnt: what a process loads must not grow with what its events are about
 MAX_PATTERNS = 400  # the cache of `re` holds 512
 _LINE = 4000  # bytes that are written to a pipe as one piece, whoever else writes
 
@@ -109,6 +111,16 @@ def _compile(pattern: str, flags: int) -> None:
     try:
         sys.modules["re"].compile(pattern, flags)
     except Exception:  # of another flavour, or recursion
+        pass
+
+
+def keep_code(path: str) -> None:
+    """Have the code of a policy in memory, for events that find exactly this source."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read(MAX_POLICY)
+        IN_MEMORY[path] = (source, compiled_policy(source, path))
+    except Exception:  # it is not there any more, or no Python
         pass
 
 

@@ -1,11 +1,14 @@
 """The warm process of a policy, and the forks that answer its events.
 
 A few forks wait at the socket (spares), so that nothing has to be forked while an agent waits. One that takes an event becomes the process
-that the client would have started: its words, variables, folder, umask, stdin, stdout and stderr. Then it does what the launcher does
-(`answer`), tells the client its exit code, and ends. It shares nothing with the next.
+that the client would have started: its words, variables, folder, umask, stdin, stdout and stderr. Then it does what the launcher does,
+tells the client its exit code, and ends. It shares nothing with the next.
 
-If this process is killed, the spares end with it, and events that are being answered are answered. If it is asked once something of what
-it has loaded was changed, it says no, and starts again.
+A fork copies each page of memory when it first writes to it, and for a small event that takes longer than all else. So a spare has another
+fork ready, for the policy, and both rehearse: they answer an event like the last one with an empty policy, before there is one to answer.
+
+If this process is killed, the spares end soon after it, and events that are being answered are answered. If something of what it has
+loaded was changed when an event comes, it says no, and starts again.
 """
 
 from __future__ import annotations
@@ -17,8 +20,10 @@ import time
 from select import POLLIN, poll
 
 from onehook import cache
+from onehook.policy import is_manifest
 from onehook.resident import learning
-from onehook.resident.asking import HEAD, MAGIC, PATIENCE, folder_of, is_private
+from onehook.resident.asking import folder_of, is_private
+from onehook.resident.spare import LEAVE, Spare
 from onehook.system import NOWHERE, os, signal
 
 TYPE_CHECKING = False
@@ -26,19 +31,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    Answer = Callable[[list[str], float], int]
+    from onehook.isolate import Question
 
-SPARES = 2
+SPARES = 3
 IDLE = 900  # seconds without an event after which it ends
-QUIET = 0.2  # seconds without a report after which the state is written, and lessons are learnt
-REFUSED = 3600  # seconds before it is tried again, if it cannot work
-MAX_REQUEST = 8 << 20  # the system allows no more words and variables
+QUIET = 0.2  # seconds without a report after which the state is written, and lessons are learnt; at the latest after five times that
+ALIVE = 10
 KEPT_TIMES = 2000
 OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
 
 
-def serve(argv: list[str], answer: Answer) -> NoReturn:
-    """KEY POLICY [FOLDER]: see start() in asking.py. FOLDER is for tests; else it is by the variables."""
+def serve(
+    argv: list[str],
+    answer: Callable[[list[str], float, Callable[[bytes, float], None]], int],
+    question_of: Callable[[list[str], bytes, float], Question],
+    rehearse: Callable[[list[str], bytes], None],
+) -> NoReturn:
+    """KEY POLICY [FOLDER]: see start() in asking.py. FOLDER: if not by the variables. The functions are those of the runner, above this."""
     key, policy = argv[:2]
     variables: Any = os.environ
     folder = argv[2] if argv[2:] else folder_of(variables).decode("utf-8", "surrogateescape")
@@ -49,19 +58,29 @@ def serve(argv: list[str], answer: Answer) -> NoReturn:
     os.umask(0o077)
     os.chdir(folder)
     here = os.open(".", os.O_RDONLY)
+    if not is_private(here):
+        os._exit(1)
+    os.close(here)
     lock = os.open(f"{key}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         os.lockf(lock, os.F_TLOCK, 0)  # as long as this process lives; its forks do not have it
     except OSError:
         os._exit(0)  # there is one already
-    if not is_private(here):
-        os._exit(1)
-    Zygote(key, policy, answer, lock).run()
+    _sweep()
+    zygote = Zygote(key, policy, lock)
+    zygote.answer, zygote.question_of, zygote.rehearse = answer, question_of, rehearse
+    zygote.run()
 
 
 class Zygote:
-    def __init__(self, key: str, policy: str, answer: Answer, lock: int) -> None:
-        self.key, self.policy, self.answer, self.lock = key, policy, answer, lock
+    answer: Callable[[list[str], float, Callable[[bytes, float], None]], int]
+    question_of: Callable[[list[str], bytes, float], Question]
+    rehearse: Callable[[list[str], bytes], None]
+
+    def __init__(self, key: str, policy: str, lock: int) -> None:
+        self.key, self.policy, self.lock = key, policy, lock
+        self.is_manifest = is_manifest(policy)
+        self.last: tuple[list[str], bytes] | None = None  # an event to rehearse with
         self.begun = time.time()
         self.path, self.meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
         self.lessons: list[bytes] = []
@@ -71,10 +90,10 @@ class Zygote:
         self.events = 0
         self.times: list[int] = []
         self.spares: set[int] = set()
+        self.busy: set[int] = set()
         self.rest = b""
         self.listener = _listening(f"{key}.sock")
         self.told, self.tell = os.pipe()  # reports of the forks
-        self.alive, self.life = os.pipe()  # its other end closes when this process ends
         self.woken, wake = os.pipe()
         for descriptor in (self.told, self.woken, wake):
             os.set_blocking(descriptor, False)
@@ -84,27 +103,31 @@ class Zygote:
         self.files: dict[str, learning.State] = {}
 
     def run(self) -> NoReturn:
+        signal.signal(signal.SIGTERM, self.end)
         self._settle()
-        last = time.monotonic()
+        last = written = time.monotonic()
         waiting = poll()
         waiting.register(self.told, POLLIN)
         waiting.register(self.woken, POLLIN)
         changed = True
         while True:
             self._reap()
-            while len(self.spares) < SPARES:
+            # Nothing is forked while an event is being answered, unless the next one would have to wait for that.
+            while len(self.spares) < (1 if self.busy else SPARES):
                 self._fork()
             ready = waiting.poll(QUIET * 1000 if changed else IDLE * 1000)
+            now = time.monotonic()
             if self._heard():
-                last, changed = time.monotonic(), True
-            elif changed and not ready:
+                last, changed = now, True
+            if changed and (not ready or now - written > 5 * QUIET):
                 self._learn()
                 self._write_state()
-                changed = False
-            elif time.monotonic() - last > IDLE:
+                changed, written = False, now
+            elif now - last > IDLE:
                 self.end()
 
-    def end(self) -> NoReturn:
+    def end(self, *_: object) -> NoReturn:
+        self._dismiss()
         for name in ("sock", "state", "wait"):
             _remove(f"{self.key}.{name}")
         os._exit(0)
@@ -119,11 +142,20 @@ class Zygote:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for descriptor in (self.told, self.woken, self.life, self.lock):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            for descriptor in (self.told, self.woken, self.lock):
                 os.close(descriptor)
-            Event(self).answer_next()
+            Spare(self).answer_next()
         finally:
             os._exit(1)
+
+    def _dismiss(self) -> None:
+        for child in self.spares:
+            try:
+                os.kill(child, LEAVE)
+            except OSError:
+                pass
+        self.spares.clear()
 
     def _reap(self) -> None:
         try:
@@ -132,6 +164,7 @@ class Zygote:
                 if not child:
                     return
                 self.spares.discard(child)
+                self.busy.discard(child)
         except ChildProcessError:
             return
 
@@ -148,12 +181,17 @@ class Zygote:
         for line in lines:
             kind, _, value = line.partition(b"\t")
             if kind == b"taken":
+                if int(value) in self.spares:  # else it has ended already
+                    self.busy.add(int(value))
                 self.spares.discard(int(value))
             elif kind == b"done":
                 self.events += 1
                 self.times = [*self.times[1 - KEPT_TIMES :], int(value)]
             elif kind == b"outdated":
                 self._start_again()
+            elif kind == b"event":
+                words, _, payload = value.partition(b"\t")
+                self.last = bytes.fromhex(words.decode()).decode("utf-8", "surrogateescape").split("\0"), bytes.fromhex(payload.decode())
             elif self.learnt_from < learning.LESSONS:
                 self.lessons.append(line)
         return True
@@ -170,18 +208,24 @@ class Zygote:
     def _learn(self) -> None:
         if not self.lessons:
             return
-        self.learnt_from += 1
         lessons, self.lessons = self.lessons, []
+        before = len(sys.modules), len(learning.compiled()), len(self.own)
         self.own |= learning.learn(dict.fromkeys(lessons), not self.refused)
+        for path in self.own:
+            learning.keep_code(path)
         cache.save()
+        nothing_new = before == (len(sys.modules), len(learning.compiled()), len(self.own))
+        self.learnt_from += learning.LESSONS // 2 if nothing_new else 1
         trouble = learning.own_trouble(self.descriptors)
         if trouble and not self.refused:
             _put(f"{self.key}.refused", trouble)
             self._start_again()
-        self._settle()  # spares that have not loaded it answer the next two events
+        self._settle()
+        self._dismiss()  # they have not loaded it
 
     def _start_again(self) -> NoReturn:
-        """In the place of this process. Spares end with it, and who is waiting runs its command."""
+        """In the place of this process. Who is waiting runs its command."""
+        self._dismiss()
         os.execv(sys.executable, [sys.executable, "-I", "-S", cache.LAUNCHER, cache.SERVE, self.key, self.policy, os.getcwd()])
 
     def _write_state(self) -> None:
@@ -194,127 +238,13 @@ class Zygote:
         _put(f"{self.key}.state", "".join(f"{name}\t{value}\n" for name, value in fields.items()))
 
 
-class Event:
-    """A fork of the warm process: waits for an event, and becomes the process that would have been started for it."""
-
-    def __init__(self, zygote: Zygote) -> None:
-        self.zygote = zygote
-        self.known = set(sys.modules), learning.compiled()
-
-    def answer_next(self) -> NoReturn:
-        connection = self._accepted()
-        begun = time.monotonic()
-        self._report(b"taken\t%d" % os.getpid())
-        self.zygote.listener.close()
-        connection.settimeout(PATIENCE)
-        words, variables, umask = _read_request(connection)
-        if learning.is_outdated(self.zygote.files):
-            self._report(b"outdated")
-            os._exit(0)
-        connection.send(b"R" + os.getpid().to_bytes(4, "little"))
-        waited = self._take_descriptors(connection)
-        self._become(words, variables, umask)
-        os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
-        exit_code = self.zygote.answer(sys.argv[1:], waited)
-        connection.settimeout(None)
-        connection.send(bytes([ord("X"), exit_code & 0xFF]))
-        self._report(b"done\t%d" % ((time.monotonic() - begun) * 1e6))
-        os._exit(exit_code)
-
-    def _accepted(self) -> _socket.socket:
-        waiting = poll()
-        waiting.register(self.zygote.listener.fileno(), POLLIN)
-        waiting.register(self.zygote.alive, POLLIN)
-        while True:
-            if any(descriptor == self.zygote.alive for descriptor, _ in waiting.poll()):
-                os._exit(0)  # the warm process has gone
-            try:
-                descriptor, _ = self.zygote.listener._accept()
-                return _socket.socket(fileno=descriptor)
-            except OSError:  # another spare was faster
-                continue
-
-    def _take_descriptors(self, connection: _socket.socket) -> float:
-        """The client's folder, stdin, stdout and stderr become ours. Returns how long the client has been waiting."""
-        data, ancillary, _, _ = connection.recvmsg(6, _socket.CMSG_SPACE(16))
-        given = list(memoryview(ancillary[0][2]).cast("i")) if ancillary else []
-        if data[:1] != b"G" or len(data) != 6 or len(given) != 1 + bin(data[5]).count("1"):
-            os._exit(0)  # the client runs its command
-        os.fchdir(given[0])
-        rest = given[1:]
-        for number, name in enumerate(("stdin", "stdout", "stderr")):
-            if data[5] >> number & 1:
-                os.dup2(rest.pop(0), number)
-            else:
-                os.close(number)
-                setattr(sys, name, None)
-        for descriptor in given:
-            os.close(descriptor)
-        return int.from_bytes(data[1:5], "little") / 1e6
-
-    def _become(self, words: list[bytes], variables: dict[bytes, bytes], umask: int) -> None:
-        ours: Any = os.environ
-        clock = ours.get(b"TZ")
-        for name in [name for name in ours if name not in variables]:
-            os.unsetenv(name)
-        for name, value in variables.items():
-            os.putenv(name, value)
-        ours.clear()  # os.environ, if somebody has imported os, shows the same
-        ours.update(variables)
-        if ours.get(b"TZ") != clock:
-            time.tzset()
-        os.umask(umask)
-        argv = [word.decode(sys.getfilesystemencoding(), "surrogateescape") for word in words]
-        sys.argv[:] = argv[3:]
-        if hasattr(sys, "orig_argv"):
-            sys.orig_argv[:] = argv
-        sys.path[:], sys.meta_path[:] = self.zygote.path, self.zygote.meta_path
-        if self.zygote.learnt_from < learning.LESSONS:
-            cache.LOADED.append(self._report_lessons)
-
-    def _report_lessons(self) -> None:
-        for piece in learning.pieces(learning.lessons(*self.known)):
-            self._report(piece[:-1])
-
-    def _report(self, line: bytes) -> None:
-        try:
-            os.write(self.zygote.tell, line + b"\n")
-        except OSError:  # the warm process has gone
-            pass
-
-
-def _read_request(connection: _socket.socket) -> tuple[list[bytes], dict[bytes, bytes], int]:
-    head = _received(connection, HEAD)
-    size, umask, count = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
-    if head[:4] != MAGIC or size > MAX_REQUEST:
-        os._exit(0)
-    parts = _received(connection, size).split(b"\0")[:-1]
-    if count < 5 or count > len(parts):
-        os._exit(0)
-    variables: dict[bytes, bytes] = {}
-    for part in parts[count:]:
-        name, equals, value = part.partition(b"=")
-        if equals:
-            variables.setdefault(name, value)
-    return parts[:count], variables, umask & 0o777
-
-
-def _received(connection: _socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        more = connection.recv(min(size - len(data), 1 << 20))
-        if not more:
-            os._exit(0)
-        data += more
-    return data
-
-
 def _listening(path: str) -> _socket.socket:
     _remove(path)
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     listener.bind(path)  # 0600, by the umask
     listener.listen(128)
-    listener.settimeout(0)
+    # After so many seconds a spare looks whether this process lives. struct timeval: two longs, on all that have fork.
+    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, ALIVE.to_bytes(8, sys.byteorder) + bytes(8))
     return listener
 
 
@@ -343,3 +273,13 @@ def _put(path: str, content: str) -> None:
         os.replace(f"{path}.new", path)
     except OSError:
         pass
+
+
+def _sweep() -> None:
+    """Remove what servers have left that are long gone."""
+    for name in os.listdir("."):
+        try:
+            if os.stat(name).st_mtime < time.time() - OLD:
+                os.unlink(name)
+        except OSError:
+            continue
