@@ -21,6 +21,7 @@ LAYERS = (
     ("onehook.prove", "onehook.setup", "onehook.record", "onehook.testing", "onehook.lint", "onehook.adapters", "onehook.report"),
     ("onehook.fleet",),
     ("onehook.runner", "onehook.recorder", "onehook.logger", "onehook.log"),
+    ("onehook.resident",),
     ("onehook.words", "onehook.isolate", "onehook.threads", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.pins",),

@@ -72,24 +72,26 @@ def request_of(words: Sequence[bytes], variables: Mapping[bytes, bytes], umask: 
     return MAGIC + b"".join(number.to_bytes(4, "little") for number in (len(body), umask, len(words))) + body
 
 
-def exchanged(
-    server: _socket.socket, words: Sequence[bytes], variables: Mapping[bytes, bytes], umask: int, descriptors: Sequence[int], begun: float
-) -> int | None:
-    """The exit code of an answered event; None if the command has to be run. `descriptors`: the folder, stdin, stdout, stderr (or -1)."""
-    try:
-        server.settimeout(PATIENCE)
-        server.sendall(request_of(words, variables, umask))
-        if server.recv(5)[:1] != b"R":
-            return None
-        is_open = [descriptor >= 0 for descriptor in descriptors]
-        bits = sum(1 << number for number, there in enumerate(is_open[1:]) if there)
-        go = b"G" + int((time.monotonic() - begun) * 1e6).to_bytes(4, "little") + bytes([bits])
-        given = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors if descriptor >= 0)
-        server.sendmsg([go], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, given)])
-        server.settimeout(None)  # from here on, the deadline is kept by the other side: the code is the same
-        data = server.recv(2)
-    except OSError:
-        return None
+def ready(server: _socket.socket, request: bytes) -> int:
+    """Ask for an answer; returns the pid of the process that is ready to give it, 0 if there is none in time."""
+    server.settimeout(PATIENCE)
+    server.sendall(request)
+    data = server.recv(5, _socket.MSG_WAITALL)
+    return int.from_bytes(data[1:], "little") if data[:1] == b"R" and len(data) == 5 else 0
+
+
+def go(server: _socket.socket, descriptors: Sequence[int], begun: float) -> None:
+    """Hand over what the event needs: the folder, stdin, stdout, stderr (-1 if it is closed)."""
+    bits = sum(1 << number for number, descriptor in enumerate(descriptors[1:]) if descriptor >= 0)
+    given = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors if descriptor >= 0)
+    data = b"G" + int((time.monotonic() - begun) * 1e6).to_bytes(4, "little") + bytes([bits])
+    server.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, given)])
+
+
+def exit_code_of(server: _socket.socket) -> int | None:
+    """The exit code, once there is one; None if the other side has gone. The deadline is kept there: the code is the same."""
+    server.settimeout(None)
+    data = server.recv(2, _socket.MSG_WAITALL)
     return data[1] if data[:1] == b"X" and len(data) == 2 else None
 
 
@@ -134,7 +136,10 @@ def answered(words: list[bytes], begun: float) -> int | None:
         return None
     umask = os.umask(0)
     os.umask(umask)
-    return exchanged(server, words, variables, umask, [here, *standard], begun)
+    if not ready(server, request_of(words, variables, umask)):
+        return None
+    go(server, [here, *standard], begun)
+    return exit_code_of(server)
 
 
 def is_open(descriptor: int) -> bool:

@@ -34,10 +34,12 @@ _STANDARD = f"{sys.base_exec_prefix}/{getattr(sys, 'platlibdir', 'lib')}/python{
 # --- in the event's process --------------------------------------------------------------------------------------------------------
 
 
-def lessons(modules: Iterable[str], patterns: Iterable[Any]) -> Iterator[bytes]:
-    """What this process has loaded beside these, one line each; the paths of files of the policy are among them."""
+def lessons(modules: Iterable[str], patterns: Iterable[Any], own: bool) -> Iterator[bytes]:
+    """What this process has loaded beside these, one line each. own: the policy's own files, and packages, are among them."""
     for name in sys.modules.keys() - modules:
-        yield f"module\t{name}\t{origin_of(sys.modules[name])}"[:_LINE].encode("utf-8", "surrogateescape")
+        origin = origin_of(sys.modules[name])
+        if own or is_known(name, origin):
+            yield f"module\t{name}\t{origin}"[:_LINE].encode("utf-8", "surrogateescape")
     for kind, text, flags in compiled() - set(patterns):
         if kind is str and len(text) < 1000:
             yield b"pattern\t%d\t%s" % (int(flags), text.encode("utf-8", "surrogatepass").hex().encode())

@@ -31,6 +31,7 @@ class Spare:
         self.known = set(sys.modules), learning.compiled()
         self.body, self.count, self.here = b"", 0, -1
         self.prepared: Prepared | None = None
+        self.taken = False
 
     def answer_next(self) -> NoReturn:
         if not self.zygote.is_manifest:
@@ -68,16 +69,20 @@ class Spare:
 
     def _accepted(self) -> _socket.socket:
         """The next client. Not by poll(), which wakes all spares for one."""
-        signal.signal(LEAVE, lambda *_: os._exit(0))
+        signal.signal(LEAVE, self._leave)
         parent = os.getppid()
         while os.getppid() == parent:
             try:
                 descriptor, _ = self.zygote.listener._accept()  # type: ignore[attr-defined]
             except OSError:  # nobody came for a while
                 continue
-            signal.signal(LEAVE, signal.SIG_DFL)
+            self.taken = True
             return _socket.socket(fileno=descriptor)
         os._exit(0)  # the warm process was killed
+
+    def _leave(self, *_: object) -> None:
+        if not self.taken:
+            os._exit(0)
 
     def _read_request(self, connection: _socket.socket) -> int:
         """Returns the umask."""
@@ -86,7 +91,8 @@ class Spare:
         if head[:4] != MAGIC or size > MAX_REQUEST or self.count < 5:
             os._exit(0)
         self.body = received(connection, size)
-        if self.body.count(b"\0") < self.count:
+        # Without a process of its own for the policy, an exit of the policy is one of this process, and the client would not be told of it.
+        if self.body.count(b"\0") < self.count or b"\0--isolation" in self.body:
             os._exit(0)
         return umask & 0o777
 
@@ -135,7 +141,8 @@ class Spare:
             cache.LOADED.append(self._report_lessons)
 
     def _report_lessons(self) -> None:
-        for piece in learning.pieces(learning.lessons(*self.known)):
+        lines = learning.lessons(*self.known, own=sys.argv[1:2] == [self.zygote.policy])
+        for piece in learning.pieces(lines):
             self._report(piece[:-1])
 
     def _heard(self, data: bytes, begun: float) -> None:
