@@ -17,7 +17,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
-.PHONY: test check demo prove prove-all fleet bench lint types tests lock charts clean
+.PHONY: client sanitize wheels test check demo prove prove-all fleet bench lint types tests lock charts clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -79,6 +79,20 @@ bench: $(READY) .bench/ready
 	.bench/peers/bin/python -m pip install --quiet --disable-pip-version-check cchooks==0.1.5 polyhook==0.2.0 agent-hooks==0.2.0
 	npm install --silent --ignore-scripts --no-fund --no-audit --prefix .bench bun@1.4.4
 	@touch $@
+
+# The native client of resident mode, for this machine; without it, the one in Python is used.
+client:
+	$(CC) -std=c11 -O2 -Wall -Wextra -o src/onehook/resident/onehook-client client/onehook-client.c
+
+# The client under the address and undefined behaviour sanitizers, with what it may be told by a server.
+sanitize: $(READY)
+	$(BIN)/pytest -q tests/resident/test_client.py
+
+# A wheel for each platform that has a native client, and one for all others. The same source gives the same bytes.
+wheels: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.0
+	for platform in linux-x86_64 linux-arm64 macos-x86_64 macos-arm64; do ONEHOOK_NATIVE=$$platform $(BIN)/hatchling build -t wheel || exit 1; done
+	$(BIN)/hatchling build -t wheel -t sdist
 
 # The charts library of the report, from the versions in charts/package-lock.json: the same lock file gives the same bytes.
 charts:

@@ -23,6 +23,7 @@ LAYERS = (
     ("onehook.runner",),
     ("onehook.desk",),
     ("onehook.recorder", "onehook.logger", "onehook.log"),
+    ("onehook.resident",),
     ("onehook.words", "onehook.isolate", "onehook.threads", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),
     ("onehook.pins",),

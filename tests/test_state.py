@@ -13,7 +13,7 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 import pytest
-from harness import ANY, PACKAGE, assert_blocked, fire, tool_payload
+from harness import ANY, PACKAGE, assert_blocked, cold_fire, fire, tool_payload
 
 from onehook.hostkit.reverse import sample
 from onehook.state import MAX_BYTES, State, StateError
@@ -257,14 +257,14 @@ def test_who_waits_for_a_lock_that_is_swept_away_locks_the_new_one(folder, state
 
 def test_nothing_of_it_is_imported_unless_it_is_used(policy):
     show = "import sys\nsys.stderr.write(str('onehook.state' in sys.modules))"
-    assert "False" in fire(policy(show), tool_payload(ANY), "--host", ANY).stderr
-    assert "True" in fire(policy("event.session\n" + show), tool_payload(ANY), "--host", ANY).stderr
+    assert "False" in cold_fire(policy(show), tool_payload(ANY), "--host", ANY).stderr
+    assert "True" in cold_fire(policy("event.session\n" + show), tool_payload(ANY), "--host", ANY).stderr
 
 
 def test_using_it_imports_nothing_from_the_ban_list(policy):
     from tests.test_hot_path import BANNED, SHOW, modules_of
 
-    result = fire(policy("event.session.increment('n')\nevent.project['x'] = 1\n" + SHOW), tool_payload(ANY), "--host", ANY)
+    result = cold_fire(policy("event.session.increment('n')\nevent.project['x'] = 1\n" + SHOW), tool_payload(ANY), "--host", ANY)
     assert modules_of(result).isdisjoint(BANNED)
 
 

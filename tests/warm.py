@@ -1,97 +1,95 @@
-"""Launchers in forks of one that has loaded all it needs.
+"""Launchers in forks of a warm process: the one of resident mode (onehook/resident).
 
 Most of what a hook's process costs is the start of its interpreter and the import of our modules, and the tests start thousands. `run`
-gives a process all that subprocess.run would: arguments, variables, folder, umask, and pipes of its own. But the process is a fork of one
-that has been started as the launcher is, has gone as far as `main`, and has done nothing else; there `main` runs, and ends it.
-What comes before `main` is tested with new processes: see `cold` in the harness.
+gives a process all that subprocess.run would: arguments, variables, folder, umask, and pipes of its own; as a client of resident mode does,
+so that every test which does not ask for a new process (`cold` in the harness) is one of resident mode, too.
 """
 
 from __future__ import annotations
 
+import _socket
 import atexit
 import contextlib
-import marshal
 import os
 import selectors
 import signal
-import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import onehook
+from onehook.resident import asking
 
 PACKAGE = Path(onehook.__file__).resolve().parent
 COMMAND = (sys.executable, "-I", "-S", str(PACKAGE / "launch.py"))
-POSSIBLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
+POSSIBLE = hasattr(os, "fork")
+FOLDER = tempfile.TemporaryDirectory(prefix="onehook-")  # a short path: that of a socket has no more than about 100 bytes
 LOCALE = ("LANG", "LC_ALL", "LC_CTYPE")  # an interpreter looks at these once, when it starts
 CHUNK = 1 << 16
 
-_idle: list[Launcher] = []
-
-
-@atexit.register
-def end():
-    while _idle:
-        _idle.pop().end()
+_server: list[subprocess.Popen] = []
 
 
 def fits(argv, env):
     """Whether this starts the launcher, with nothing else that an interpreter looks at when it starts."""
-    return POSSIBLE and (*argv[:4],) == COMMAND and all(env.get(name) == os.environ.get(name) for name in LOCALE)
+    return POSSIBLE and (*argv[:4],) == COMMAND and len(argv) > 4 and all(env.get(name) == os.environ.get(name) for name in LOCALE)
 
 
 def run(argv, stdin, cwd, env, timeout):
-    """As subprocess.run does. Two at a time, from two threads, are forks of two launchers."""
-    launcher = _idle.pop() if _idle else Launcher()
-    try:
-        pipes = launcher.start(argv[3:], cwd or os.getcwd(), env)
-        stdout, stderr = exchange(pipes, stdin, time.monotonic() + timeout)
-        exit_code = launcher.exit_code()
-    except BaseException:
-        launcher.end()
-        raise
-    _idle.append(launcher)
-    return subprocess.CompletedProcess(argv, exit_code, stdout, stderr)
-
-
-class Launcher:
-    def __init__(self):
-        self.requests, theirs = socket.socketpair()
-        argv = [*COMMAND[:3], str(Path(__file__).with_name("launched.py")), str(PACKAGE.parent), str(theirs.fileno())]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        env = {name: os.environ[name] for name in LOCALE if name in os.environ}
-        with theirs:
-            self.process = subprocess.Popen(argv, pass_fds=[theirs.fileno()], env=env, **pipes)
-        self.child = 0
-
-    def start(self, argv, cwd, env):
-        """Our ends of the pipes to the new process."""
+    """As subprocess.run does. Whatever the server cannot answer is run anew, as a client would do it."""
+    begun = time.monotonic()
+    with contextlib.closing(connected()) as server:
         os.umask(umask := os.umask(0))
-        variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
-        data = marshal.dumps((argv, os.fsencode(cwd), variables, umask))
-        (stdin, write), (read_out, stdout), (read_err, stderr) = (os.pipe() for _ in range(3))
-        socket.send_fds(self.requests, [len(data).to_bytes(4, "little")], [stdin, stdout, stderr])
-        self.requests.sendall(data)
-        for descriptor in (stdin, stdout, stderr):
+        words, variables = [os.fsencode(word) for word in argv], {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+        try:
+            child = asking.ready(server, asking.request_of(words, variables, umask))
+        except OSError:
+            child = 0
+        if not child:
+            return subprocess.run(argv, input=stdin, capture_output=True, timeout=timeout, cwd=cwd, env=env, check=False)
+        (theirs, write), (read_out, stdout), (read_err, stderr) = (os.pipe() for _ in range(3))
+        here = os.open(cwd or ".", os.O_RDONLY)
+        asking.go(server, [here, theirs, stdout, stderr], begun)
+        for descriptor in (here, theirs, stdout, stderr):
             os.close(descriptor)
-        self.child = self.number()
-        return write, read_out, read_err
+        try:
+            out, err = exchange((write, read_out, read_err), stdin, begun + timeout)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            raise
+        exit_code = asking.exit_code_of(server)
+    return subprocess.CompletedProcess(argv, -signal.SIGKILL if exit_code is None else exit_code, out, err)
 
-    def number(self):
-        return int.from_bytes(self.requests.recv(4, socket.MSG_WAITALL), "little")
 
-    def exit_code(self):
-        return os.waitstatus_to_exitcode(self.number())
+def connected():
+    """A connection to the server of this process, which is started for the first."""
+    for _ in range(3000):
+        if not _server or _server[0].poll() is not None:
+            _server[:] = [started()]
+        server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
+            server.connect(f"{FOLDER.name}/tests.sock")
+            return server
+        except OSError:
+            server.close()
+            time.sleep(0.01)
+    raise AssertionError("the warm process does not start")
 
-    def end(self):
-        """With what it runs."""
-        self.process.kill()
-        self.process.communicate()
-        self.requests.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.child, signal.SIGKILL)
+
+def started():
+    env = {name: os.environ[name] for name in LOCALE if name in os.environ}
+    nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    return subprocess.Popen([*COMMAND, "--serve", "tests", "-", FOLDER.name], env=env, start_new_session=True, **nowhere)
+
+
+@atexit.register
+def end():
+    for server in _server:
+        server.terminate()
+        server.wait()
 
 
 def exchange(pipes, data, until):

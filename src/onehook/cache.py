@@ -22,7 +22,7 @@ from marshal import dumps, loads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
     from typing import Any
@@ -51,6 +51,9 @@ PACKAGE = _with_slashes(__file__).rpartition("/")[0]
 ARCHIVE = PACKAGE[: -len("/onehook")] if PACKAGE.endswith("/runtime.tar.gz/onehook") else ""  # what it is in, if it is not a folder
 LAUNCHER = ARCHIVE[: -len("runtime.tar.gz")] + "launch" if ARCHIVE else f"{PACKAGE}/launch.py"
 JUDGE = "--judge"  # the launcher's only argument where it asks a model instead of running a policy
+SERVE = "--serve"  # its first argument where it is to answer events until it is told to stop: see resident/
+LOADED: list[Callable[[], None]] = []  # called when an event has loaded all that it needs
+IN_MEMORY: dict[str, tuple[bytes, CodeType]] = {}  # the code of a resident policy, with its source, by its path
 FOLDER = f"{LAUNCHER.rpartition('/')[0]}/__pycache__"
 
 
@@ -126,6 +129,8 @@ def _keep(name: str, content: Any) -> None:
 
 def compiled(source: bytes, path: str) -> CodeType:
     """The code of a policy, compiled or from the cache."""
+    if path in IN_MEMORY and IN_MEMORY[path][0] == source:
+        return IN_MEMORY[path][1]
     name = f"policy-{int.from_bytes(_hashed(path), 'little') % _SLOTS}"
     made_of = (sys.flags.optimize, path, source)
     cached = _kept(name)
@@ -263,6 +268,8 @@ def start(itself: ModuleType, entries: Sequence[Entry] = ()) -> None:
 
 def save() -> None:
     """Cache the modules that this process has loaded, if some are missing or stale: once after an upgrade, or for a new host."""
+    for tell in LOADED:
+        tell()
     # Not always the first: what site imports may put itself in front.
     finder = next((finder for finder in sys.meta_path if isinstance(finder, CachedModules)), None)
     if finder is None or not finder.missed:

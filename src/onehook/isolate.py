@@ -172,16 +172,33 @@ def here(question: Question, finish: Finish) -> Output:
 # --- with fork -----------------------------------------------------------------------------------------------------------------
 
 
+class Child:
+    """Where the policy is asked, before it is known what: in a process that is forked when it is, or was forked in advance (resident/)."""
+
+    ready: list[Child] = []  # noqa: RUF012  (those that were forked in advance)
+
+    def __init__(self) -> None:
+        self.read_end, self.write_end = os.pipe()
+        self.noise = Noise()
+
+    def start(self, question: Question) -> int:
+        child = os.fork()
+        if child == 0:
+            self.ask(question)
+        os.close(self.write_end)
+        return child
+
+    def ask(self, question: Question) -> NoReturn:
+        """In the new process."""
+        os.close(self.read_end)
+        _ask(question, self.write_end, self.noise.descriptor)
+
+
 def forked(question: Question, finish: Finish) -> Output:
-    read_end, write_end = os.pipe()
-    noise = Noise()
-    reader = _Reader(read_end)
+    process = Child.ready.pop() if Child.ready else Child()
+    noise, reader = process.noise, _Reader(process.read_end)
     deadline = _Deadline(reader, noise, question.begun)
-    child = os.fork()
-    if child == 0:
-        os.close(read_end)
-        _child(question, write_end, noise.descriptor)
-    os.close(write_end)
+    child = process.start(question)
     message = reader.message
     deadline.arm(question.seconds())
     if question.meanwhile is not None:
@@ -287,7 +304,7 @@ def _kill(child: int) -> None:
         pass
 
 
-def _child(question: Question, pipe: int, noise: int) -> NoReturn:
+def _ask(question: Question, pipe: int, noise: int) -> NoReturn:
     def tell(options: dict[str, Any]) -> None:
         _send(pipe, {"options": options})
         _outlive(question.seconds(options))

@@ -11,13 +11,13 @@ from __future__ import annotations
 import sys
 import time
 
-from onehook.cache import JUDGE
+from onehook.cache import JUDGE, SERVE
 from onehook.codec import loads, text_of
 from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
-from onehook.logger import kept, opening_of
+from onehook.logger import entry_of, kept, opening_of, rehearsed
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
 from onehook.system import NOWHERE, PAUSE_FILE, log_folder, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
@@ -377,10 +377,12 @@ def answer(data: bytes, load: Callable[[], Hooks], **asked: Any) -> Output:
     return answered(Request(load, **asked), data, lambda question, finish: finish(message_of(question.load, question.event), ""))
 
 
-def respond(request: Request) -> Output:
-    """Answer the event on stdin. Whatever goes wrong, stdin is read and an answer given."""
+def respond(request: Request, heard: Callable[[bytes, float], None] | None = None) -> Output:
+    """Answer the event on stdin. Whatever goes wrong, stdin is read and an answer given. `heard`: who else is told what was read."""
     try:
         data = read_stdin(request.options().timeout)
+        if heard is not None:
+            heard(data, request.begun)
     except Exception as error:
         output = logged(request, not_understood(request, b"", told(error), isinstance(error, PayloadError)))
     else:
@@ -407,9 +409,43 @@ def main(argv: list[str]) -> NoReturn:
         from onehook.manifest.judge import main as judge
 
         judge()
+    if argv[:1] == [SERVE]:
+        from onehook.resident.zygote import serve
+
+        serve(argv[1:], exit_code_of, question_of, rehearse)
+    os._exit(exit_code_of(argv))
+
+
+def exit_code_of(argv: list[str], waited: float = 0, heard: Callable[[bytes, float], None] | None = None) -> int:
+    """Answer the event on stdin, of which these seconds have passed already."""
     try:
-        output = respond(requested(argv))
+        request = requested(argv)
+        request.begun -= waited
+        output = respond(request, heard)
     except BaseException as error:  # the last line of defence, and KeyboardInterrupt
         closed = any("closed" in word or source_says_closed(word) for word in argv)
         output = Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
-    os._exit(write(output))
+    return write(output)
+
+
+def question_of(argv: list[str], data: bytes, begun: float) -> Question:
+    """What a process that was forked in advance asks the policy: the same as the one that has read the event."""
+    request = requested(argv)
+    request.begun = begun
+    return Question(request.load, event_of(request, data)[1], request.given, request.known, begun)
+
+
+def rehearse(argv: list[str], data: bytes) -> None:
+    """Do for an event what can be done before there is one: answer one like it with an empty policy, and write nothing."""
+    request = requested(argv)
+    request.load = Hooks
+    request.given = {**request.given, "log": "on"}  # "required" would be written at once
+
+    def surrounding(question: Question, finish: Finish) -> Output:
+        if question.meanwhile is not None:
+            question.meanwhile()
+        return finish(message_of(question.load, question.event), "")
+
+    output = answered(request, data, surrounding)
+    if output.event is not None:
+        rehearsed(entry_of(request, output, request.options(), ""))

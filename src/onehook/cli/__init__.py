@@ -34,6 +34,7 @@ VERBS = {
     "model": "Serve the scripted model on its own.",
     "record": "Record the events of a live session.",
     "replay": "Run past events through a policy, or compare two policies.",
+    "serve": "Show or stop the processes that answer events in resident mode.",
     "run": "Answer one event on stdin; this is what agents start.",
 }
 # The same for every verb but `run`, which speaks its agent's protocol, and `record`, which passes on the exit code of the agent.

@@ -73,6 +73,11 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
     default=None,
     help="Run POLICY and what it loads only as they are now; `onehook trust` accepts a change. [default: ask; yes for --scope enterprise]",
 )
+@click.option(
+    "--resident/--no-resident",
+    default=None,
+    help="Answer events from a process that has loaded the policy's packages already. [default: as it is installed; else no]",
+)
 @click.option("--python", metavar="PATH|VERSION", help="The interpreter that runs the policy, 3.9 or newer. [default: onehook's own]")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
@@ -80,7 +85,8 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; implies --yes.")
 def command(
     policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
-    timeout: float | None, log: str | None, ask_via: str | None, trust: bool, portable: bool, pin: bool | None, python: str | None,
+    timeout: float | None, log: str | None, ask_via: str | None, trust: bool, portable: bool, pin: bool | None, resident: bool | None,
+    python: str | None,
     project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
@@ -97,6 +103,7 @@ def command(
       onehook install onehook.toml --observe            see what would be denied; install again without it to enforce
       onehook install policy.py --scope user --fail-closed
       onehook install policy.py --pin                   deny everything if somebody changes the policy
+      onehook install policy.py --resident              events that cost less than the start of an interpreter
       onehook install policy.py --hosts codex --trust   Codex runs the hooks from its next start on
     """
     machine = machine_of(project)
@@ -124,7 +131,8 @@ def command(
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
     pinned = _pinned(pin, path, scope, chosen, machine, asks, dry_run, copy)
     wanted = {host: named or events_of(hooks, host) for host in chosen}
-    request = Request(copy.policy if copy else path, scope, wanted, wish, portable, trust, audience, program, pinned, copy)
+    client = _client(resident, path, scope, portable, chosen, machine)
+    request = Request(copy.policy if copy else path, scope, wanted, wish, portable, trust, audience, program, pinned, copy, client)
     carry_install(chosen, request, machine, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
@@ -202,6 +210,27 @@ def _pinned(
     if any(one != after for one in before) and not dry_run:
         require("change what is pinned")
     return after
+
+
+def _client(resident: bool | None, policy: Path, scope: str, portable: bool, hosts: Sequence[str], machine: Machine) -> tuple[str, ...]:
+    """What comes before each command in resident mode; () without it. What is resident already stays so until somebody says otherwise."""
+    from onehook.setup.command import client, read
+    from onehook.setup.installed import config_files
+
+    why = ""
+    if scope == "enterprise":
+        why = "the process that answers is the user's, so an agent could replace it; a policy of the machine is started anew for each event"
+    elif portable:
+        why = "a clone has no client of this machine; use --for me"
+    elif not hasattr(os, "fork"):
+        why = "it needs fork, which Windows does not have"
+    if resident and why:
+        raise click.UsageError(f"--resident is not possible here: {why}")
+    if resident is None and not why:
+        files = [file for file in config_files(machine, list(hosts)) if file.place.scope == scope]
+        ours = [found.command for file in files for found in file.ours if names_policy(found.command, policy, machine.project)]
+        resident = any(written.client for written in map(read, ours) if written)
+    return client() if resident else ()
 
 
 def _settled(scope: str | None, audience: str, portable: bool) -> tuple[str, bool]:
@@ -367,6 +396,8 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
     elif _temporary(str(LAUNCHER)):
         click.echo(f"note: the installed entries start this onehook, which is in a temporary cache ({LAUNCHER});", err=True)
         click.echo("      install onehook permanently (uv tool install onehook, or pipx install onehook), then run this again", err=True)
+    if request.client:
+        click.echo(f"{'resident':<14} the first event starts a process that answers the next ones; `onehook serve --status` shows it")
     if request.wish.observe:
         click.echo("\nNothing is blocked yet; install again without --observe to enforce.")
     scope = "" if request.scope in ("project", "local") else f" --scope {request.scope}"

@@ -24,6 +24,7 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     from onehook.pause import entries
     from onehook.setup.installed import absent_hosts, in_force, rows
     from onehook.setup.plan import config_of
+    from onehook.setup.resident import servers
     from onehook.setup.versions import agents_here
 
     machine = machine_of(project)
@@ -33,7 +34,8 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     agents = agents_here(machine, chosen)
     if as_json:
         shown = {"installed": [asdict(row) for row in found], "not_installed": absent, "agents": [here.to_dict() for here in agents]}
-        print_json({**shown, "layers": [asdict(one) for one in in_force(found)], "paused": entries()})
+        more = {"paused": entries(), "resident": [server.to_dict() for server in servers()]}
+        print_json({**shown, "layers": [asdict(one) for one in in_force(found)], **more})
         return
     if found:
         _show(found, machine)
@@ -42,6 +44,8 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
     _show_layers(in_force(found), machine)
     for pause in entries():
         _show_pause(pause)
+    for server in servers():
+        click.echo(f"resident: {server.told()}")
     for here in agents:
         if here.proven is False:
             name = f"{config_of(here.host).TITLE} {here.version}"
@@ -79,7 +83,9 @@ def _show(found: list[Row], machine: Machine) -> None:
     for heading in ("agent", "scope", "policy and config file", "events", "mode", "fail"):
         table.add_column(heading, overflow="fold")
     for row in found:
-        traits = ", ".join(word for word, holds in (("portable", row.portable), ("pinned", row.pinned)) if holds)
+        traits = ", ".join(
+            word for word, holds in (("portable", row.portable), ("pinned", row.pinned), ("resident", row.resident)) if holds
+        )
         policy = _short(row.policy, machine) + (f" ({traits})" if traits else "")
         policy += f"\ncopied from {_short(row.source, machine)}" if row.source else ""
         events = "\n".join(f"{event} ({row.matchers[event]})" if event in row.matchers else event for event in row.events)

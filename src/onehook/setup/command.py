@@ -15,6 +15,8 @@ from onehook.hostkit.config import GUARD, GUARD_IN_ANY_SHELL, Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
 MARK = "onehook/launch"  # in the path of every launcher: the folder has this name however onehook was installed
+NATIVE_CLIENT = LAUNCHER.parent / "resident" / "onehook-client"  # in the wheels for the usual platforms; see hatch_build.py
+PYTHON_CLIENT = LAUNCHER.parent / "resident" / "client.py"
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/launch"
 
@@ -49,6 +51,21 @@ class Program:
 
 def own_program() -> Program:
     return Program(interpreter(), str(LAUNCHER))
+
+
+def client() -> tuple[str, ...]:
+    """What comes before a command in resident mode."""
+    if os.access(NATIVE_CLIENT, os.X_OK):
+        return (str(NATIVE_CLIENT),)
+    return (interpreter(), "-I", "-S", str(PYTHON_CLIENT))
+
+
+def _client_in(words: Sequence[str]) -> int:
+    """How many words before a command are the client's."""
+    for place, count in ((0, 1), (3, 4)):
+        if len(words) > count and re.fullmatch(r"/.*/onehook/resident/(onehook-client|client\.py)", words[place]):
+            return count if place == 0 or list(words[1:3]) == ["-I", "-S"] else 0
+    return 0
 
 
 def quote_powershell(word: str) -> str:
@@ -114,10 +131,11 @@ def commands(
     windows: bool = False,
     guard: str = "",
     program: Program | None = None,
+    client: Sequence[str] = (),
 ) -> Commands:
     """The command for each shell. project_folder: how the agent's shell names the project; "" if it cannot. guard: as in Traits.
 
-    program: what runs the policy, if it is not this onehook.
+    program: what runs the policy, if it is not this onehook. client: what comes before it in resident mode.
     """
     relative = relative_to(policy, project)
     if portable:
@@ -133,8 +151,9 @@ def commands(
     if inside_project and relative and project_folder:
         place = f"{project_folder}/{shlex.quote(relative.as_posix())}"
     program = program or own_program()
-    words = (program.interpreter, "-I", "-S", program.launcher, str(policy), *arguments)
-    posix = " ".join([*map(shlex.quote, words[:4]), place, *map(shlex.quote, arguments)])
+    start = (*client, program.interpreter, "-I", "-S", program.launcher)
+    words = (*start, str(policy), *arguments)
+    posix = " ".join([*map(shlex.quote, start), place, *map(shlex.quote, arguments)])
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
     # The paths are those of this machine, so a command for Windows makes sense only on Windows.
@@ -170,6 +189,7 @@ class Written:
     launcher: str
     policy: str
     arguments: tuple[str, ...]
+    client: tuple[str, ...] = ()  # of resident mode
 
     @property
     def portable(self) -> bool:
@@ -215,9 +235,11 @@ def read(command: str) -> Written | None:
     for shell in _SHELLS:
         start = next((start for start in shell.starts if command.startswith(start)), "")
         words = shell.split(command[len(start) :])
-        quoted = [shell.path(word) if index in (3, 4) else shell.quote(word) for index, word in enumerate(words)]
+        before = _client_in(words)
+        quoted = [shell.path(word) if index - before in (3, 4) else shell.quote(word) for index, word in enumerate(words)]
+        client, words = words[:before], words[before:]
         if _has_parts(words) and start + " ".join(quoted) == command:
-            return Written(words[0], words[3], words[4], tuple(words[5:]))
+            return Written(words[0], words[3], words[4], tuple(words[5:]), tuple(client))
     return None
 
 
@@ -279,7 +301,7 @@ def with_interpreter(command: str, python: str) -> str:
     if written is None or os.path.dirname(written.interpreter) != os.path.dirname(python):
         return command
     same = os.path.realpath(written.interpreter) == os.path.realpath(python)
-    return command.replace(shlex.quote(written.interpreter), shlex.quote(python), 1) if same else command
+    return command.replace(shlex.quote(written.interpreter), shlex.quote(python)) if same else command
 
 
 def names_policy(command: str, policy: Path, project: Path) -> bool:

@@ -50,6 +50,7 @@ def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterato
     yield from (Report("all agents", "", diagnosis) for diagnosis in _across(files, machine))
     yield from _since_install(files, hosts, machine)
     yield from (Report("telemetry", "", diagnosis) for diagnosis in _telemetry())
+    yield from (Report("resident", "", diagnosis) for diagnosis in _resident())
     if not any(file.ours for file in files):
         yield Report("all agents", "", Diagnosis("fail", "no policy is installed on any agent", "onehook install POLICY"))
 
@@ -66,6 +67,20 @@ def _telemetry() -> Iterator[Diagnosis]:
             yield Diagnosis(level, f"{waiting}{f': {one.problem}' if one.problem else ''}", "onehook telemetry flush")
         else:
             yield Diagnosis("ok", f"the log is sent to {one.url}, {one.sent} lines by now")
+
+
+def _resident() -> Iterator[Diagnosis]:
+    """The processes that answer events, and whether anybody else could put one in their place."""
+    from onehook.setup.resident import folder, servers
+
+    place = folder()
+    if place.is_dir() and (place.is_symlink() or place.stat().st_mode & 0o077):
+        yield Diagnosis("fail", f"{place} can be read or changed by others, so no event is answered from there", f"chmod 700 {place}")
+    for server in servers():
+        yield Diagnosis("ok", server.told())
+        if server.refused:
+            fix = "import it inside the handler that needs it"
+            yield Diagnosis("note", f"the packages of {server.policy} are loaded for each event: {server.refused}", fix)
 
 
 def _since_install(files: list[ConfigFile], hosts: list[str], machine: Machine) -> Iterator[Report]:
@@ -204,6 +219,8 @@ def _programs(file: ConfigFile, found: Found, written: Written, machine: Machine
     launcher = written.launcher_path(machine.project)
     if file.place.scope == "enterprise":
         yield from _changeable(written, policy, machine, again)
+    if written.client and not os.path.exists(written.client[-1]):
+        yield Diagnosis("fail", f"the client {written.client[-1]} does not exist", again)
     if not os.access(written.interpreter, os.X_OK):
         gone = "the environment with the packages of the policy is gone: " if "envs" in Path(written.interpreter).parts else ""
         yield Diagnosis("fail", f"{gone}the interpreter {written.interpreter} does not exist", again)

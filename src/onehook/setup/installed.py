@@ -95,6 +95,7 @@ def install_again(file: ConfigFile, found: Found, machine: Machine) -> str:
     written = read(found.command)
     if written and written.option("log"):
         more += f" --log {written.option('log')}"
+    more += " --resident" if written and written.client else ""
     # The interpreter of an environment is made from what the policy declares.
     if written and starts_copy(written.program, file.place.scope, machine) and packages_in(written.interpreter) is None:
         more += f" --python {shlex.quote(written.interpreter)}"
@@ -121,6 +122,7 @@ class Row:
     packages: tuple[str, ...] = ()  # those of the environment
     pinned: bool = False
     source: str = ""  # what the policy is a copy of
+    resident: bool = False
 
 
 def rows(machine: Machine) -> list[Row]:
@@ -160,7 +162,7 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
         source = source_of(Path(policy), machine) if file.place.scope == "enterprise" else None
         if source and has_changed(Path(policy), machine):
             note = note or f"{source} has changed since it was copied; install it again"
-        more = (mode, severities, audience, python, packages, bool(pins), str(source or ""))
+        more = (mode, severities, audience, python, packages, bool(pins), str(source or ""), any(line.client for line in written))
         yield Row(file.host, file.place.scope, str(path), policy, events, fail, portable, note, matchers, *more)
 
 

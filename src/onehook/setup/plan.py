@@ -17,6 +17,7 @@ from onehook.setup.command import (
     PORTABLE_FOLDER,
     PORTABLE_LAUNCHER,
     Program,
+    client,
     commands,
     interpreter,
     names_policy,
@@ -78,6 +79,7 @@ class Request:
     program: Program | None = None  # what runs the policy, if it is not this onehook
     pin: str = ""  # the hash of the policy and of all that it loads, if that is to be checked at every event
     copy: Copy | None = None  # what is copied, of which `policy` is the copy
+    client: tuple[str, ...] = ()  # what comes before each command in resident mode
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
         """The events to install on a host, and those that it does not have. `known`: those that it has."""
@@ -332,6 +334,7 @@ def _commands(config: Config, event: str, request: Request, place: Place, machin
         windows=machine.windows,
         guard=config.TRAITS.guard if request.wish.fail_closed and _stoppable(config, event) else "",
         program=request.program,
+        client=request.client,
     )
 
 
@@ -389,7 +392,9 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
     program = written.program if starts_copy(written.program, place.scope, machine) else None
     events = {host: {event: row.event}}
     policy, pin = written.policy_path(machine.project), written.option("pin")
-    request = Request(policy, place.scope, events, wish, written.portable, program=program, pin=pin)
+    request = Request(
+        policy, place.scope, events, wish, written.portable, program=program, pin=pin, client=client() if written.client else ()
+    )
     made = _commands(config, event, request, place, machine)
     if config.TRAITS.own_content is not None:
         data: Any = config.TRAITS.own_content(place, {event: made}, wish_for(config, event, wish), machine).decode()

@@ -176,6 +176,8 @@ def _missing(written: Written, machine: Machine) -> Iterator[tuple[str, str]]:
         changed = edited_files(launcher.parent)
         if changed:
             yield f"the runtime in {launcher.parent} was changed: {', '.join(changed)}", ""
+    if written.client and not Path(written.client[-1]).exists():
+        yield f"the client {written.client[-1]} is gone", ""
     if not written.portable and not Path(written.interpreter).exists():
         yield f"the interpreter {written.interpreter} is gone", ""
     if (pin := written.option("pin")) and (wrong := problem(policy, pin, launcher)):

@@ -1,0 +1,56 @@
+"""Builds the client of resident mode (client/onehook-client.c) into a wheel for one platform, with Zig as the cross compiler.
+
+Only if ONEHOOK_NATIVE names the platform: what `pip install` builds from a source distribution is the wheel for every platform, without the
+client. `make wheels` builds all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+SOURCE = "client/onehook-client.c"
+PROGRAM = "onehook/resident/onehook-client"
+# What ONEHOOK_NATIVE may be -> Zig's name for it, and the tag of the wheel. On Linux it needs nothing of the system: it is static.
+PLATFORMS = {
+    "linux-x86_64": ("x86_64-linux-musl", "manylinux_2_5_x86_64.manylinux1_x86_64.musllinux_1_1_x86_64"),
+    "linux-arm64": ("aarch64-linux-musl", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"),
+    "macos-x86_64": ("x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "macos-arm64": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
+}
+FLAGS = ("-std=c11", "-Os", "-s", "-Wall", "-Wextra", "-Werror")
+
+
+class CustomBuildHook(BuildHookInterface):
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        wanted = os.environ.get("ONEHOOK_NATIVE", "")
+        if not wanted or version == "editable":
+            return
+        if wanted not in PLATFORMS:
+            raise SystemExit(f"ONEHOOK_NATIVE={wanted}: not a platform; known ones: {', '.join(PLATFORMS)}")
+        target, tag = PLATFORMS[wanted]
+        program = Path(self.directory) / f"onehook-client-{wanted}"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        compiled(Path(self.root) / SOURCE, program, target)
+        build_data["force_include"][str(program)] = PROGRAM
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{tag}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        for program in build_data["force_include"]:
+            Path(program).unlink(missing_ok=True)
+
+
+def compiled(source: Path, program: Path, target: str) -> None:
+    """The same source and compiler give the same bytes: no path and no time is part of them."""
+    static = ("-static",) if "linux" in target else ()
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, *static, "-o", str(program), source.name]
+    try:
+        subprocess.run(command, cwd=source.parent, check=True)
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"the client for {target} was not built (is `ziglang` installed?): {error}") from None

@@ -1,0 +1,68 @@
+"""onehook serve: the processes that answer events in resident mode."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from onehook.cli.choices import Verb, existing_policy, json_option, print_json
+
+
+@click.command("serve", cls=Verb)
+@click.argument("policy", required=False)
+@click.option("--status", is_flag=True, help="Show the processes that run, and what they have answered. The default without POLICY.")
+@click.option("--stop", is_flag=True, help="End them; events that are being answered are answered.")
+@json_option
+def command(policy: str | None, status: bool, stop: bool, as_json: bool) -> None:
+    """Start the process that answers the events of POLICY in resident mode, or show or stop those that run.
+
+    Nobody has to start one: the first event of a policy that was installed with --resident does, and is itself answered without it, as is
+    every event whose process has gone. A process ends after 15 minutes without an event.
+
+    \b
+    Examples:
+      onehook install policy.py --resident   from now on
+      onehook serve                          what runs, and how fast it answers
+      onehook serve --stop                   end all of them
+      onehook serve policy.py                start one now, before the first event
+    """
+    from onehook.setup.resident import gone, servers
+    from onehook.setup.resident import stop as stop_one
+
+    if not hasattr(os, "fork"):
+        raise click.UsageError("resident mode needs fork, which Windows does not have")
+    if policy and (status or stop):
+        raise click.UsageError("POLICY is to start a process; leave it out with --status and --stop")
+    if policy:
+        _start(str(existing_policy(policy)))
+        return
+    found = servers()
+    for server in found if stop else ():
+        stop_one(server)
+    if stop and not gone():
+        raise click.ClickException("a process has not ended; try again")
+    if as_json:
+        print_json({"stopped" if stop else "servers": [server.to_dict() for server in found]})
+        return
+    for server in found:
+        click.echo(f"{'stopped ' if stop else ''}{server.told()}")
+        if server.refused:
+            click.secho(f"  its packages are loaded for each event: {server.refused}", fg="yellow")
+    if not found:
+        click.echo("No process answers events: none was installed with --resident, or none has had an event in the last 15 minutes.")
+
+
+def _start(policy: str) -> None:
+    """As the client does it that finds no process for an event."""
+    from onehook.resident import asking
+    from onehook.setup.command import own_program
+    from onehook.setup.resident import folder
+
+    folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    program = own_program()
+    words = [os.fsencode(word) for word in (program.interpreter, "-I", "-S", program.launcher, policy)]
+    place = os.open(folder(), os.O_RDONLY)
+    asking.start(words, asking.key_of(words, os.getcwdb(), os.environb), place)
+    os.close(place)
+    click.echo(f"{policy}: a process is started, unless there is one")

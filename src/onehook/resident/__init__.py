@@ -1,0 +1,7 @@
+"""Resident: the same run in a process that is warm already. See docs/resident.md.
+
+asking.py    the client's side, and the names by which both sides find each other; the client in C (client/onehook-client.c) does the same
+client.py    the client in Python, for where there is none in C
+zygote.py    the warm process: it has loaded what events load, and forks for each of them
+learning.py  what it loads, and when that is out of date
+"""

@@ -1,0 +1,175 @@
+"""What a warm process loads, learnt from the events that it has answered, and whether it is still what an event would load.
+
+The warm process never runs the policy's own code: that is done anew for each event, as without it, in the event's folder and with its
+variables. What it loads are modules that events have imported from elsewhere (onehook, the standard library, packages), and the patterns
+that they have compiled. An event imports what is missing itself, and tells what that was.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+
+from onehook.cache import ARCHIVE, IN_MEMORY, LAUNCHER
+from onehook.cache import compiled as compiled_policy
+from onehook.core import Hooks
+from onehook.policy import MAX_POLICY
+from onehook.system import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    State = tuple[int, int, int]
+
+LESSONS = 8  # times that something is learnt: what a process loads must not grow with what its events are about
+MAX_PATTERNS = 400  # the cache of `re` holds 512
+_LINE = 4000  # bytes that are written to a pipe as one piece, whoever else writes
+
+_find: Any = getattr(sys.modules["_frozen_importlib"], "_find_spec", None)
+_STANDARD = f"{sys.base_exec_prefix}/{getattr(sys, 'platlibdir', 'lib')}/python{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+# --- in the event's process --------------------------------------------------------------------------------------------------------
+
+
+def lessons(modules: Iterable[str], patterns: Iterable[Any], own: bool) -> Iterator[bytes]:
+    """What this process has loaded beside these, one line each. own: the policy's own files, and packages, are among them."""
+    for name in sys.modules.keys() - modules:
+        origin = origin_of(sys.modules[name])
+        if own or is_known(name, origin):
+            yield f"module\t{name}\t{origin}"[:_LINE].encode("utf-8", "surrogateescape")
+    for kind, text, flags in compiled() - set(patterns):
+        if kind is str and len(text) < 1000:
+            yield b"pattern\t%d\t%s" % (int(flags), text.encode("utf-8", "surrogatepass").hex().encode())
+
+
+def compiled() -> set[Any]:
+    """The keys of what `re` has compiled: kind, pattern and flags."""
+    known: Any = getattr(sys.modules.get("re"), "_cache", None)
+    return {key for key in known if len(key) == 3} if isinstance(known, dict) else set()
+
+
+def origin_of(module: Any) -> str:
+    spec = getattr(module, "__spec__", None)
+    return str(getattr(module, "__file__", None) or getattr(spec, "origin", None) or "")
+
+
+def pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines joined to pieces that can be written at once."""
+    piece = b""
+    for line in lines:
+        if len(piece) + len(line) + 1 > _LINE:
+            yield piece
+            piece = b""
+        piece += line + b"\n"
+    if piece:
+        yield piece
+
+
+# --- in the warm process -----------------------------------------------------------------------------------------------------------
+
+
+def learn(lines: Iterable[bytes], packages: bool) -> set[str]:
+    """Load what events have loaded, with or without packages. Returns the files that only the policy finds: its own."""
+    own: set[str] = set()
+    for line in lines:
+        kind, first, second = line.decode("utf-8", "surrogateescape").split("\t", 2)
+        if kind == "pattern" and len(compiled()) < MAX_PATTERNS:
+            _compile(bytes.fromhex(second).decode("utf-8", "surrogatepass"), int(first))
+        elif kind == "module" and (packages or is_known(first, second)) and not _imported(first, second) and second.startswith("/"):
+            own.add(second)
+    return own
+
+
+def is_known(name: str, origin: str) -> bool:
+    """Whether a module is onehook's or the standard library's, which do nothing when they are imported that a fork would lose."""
+    return f"{name}.".startswith("onehook.") or not origin.startswith("/") or is_standard(origin)
+
+
+def is_standard(origin: str) -> bool:
+    return origin.startswith(f"{_STANDARD}/") and "-packages/" not in origin
+
+
+def _imported(name: str, origin: str) -> bool:
+    """Import a module if it is found where the event has found it."""
+    if name in sys.modules:
+        return True
+    folder, _, _ = name.rpartition(".")
+    try:
+        if folder and folder not in sys.modules:
+            return False
+        spec = _find(name, getattr(sys.modules[folder], "__path__", None) if folder else None)
+        if spec is None or (spec.origin or "") != origin:
+            return False
+        __import__(name)
+    except BaseException:  # it is a package's code
+        return False
+    return True
+
+
+def _compile(pattern: str, flags: int) -> None:
+    try:
+        sys.modules["re"].compile(pattern, flags)
+    except Exception:  # of another flavour, or recursion
+        pass
+
+
+def keep_code(path: str) -> None:
+    """Have the code of a policy in memory, for events that find exactly this source."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read(MAX_POLICY)
+        IN_MEMORY[path] = (source, compiled_policy(source, path))
+    except Exception:  # it is not there any more, or no Python
+        pass
+
+
+def own_trouble(descriptors: int) -> str:
+    """Why this process must not be forked: what it has loaded did more than a fork can have in common with others."""
+    what = "a package that the policy imports"
+    if _entries("/proc/self/task") > 1 or _thread._count():
+        return f"{what} starts a thread when it is imported"
+    if open_descriptors() > descriptors:
+        return f"{what} opens a file or a connection when it is imported"
+    if Hooks.made:  # they would not count as the policy's own when that breaks (policy.made_since)
+        return f"{what} makes a Hooks object when it is imported"
+    return ""
+
+
+def _entries(folder: str) -> int:
+    try:
+        return len(os.listdir(folder))
+    except OSError:
+        return 0
+
+
+def open_descriptors() -> int:
+    return _entries("/proc/self/fd")
+
+
+# --- out of date? ------------------------------------------------------------------------------------------------------------------
+
+
+def watched(own: Iterable[str]) -> dict[str, State]:
+    """The files whose change makes this process outdated, as they are now: onehook, packages, the interpreter, the policy's own."""
+    files = {LAUNCHER, sys.executable, f"{sys.prefix}/pyvenv.cfg", f"{_STANDARD}/os.py", *own}
+    files |= {ARCHIVE} if ARCHIVE else set()
+    for module in list(sys.modules.values()):
+        origin = origin_of(module)
+        if origin.startswith("/") and not is_standard(origin) and not (ARCHIVE and origin.startswith(ARCHIVE)):
+            files.add(origin)
+    return {path: state_of(path) for path in files}
+
+
+def state_of(path: str) -> State:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return (0, 0, 0)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def is_outdated(files: dict[str, State]) -> bool:
+    return any(state_of(path) != state for path, state in files.items())

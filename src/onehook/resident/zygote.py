@@ -1,0 +1,285 @@
+"""The warm process of a policy, and the forks that answer its events.
+
+A few forks wait at the socket (spares), so that nothing has to be forked while an agent waits. One that takes an event becomes the process
+that the client would have started: its words, variables, folder, umask, stdin, stdout and stderr. Then it does what the launcher does,
+tells the client its exit code, and ends. It shares nothing with the next.
+
+A fork copies each page of memory when it first writes to it, and for a small event that takes longer than all else. So a spare has another
+fork ready, for the policy, and both rehearse: they answer an event like the last one with an empty policy, before there is one to answer.
+
+If this process is killed, the spares end soon after it, and events that are being answered are answered. If something of what it has
+loaded was changed when an event comes, it says no, and starts again.
+"""
+
+from __future__ import annotations
+
+import _socket
+import gc
+import sys
+import time
+from select import POLLIN, poll
+
+from onehook import cache
+from onehook.policy import is_manifest
+from onehook.resident import learning
+from onehook.resident.asking import folder_of, is_private
+from onehook.resident.spare import LEAVE, Spare
+from onehook.system import NOWHERE, os, signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    from onehook.isolate import Question
+
+SPARES = 3
+IDLE = 900  # seconds without an event after which it ends
+QUIET = 0.2  # seconds without a report after which the state is written, and lessons are learnt; at the latest after five times that
+ALIVE = 10
+KEPT_TIMES = 2000
+OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
+
+
+def serve(
+    argv: list[str],
+    answer: Callable[[list[str], float, Callable[[bytes, float], None]], int],
+    question_of: Callable[[list[str], bytes, float], Question],
+    rehearse: Callable[[list[str], bytes], None],
+) -> NoReturn:
+    """KEY POLICY [FOLDER]: see start() in asking.py. FOLDER: if not by the variables. The functions are those of the runner, above this."""
+    key, policy = argv[:2]
+    variables: Any = os.environ
+    folder = argv[2] if argv[2:] else folder_of(variables).decode("utf-8", "surrogateescape")
+    os.closerange(3, 1 << 16)  # what the agent had open
+    for number in (0, 1, 2):
+        os.dup2(os.open(NOWHERE, os.O_RDWR), number)
+    os.closerange(3, 10)
+    os.umask(0o077)
+    os.chdir(folder)
+    here = os.open(".", os.O_RDONLY)
+    if not is_private(here):
+        os._exit(1)
+    os.close(here)
+    lock = os.open(f"{key}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        os.lockf(lock, os.F_TLOCK, 0)  # as long as this process lives; its forks do not have it
+    except OSError:
+        os._exit(0)  # there is one already
+    _sweep()
+    zygote = Zygote(key, policy, lock)
+    zygote.answer, zygote.question_of, zygote.rehearse = answer, question_of, rehearse
+    zygote.run()
+
+
+class Zygote:
+    answer: Callable[[list[str], float, Callable[[bytes, float], None]], int]
+    question_of: Callable[[list[str], bytes, float], Question]
+    rehearse: Callable[[list[str], bytes], None]
+
+    def __init__(self, key: str, policy: str, lock: int) -> None:
+        self.key, self.policy, self.lock = key, policy, lock
+        self.is_manifest = is_manifest(policy)
+        self.last: tuple[list[str], bytes] | None = None  # an event to rehearse with
+        self.begun = time.time()
+        self.path, self.meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
+        self.lessons: list[bytes] = []
+        self.own: set[str] = {policy} if policy.startswith("/") else set()
+        self.refused = _taken(f"{key}.refused")
+        self.learnt_from = 0
+        self.events = 0
+        self.times: list[int] = []
+        self.spares: set[int] = set()
+        self.busy: set[int] = set()
+        self.rest = b""
+        self.listener = _listening(f"{key}.sock")
+        self.told, self.tell = os.pipe()  # reports of the forks
+        self.woken, wake = os.pipe()
+        for descriptor in (self.told, self.woken, wake):
+            os.set_blocking(descriptor, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        self.descriptors = 0
+        self.files: dict[str, learning.State] = {}
+
+    def run(self) -> NoReturn:
+        signal.signal(signal.SIGTERM, self.end)
+        self._settle()
+        last = written = time.monotonic()
+        waiting = poll()
+        waiting.register(self.told, POLLIN)
+        waiting.register(self.woken, POLLIN)
+        changed = True
+        while True:
+            self._reap()
+            # Nothing is forked while an event is being answered, unless the next one would have to wait for that.
+            while len(self.spares) < (1 if self.busy else SPARES):
+                self._fork()
+            ready = waiting.poll(QUIET * 1000 if changed else IDLE * 1000)
+            now = time.monotonic()
+            if self._heard():
+                last, changed = now, True
+            if changed and (not ready or now - written > 5 * QUIET):
+                self._learn()
+                self._write_state()
+                changed, written = False, now
+            elif now - last > IDLE:
+                self.end()
+
+    def end(self, *_: object) -> NoReturn:
+        self._dismiss()
+        for name in ("sock", "state", "wait"):
+            _remove(f"{self.key}.{name}")
+        os._exit(0)
+
+    # --- forks
+
+    def _fork(self) -> None:
+        child = os.fork()
+        if child:
+            self.spares.add(child)
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            for descriptor in (self.told, self.woken, self.lock):
+                os.close(descriptor)
+            Spare(self).answer_next()
+        finally:
+            os._exit(1)
+
+    def _dismiss(self) -> None:
+        for child in self.spares:
+            try:
+                os.kill(child, LEAVE)
+            except OSError:
+                pass
+        self.spares.clear()
+
+    def _reap(self) -> None:
+        try:
+            while True:
+                child, _ = os.waitpid(-1, os.WNOHANG)
+                if not child:
+                    return
+                self.spares.discard(child)
+                self.busy.discard(child)
+        except ChildProcessError:
+            return
+
+    def _heard(self) -> bool:
+        """Take what forks have reported."""
+        for descriptor in (self.woken, self.told):
+            try:
+                data = os.read(descriptor, 1 << 16)
+            except BlockingIOError:
+                data = b""
+        if not data:
+            return False
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        for line in lines:
+            kind, _, value = line.partition(b"\t")
+            if kind == b"taken":
+                if int(value) in self.spares:  # else it has ended already
+                    self.busy.add(int(value))
+                self.spares.discard(int(value))
+            elif kind == b"done":
+                self.events += 1
+                self.times = [*self.times[1 - KEPT_TIMES :], int(value)]
+            elif kind == b"outdated":
+                self._start_again()
+            elif kind == b"event":
+                words, _, payload = value.partition(b"\t")
+                self.last = bytes.fromhex(words.decode()).decode("utf-8", "surrogateescape").split("\0"), bytes.fromhex(payload.decode())
+            elif self.learnt_from < learning.LESSONS:
+                self.lessons.append(line)
+        return True
+
+    # --- what it has loaded
+
+    def _settle(self) -> None:
+        """What is loaded stays: no fork has to copy it, because the collector has touched it."""
+        gc.collect()
+        gc.freeze()
+        self.files = learning.watched(self.own)
+        self.descriptors = learning.open_descriptors()
+
+    def _learn(self) -> None:
+        if not self.lessons:
+            return
+        lessons, self.lessons = self.lessons, []
+        before = len(sys.modules), len(learning.compiled()), len(self.own)
+        self.own |= learning.learn(dict.fromkeys(lessons), not self.refused)
+        for path in self.own:
+            learning.keep_code(path)
+        cache.save()
+        nothing_new = before == (len(sys.modules), len(learning.compiled()), len(self.own))
+        self.learnt_from += learning.LESSONS // 2 if nothing_new else 1
+        trouble = learning.own_trouble(self.descriptors)
+        if trouble and not self.refused:
+            _put(f"{self.key}.refused", trouble)
+            self._start_again()
+        self._settle()
+        self._dismiss()  # they have not loaded it
+
+    def _start_again(self) -> NoReturn:
+        """In the place of this process. Who is waiting runs its command."""
+        self._dismiss()
+        os.execv(sys.executable, [sys.executable, "-I", "-S", cache.LAUNCHER, cache.SERVE, self.key, self.policy, os.getcwd()])
+
+    def _write_state(self) -> None:
+        times = sorted(self.times) or [0]
+        p50, p99 = (times[int(len(times) * part)] / 1000 for part in (0.5, 0.99))
+        fields = {
+            "pid": os.getpid(), "since": int(self.begun), "events": self.events, "p50": p50, "p99": p99,
+            "modules": len(sys.modules), "refused": self.refused, "policy": self.policy,
+        }  # fmt: skip
+        _put(f"{self.key}.state", "".join(f"{name}\t{value}\n" for name, value in fields.items()))
+
+
+def _listening(path: str) -> _socket.socket:
+    _remove(path)
+    listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    listener.bind(path)  # 0600, by the umask
+    listener.listen(128)
+    # After so many seconds a spare looks whether this process lives. struct timeval: two longs, on all that have fork.
+    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, ALIVE.to_bytes(8, sys.byteorder) + bytes(8))
+    return listener
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def _taken(path: str) -> str:
+    """The content of a file, which is removed."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = file.read()
+    except OSError:
+        return ""
+    _remove(path)
+    return content
+
+
+def _put(path: str, content: str) -> None:
+    try:
+        with open(f"{path}.new", "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(content)
+        os.replace(f"{path}.new", path)
+    except OSError:
+        pass
+
+
+def _sweep() -> None:
+    """Remove what servers have left that are long gone."""
+    for name in os.listdir("."):
+        try:
+            if os.stat(name).st_mtime < time.time() - OLD:
+                os.unlink(name)
+        except OSError:
+            continue

@@ -1,0 +1,238 @@
+"""An event through the server gives what it gives without; and without the server, it gives it too."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from harness import ANY, PRE, assert_blocked, assert_blocked_blindly, clean_environment, cold_fire, launcher, reason_of, tool_payload
+
+from onehook.policies.own_files import kept_files
+from onehook.resident import asking
+from onehook.setup import resident
+
+DENIED = tool_payload(ANY, "rm -rf /")
+ARGUMENTS = ("--host", ANY, "--event", PRE[ANY], "--fail", "closed")
+
+EVERYTHING = """
+print(sys.argv, os.getcwd(), os.umask(0), sorted(os.environ.items()), sys.stdout.encoding, gc.isenabled(), time.tzname)
+print([os.fstat(number).st_mode for number in range(3)], sys.path, sys.flags)
+os.system("env | sort; ulimit -n; umask; pwd")
+return deny("no é")
+"""
+
+
+def test_the_answer_is_the_same_byte_for_byte(agent, tmp_path, host):
+    one = agent(EVERYTHING, top="import gc, os, sys, time, json, subprocess")
+    arguments = ("--host", host)
+    surroundings = {"env": {"SOME": "é", "TZ": "Asia/Tokyo"}, "cwd": tmp_path}
+    answers = [one.warm(tool_payload(host), *arguments, **surroundings) for _ in range(2)]
+    cold = cold_fire(one.policy, tool_payload(host), *arguments, **surroundings)
+    assert [repr(answer) for answer in answers] == [repr(cold)] * 2
+    assert "SOME=é" in cold.stderr and reason_of(cold, host) == "no é"
+
+
+def test_nothing_is_remembered_from_one_event_to_the_next(agent):
+    one = agent("count.append(1)\nreturn deny(f'{len(count)} {os.environ.get(\"ROUND\")}')", top="import os\ncount = []")
+    one.warm(DENIED, *ARGUMENTS)
+    for number in range(4):
+        assert reason_of(one.ask(DENIED, *ARGUMENTS, env={"ROUND": str(number)}), ANY) == f"1 {number}"
+    one.until(lambda: one.server.events >= 4, "the count of the server")
+
+
+def test_a_changed_policy_counts_at_once(agent, policy):
+    one = agent("return deny(other.WORD)", top="import other")
+    beside = one.policy.with_name("other.py")
+    beside.write_text("WORD = 'first'\n")
+    assert reason_of(one.warm(DENIED, *ARGUMENTS), ANY) == "first"
+    beside.write_text("WORD = 'the second'\n")
+    assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "the second"
+    policy("return deny('the third')")
+    assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "the third"
+    policy("return None")
+    assert one.ask(DENIED, *ARGUMENTS).exit_code == 0
+
+
+def test_a_changed_pin_blocks_at_the_next_event(agent):
+    one = agent("return None", options="fail='closed'")
+    os.makedirs(f"{os.environ['ONEHOOK_STATE_DIR']}/pins")
+    listed = f"{hashlib.sha256(one.policy.read_bytes()).hexdigest()}  {one.policy.name}\n".encode()
+    pin = hashlib.sha256(listed).hexdigest()
+    Path(os.environ["ONEHOOK_STATE_DIR"], "pins", pin).write_bytes(listed)
+    assert one.warm(DENIED, *ARGUMENTS, "--pin", pin).exit_code == 0
+    one.policy.write_text(one.policy.read_text() + "\n# changed\n")
+    assert "was changed after it was pinned" in reason_of(one.ask(DENIED, *ARGUMENTS, "--pin", pin), ANY)
+
+
+def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent):
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+    first = one.server.pid
+    os.kill(first, signal.SIGKILL)
+    for _ in range(5):  # the forks that wait answer, and then nobody is there
+        assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
+    for path in resident.folder().glob("*.wait"):
+        path.unlink()
+    assert reason_of(one.warm(DENIED, *ARGUMENTS), ANY) == "no"
+    assert one.server.pid != first
+
+
+def stopped(pid):
+    """A process with its forks, stopped."""
+    pids = [pid, *resident._children(pid)]
+    for number in pids:
+        os.kill(number, signal.SIGSTOP)
+    return pids
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(agent):
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+    pids = stopped(one.server.pid)
+    try:
+        assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_an_event_whose_process_is_killed_is_blocked(agent):
+    """stdin has been read by then, so the command cannot answer either; it says so in the agent's words."""
+    one = agent("if 'KILL' in os.environ:\n    os.kill(os.getppid(), 9)", top="import os")
+    one.warm(DENIED, *ARGUMENTS)
+    assert_blocked(one.ask(DENIED, *ARGUMENTS, env={"KILL": "1"}), ANY, "the payload")
+    assert one.ask(DENIED, *ARGUMENTS).exit_code == 0
+
+
+def test_the_folder_and_the_socket_are_the_users_alone(agent):
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+    assert stat.S_IMODE(resident.folder().stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in resident.folder().iterdir()} == {0}
+    assert any(str(resident.folder()).startswith(f"{path}/") for path in kept_files()), "self_protect does not guard it"
+
+
+def test_a_folder_that_others_can_enter_is_not_used(agent):
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+    events = one.server.events
+    resident.folder().chmod(0o755)
+    assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
+    resident.folder().chmod(0o700)
+    time.sleep(0.5)
+    assert one.server.events == events
+
+
+FAKE = """
+import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("ready", flush=True)
+while True:
+    connection, _ = listener.accept()
+    connection.recv(1 << 20)
+    connection.send(b"R\\1\\0\\0\\0")
+    connection.recv(6)
+    connection.send(b"X\\0")
+"""
+
+
+def test_a_program_in_the_place_of_the_server_is_not_believed(agent, tmp_path):
+    """It would have to be the interpreter of the command: see docs/safety.md for what is left."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        pytest.skip("this system does not tell who listens")
+    one = agent("return deny('no')")
+    words = [os.fsencode(word) for word in launcher(one.policy)]
+    key = asking.key_of(words, os.getcwdb(), {os.fsencode(name): os.fsencode(value) for name, value in clean_environment().items()})
+    resident.folder().mkdir(mode=0o700)
+    other = shutil.copy(os.path.realpath(sys.executable), tmp_path / "other")
+    arguments = [other, "-S", "-c", FAKE, f"{key}.sock"]
+    env = clean_environment({"PYTHONHOME": sys.base_prefix})
+    with subprocess.Popen(arguments, cwd=resident.folder(), stdout=subprocess.PIPE, env=env) as fake:
+        assert fake.stdout.readline() == b"ready\n"
+        assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
+        fake.kill()
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_descriptor_that_the_agent_has_closed_stays_closed(agent, closed):
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+
+    def asked(command):
+        script = f'exec "$@" {closed}{"<" if closed == 0 else ">"}&-'
+        done = subprocess.run(
+            ["/bin/sh", "-c", script, "sh", *command], input=str(DENIED).encode(), capture_output=True, env=clean_environment(), check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    assert asked(one.command(*ARGUMENTS)) == asked(launcher(one.policy, *ARGUMENTS))
+
+
+def test_a_payload_of_megabytes_and_an_answer_of_as_many(agent):
+    one = agent("return deny(event.command[::-1])")
+    one.warm(DENIED, *ARGUMENTS)
+    result = one.ask(tool_payload(ANY, "ab" * 2_000_000), *ARGUMENTS)
+    assert "ba" * 2_000_000 in result.stdout
+
+
+def test_an_unreadable_payload_is_blocked(agent):
+    one = agent("return None")
+    one.warm(DENIED, *ARGUMENTS)
+    assert_blocked(one.ask(b"{", *ARGUMENTS), ANY, "the payload")
+    assert_blocked_blindly(one.ask(b"", "--fail", "closed"), "the payload")
+
+
+def test_what_a_handler_leaves_behind_keeps_nobody_waiting(agent):
+    one = agent("if os.fork() == 0:\n    time.sleep(20)\n    os._exit(0)\nreturn deny('no')", top="import os, time")
+    begun = time.monotonic()
+    assert reason_of(one.warm(DENIED, *ARGUMENTS), ANY) == "no"
+    assert time.monotonic() - begun < 20, "the client has waited for it"
+
+
+def test_it_learns_what_events_import(agent):
+    one = agent("print('FRESH', 'json.decoder' in LOADED)\nreturn deny('no')", top="import sys\nLOADED = set(sys.modules)\nimport json")
+    one.warm(DENIED, *ARGUMENTS)
+    one.until(lambda: "FRESH True" in one.ask(DENIED, *ARGUMENTS).stderr, "a process that has it")
+
+
+def test_isolation_in_a_thread_is_not_for_the_server(agent):
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+    events = one.server.events
+    assert reason_of(one.ask(DENIED, *ARGUMENTS, "--isolation", "thread"), ANY) == "no"
+    time.sleep(0.5)
+    assert one.server.events == events
+
+
+TROUBLE = {
+    "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()": "starts a thread",
+    "import socket\nkept = socket.socketpair()": "opens a file or a connection",
+    "from onehook import Hooks\nhooks = Hooks(fail='closed')": "makes a Hooks object",
+    "x = 1": "",
+}
+
+
+@pytest.mark.parametrize("source, why", TROUBLE.items(), ids=TROUBLE.values())
+def test_a_package_that_a_fork_would_break_is_not_loaded_in_advance(tmp_path, source, why):
+    (tmp_path / "some_package.py").write_text(source)
+    script = (
+        "import sys; sys.path[:0] = sys.argv[1:3]\n"
+        "from onehook.resident import learning\nbefore = learning.open_descriptors()\n"
+        "learning.learn([f'module\\tsome_package\\t{sys.argv[2]}/some_package.py'.encode()], True)\n"
+        "print('some_package' in sys.modules, learning.own_trouble(before))"
+    )
+    source_folder = Path(asking.__file__).parents[2]
+    argv = [sys.executable, "-I", "-S", "-c", script, source_folder, tmp_path]
+    told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    assert told.startswith("True") and why in told and (why or told.strip() == "True")
