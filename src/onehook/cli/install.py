@@ -86,8 +86,7 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
 def command(
     policy: str, hosts: list[str], scope: str | None, audience: str | None, events: str, matcher: str, observe: bool, fail_closed: bool,
     timeout: float | None, log: str | None, ask_via: str | None, trust: bool, portable: bool, pin: bool | None, resident: bool | None,
-    python: str | None,
-    project: str | None, dry_run: bool, yes: bool, as_json: bool,
+    python: str | None, project: str | None, dry_run: bool, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Install POLICY into the agents of this project (or of this user, or machine).
 

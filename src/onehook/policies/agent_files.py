@@ -8,7 +8,8 @@ PROJECT = (
     ".github/hooks", ".grok", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin",
     ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
     ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
-    ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
+    ".openhands/hooks.json", ".pi/extensions", ".pi/settings.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json",
+    ".vibe/hooks.toml", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
 )
 HOME = (
     ".claude.json", ".claude/.config.json", ".claude/plugins", ".claude/settings.json", ".codex/.hook-trust", ".codex/config.toml",
@@ -22,8 +23,10 @@ HOME = (
     ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".kilo/kilo.json",
     ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json",
     ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins",
-    ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".qwen/.env", ".qwen/extensions",
-    ".qwen/settings.json", ".qwen/trustedFolders.json", "Library/Application Support/Cursor/User/settings.json",
+    ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".openhands/hooks.json",
+    ".pi/agent/extensions", ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json",
+    ".qwen/trustedFolders.json", ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml",
+    "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
@@ -60,6 +63,9 @@ NAMED = {
     "OPENCODE_CONFIG_DIR": (
         "opencode.json", "opencode.jsonc", "plugin", "plugins",
     ),
+    "PI_CODING_AGENT_DIR": (
+        "extensions", "settings.json", "trust.json",
+    ),
     "QWEN_CODE_SYSTEM_DEFAULTS_PATH": (
         "",
     ),
@@ -71,6 +77,9 @@ NAMED = {
     ),
     "QWEN_HOME": (
         ".env", "extensions", "settings.json",
+    ),
+    "VIBE_HOME": (
+        "config.toml", "hooks.toml", "trusted_folders.toml",
     ),
     "XDG_CONFIG_HOME": (
         "kilo/kilo.json", "kilo/kilo.jsonc", "kilo/opencode.json", "kilo/opencode.jsonc", "kilo/plugin", "kilo/plugins",
@@ -125,14 +134,22 @@ WORDS = {
     "droid": (
         "plugin", "--settings",
     ),
+    "vibe": (
+        "--add-dir",
+    ),
+    "openhands": (),
     "grok": (
         "plugin",
+    ),
+    "pi": (
+        "config", "install", "remove", "uninstall", "-ne", "--no-extensions", "-na", "--no-approve",
     ),
 }
 VARIABLES = (
     "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "KILO_CONFIG",
     "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT",
-    "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE",
+    "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "OPENHANDS_WORK_DIR", "PI_CODING_AGENT_DIR",
+    "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE", "VIBE_HOME",
 )
 ASKS = (
     "claude",
