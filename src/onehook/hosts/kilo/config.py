@@ -19,6 +19,7 @@ _PLUGIN = Plugin(wire.ID)
 places, diagnose = _PLUGIN.places, _PLUGIN.diagnose
 TRAITS = Traits(
     captured=("7.7.9",),
+    longest_timeout=86400,  # of our plugin's own; Kilo runs plugins as OpenCode does
     shell_variables=("KILO", "KILO_PID"),
     own_content=_PLUGIN.content,
     guard="",
