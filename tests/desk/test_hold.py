@@ -19,6 +19,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.log.reader import entries
 from tests.desk.person import PIN, desk_folder
+from tests.test_hot_path import INTERPRETERS
 from tests.test_pause import SCHEMA
 
 SHORT = ("--ask-wait", "0.2")
@@ -59,6 +60,16 @@ def test_a_rewritten_command_runs_or_is_asked_for(hook, key, host):
         assert "git push --dry-run" in json.dumps(read(result, host).modified_input) and passes(result, host)
     else:
         assert "git push --dry-run" in reason_of(result, host)
+
+
+@pytest.mark.parametrize("version", INTERPRETERS)
+def test_every_interpreter_holds_and_checks_the_signature(hook, key, version):
+    first, second = hook("git pull", python=INTERPRETERS[version]), hook("git push", python=INTERPRETERS[version])
+    while len(answers.listed()) < 2:
+        time.sleep(0.02)
+    for asked in answers.listed():
+        given(asked, key, "deny" if asked.content["command"] == "git push" else "allow")
+    assert passes(first.result()) and reason_of(second.result(), ANY) == "A person denied this."
 
 
 def test_the_log_has_who_answered_and_how(hook, key):
