@@ -230,6 +230,14 @@ def test_a_desk_that_cannot_be_written_is_a_denial(hook, monkeypatch):
     assert "a person could not be asked" in reason_of(hook().result(), ANY)
 
 
+def test_a_changed_command_is_for_one_call(hook, key):
+    asked = hook().asked()
+    for answer in (Answer("allow", "session", input={"command": "x"}), Answer("deny", input={"command": "x"})):
+        with pytest.raises(answers.DeskError, match="once"):
+            answers.give(asked, answer, key, by="ana", via="page")
+    assert answers.one(asked.id).state == "waiting"
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_where_the_agent_can_ask_it_does_unless_the_desk_is_always_to(hook, host):
     result = hook("git push", *SHORT, "--ask-via", "desk", host=host).result()

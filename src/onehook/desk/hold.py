@@ -1,7 +1,7 @@
 """The hook's side: an ask is put before a person, and the call is held until there is an answer or the agent would stop waiting.
 
-Whatever happens here, nothing is allowed but by an answer that a person gave to this very call: every error and every end of patience is a
-denial that says how to approve.
+Whatever happens here, nothing is allowed but by an answer that a person gave to this very call. The end of patience is a denial that says
+how to approve, and what is raised here is one too (runner.held).
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ def held(wire: Wire, event: Event, message: Message, options: Options, begun: fl
     until = time.time() + patience(options, begun)
     content = content_of(wire, event, message, policy, until)
     refused: list[str] = []
-    try:
-        statement = earlier(content) or waited_for(content, refused, wire.caps(event).progress)
-    except Exception as error:  # a full disk, or a defect of ours
-        statement = {"problem": f"a person could not be asked ({type(error).__name__}: {error})"}
+    statement = earlier(content) or waited_for(content, refused, wire.caps(event).progress)
     response = answered(statement, content, message["response"])
     by = [*(message.get("by") or ()), *_person(statement)]
     return {**message, "response": response, "by": by, "approver": statement.get("by"), "refused": refused}
