@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import time
 
 import jsonschema
@@ -213,6 +214,24 @@ def test_without_a_pin_a_process_without_a_terminal_cannot_answer(hook):
     with pytest.raises(answers.DeskError, match="terminal"):
         given(waiting.asked(), None)
     assert waiting.process.poll() is None
+
+
+def test_who_connects_and_says_nothing_does_not_keep_the_hook_from_answering(hook):
+    waiting = hook("git push", "--ask-wait", "3")
+    folder = f"{desk_folder()}/{waiting.asked().id}"
+    back = os.getcwd()
+    while not os.path.exists(f"{folder}/socket"):
+        time.sleep(0.02)
+    os.chdir(folder)  # the path of a socket is short
+    try:
+        silent = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+        for one in silent:
+            one.connect("socket")
+    finally:
+        os.chdir(back)
+    assert "nobody answered" in reason_of(waiting.result(), ANY)
+    for one in silent:
+        one.close()
 
 
 def test_with_a_pin_a_terminal_needs_it_too(hook, key):
