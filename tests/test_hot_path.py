@@ -96,6 +96,19 @@ def test_a_stop_adds_only_the_guard_and_a_hash(policy, host):
     assert after.isdisjoint(set(BANNED) - {"hashlib"})
 
 
+@pytest.mark.parametrize("options, held", [("", False), ('ask_via="agent"', False), ('ask_via="desk-always", ask_wait=0.1', True)])
+def test_only_an_ask_that_is_held_loads_the_desk(policy, options, held):
+    asks = launcher(policy("return ask('right?')", options=options), "--host", ANY)
+    process(asks, tool_payload(ANY))  # what is compiled now is cached
+    modules = imported(asks, tool_payload(ANY))
+    assert {name for name in modules if name.startswith("onehook.desk")} == ({*_DESK} if held else set())
+    assert held or modules.isdisjoint(BANNED)
+
+
+# A person is waited for, so what it takes to listen may cost a little; what is only for people is not loaded.
+_DESK = {"onehook.desk", *(f"onehook.desk.{name}" for name in ("hold", "peer", "pin", "requests", "statements"))}
+
+
 def interpreters():
     """Every CPython from 3.9 on that this machine has, one of each version, by asking it; the running one always."""
     patterns = [os.path.expanduser("~/.pyenv/versions/*/bin/python3")]

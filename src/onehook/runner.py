@@ -302,9 +302,13 @@ def held(request: Request, wire: Wire, event: Event, message: Message, options: 
         return message
     if not always and wire.caps(event)["ask"].kind == "honoured":
         return message
-    from onehook.desk.hold import held as answered_by_a_person
+    try:
+        from onehook.desk.hold import held as answered_by_a_person
 
-    message = answered_by_a_person(wire, event, message, options, request.begun, request.policy)
+        message = answered_by_a_person(wire, event, message, options, request.begun, request.policy)
+    except Exception as error:  # a full disk, or a defect of ours: however the policy fails, nobody has approved it
+        reason = f"this needs a person's approval, and a person could not be asked ({told(error)})"
+        return {**message, "response": {"decision": "deny", "reason": reason}}
     for refusal in message["refused"]:
         from onehook.log.notes import note
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 
 import pytest
@@ -18,9 +19,9 @@ ASKS = 'return ask("is this right?") if event.command else None'
 class Hook:
     """A hook's process, started as an agent starts it, that is not waited for."""
 
-    def __init__(self, policy, payload, *arguments):
+    def __init__(self, policy, payload, *arguments, python=sys.executable):
         self.process = subprocess.Popen(
-            launcher(policy, *arguments),
+            launcher(policy, *arguments, python=python),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -55,10 +56,10 @@ def hook(tmp_path):
     asking.write_text(policy_text(ASKS, options='ask_via="desk-always"'), encoding="utf-8")
     started = []
 
-    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking):
+    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking, python=sys.executable):
         payload = tool_payload(host, command)
         payload = {key: session if value == "s-1" else value for key, value in payload.items()}
-        started.append(Hook(policy, payload, "--host", host, *arguments))
+        started.append(Hook(policy, payload, "--host", host, *arguments, python=python))
         return started[-1]
 
     yield start

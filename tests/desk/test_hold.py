@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import time
 
 import jsonschema
@@ -19,6 +20,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.log.reader import entries
 from tests.desk.person import PIN, desk_folder
+from tests.test_hot_path import INTERPRETERS
 from tests.test_pause import SCHEMA
 
 SHORT = ("--ask-wait", "0.2")
@@ -59,6 +61,16 @@ def test_a_rewritten_command_runs_or_is_asked_for(hook, key, host):
         assert "git push --dry-run" in json.dumps(read(result, host).modified_input) and passes(result, host)
     else:
         assert "git push --dry-run" in reason_of(result, host)
+
+
+@pytest.mark.parametrize("version", INTERPRETERS)
+def test_every_interpreter_holds_and_checks_the_signature(hook, key, version):
+    first, second = hook("git pull", python=INTERPRETERS[version]), hook("git push", python=INTERPRETERS[version])
+    while len(answers.listed()) < 2:
+        time.sleep(0.02)
+    for asked in answers.listed():
+        given(asked, key, "deny" if asked.content["command"] == "git push" else "allow")
+    assert passes(first.result()) and reason_of(second.result(), ANY) == "A person denied this."
 
 
 def test_the_log_has_who_answered_and_how(hook, key):
@@ -204,6 +216,24 @@ def test_without_a_pin_a_process_without_a_terminal_cannot_answer(hook):
     assert waiting.process.poll() is None
 
 
+def test_who_connects_and_says_nothing_does_not_keep_the_hook_from_answering(hook):
+    waiting = hook("git push", "--ask-wait", "3")
+    folder = f"{desk_folder()}/{waiting.asked().id}"
+    back = os.getcwd()
+    while not os.path.exists(f"{folder}/socket"):
+        time.sleep(0.02)
+    os.chdir(folder)  # the path of a socket is short
+    try:
+        silent = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+        for one in silent:
+            one.connect("socket")
+    finally:
+        os.chdir(back)
+    assert "nobody answered" in reason_of(waiting.result(), ANY)
+    for one in silent:
+        one.close()
+
+
 def test_with_a_pin_a_terminal_needs_it_too(hook, key):
     waiting = hook()
     with pytest.raises(answers.PinNeeded):
@@ -217,6 +247,14 @@ def test_a_desk_that_cannot_be_written_is_a_denial(hook, monkeypatch):
     os.makedirs(os.environ["ONEHOOK_STATE_DIR"])
     open(desk_folder(), "w").close()
     assert "a person could not be asked" in reason_of(hook().result(), ANY)
+
+
+def test_a_changed_command_is_for_one_call(hook, key):
+    asked = hook().asked()
+    for answer in (Answer("allow", "session", input={"command": "x"}), Answer("deny", input={"command": "x"})):
+        with pytest.raises(answers.DeskError, match="once"):
+            answers.give(asked, answer, key, by="ana", via="page")
+    assert answers.one(asked.id).state == "waiting"
 
 
 @pytest.mark.parametrize("host", HOSTS)

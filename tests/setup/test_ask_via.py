@@ -63,6 +63,16 @@ def test_installing_twice_changes_nothing_and_uninstalling_restores(tmp_path: Pa
     assert place.snapshot() == before
 
 
+def test_a_deadline_that_an_agent_does_not_wait_for_is_noted(tmp_path: Path) -> None:
+    short = min(
+        (host for host in configurable() if config_of(host).TRAITS.longest_timeout), key=lambda h: config_of(h).TRAITS.longest_timeout
+    )
+    longest = config_of(short).TRAITS.longest_timeout
+    assert Place(tmp_path / "a").install([short], wish=Wish(timeout=longest - 10)).notes == []
+    (note,) = Place(tmp_path / "b").install([short], wish=Wish(timeout=longest)).notes
+    assert f"waits for {longest} s at most" in note
+
+
 RULE = '[[rule]]\nid = "a"\nreason = "r"\nlevel = "ask"\ncommand = "rm"\n'
 
 

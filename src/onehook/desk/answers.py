@@ -178,6 +178,8 @@ def give(asked: Asked, answer: Answer, key: pin.Key | None, *, by: str, via: str
     """
     if answer.decision not in ("allow", "deny") or answer.scope not in SCOPES:
         raise ValueError(f"{answer.decision}, {answer.scope}")
+    if answer.input is not None and (answer.decision != "allow" or answer.scope != "once"):
+        raise DeskError("another command is approved once, and goes with an approval")
     if not asked.open:
         raise (AlreadyAnswered if asked.state == "answered" else NoSuchRequest)(f"request {asked.id} is {asked.state}")
     statement = _statement(asked, answer, by, via)

@@ -1,7 +1,7 @@
 """The hook's side: an ask is put before a person, and the call is held until there is an answer or the agent would stop waiting.
 
-Whatever happens here, nothing is allowed but by an answer that a person gave to this very call: every error and every end of patience is a
-denial that says how to approve.
+Whatever happens here, nothing is allowed but by an answer that a person gave to this very call. The end of patience is a denial that says
+how to approve, and what is raised here is one too (runner.held).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 
 from onehook.desk import pin
 from onehook.desk.peer import Door, reply
-from onehook.desk.requests import ANSWER, Request, answers, call_of, new_id, put_once, read, session_of, sweep, take
+from onehook.desk.requests import ANSWER, Request, answers, call_of, is_waiting, new_id, put_once, read, session_of, sweep, take
 from onehook.desk.statements import genuine, is_statement, named
 from onehook.log.wake import spawn
 from onehook.places import config_folder
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MARGIN = 5.0  # seconds before the agent stops waiting: time to write the answer, on a busy machine too
 _TICK = 0.15  # seconds between two looks at the folder
+_MOST_REFUSALS = 5  # that the log gets to hear of
 _AGENT = "the agent has ended"
 
 
@@ -40,10 +41,7 @@ def held(wire: Wire, event: Event, message: Message, options: Options, begun: fl
     until = time.time() + patience(options, begun)
     content = content_of(wire, event, message, policy, until)
     refused: list[str] = []
-    try:
-        statement = earlier(content) or waited_for(content, refused, wire.caps(event).progress)
-    except Exception as error:  # a full disk, or a defect of ours
-        statement = {"problem": f"a person could not be asked ({type(error).__name__}: {error})"}
+    statement = earlier(content) or waited_for(content, refused, wire.caps(event).progress)
     response = answered(statement, content, message["response"])
     by = [*(message.get("by") or ()), *_person(statement)]
     return {**message, "response": response, "by": by, "approver": statement.get("by"), "refused": refused}
@@ -138,7 +136,7 @@ def earlier(content: dict[str, Any]) -> dict[str, Any]:
         claim = named(data)
         here = claim and claim["id"] == os.path.basename(path)  # and not a copy, beside which nothing says that it was used
         fits = here and now < claim["until"] and (claim["session"] == session or (claim["call"] == call and not claim["session"]))
-        if fits and genuine(data, public) and (claim["session"] or take(path)):
+        if fits and genuine(data, public) and (claim["session"] or (not is_waiting(claim["id"]) and take(path))):
             return claim
     return {}
 
@@ -167,7 +165,7 @@ def _wait(request: Request, watch: _Watch, door: Door | None, refused: list[str]
     while True:
         late = time.monotonic() >= end
         statement = _from_file(request, refused)
-        if not statement and watch.at_the_door(0 if late else _TICK):
+        if not statement and not late and watch.at_the_door(_TICK):
             statement = _from_terminal(request, door, refused)
         if statement:
             return statement
@@ -210,12 +208,17 @@ def _from_file(request: Request, refused: list[str]) -> dict[str, Any]:
     statement = genuine(data, pin.public_key()) if data is not None else {}
     if statement and _is_for(statement, request):
         return statement if take(request.folder) else {"problem": "the answer was used by another process"}
-    refused.append(f"an answer to request {request.id} that was not given with the PIN")
+    _refuse(refused, f"an answer to request {request.id} that was not given with the PIN")
     try:
         os.unlink(path)
     except OSError:
         pass
     return {}
+
+
+def _refuse(refused: list[str], what: str) -> None:
+    if len(refused) < _MOST_REFUSALS:
+        refused.append(what)
 
 
 def _is_for(statement: dict[str, Any], request: Request) -> bool:
@@ -233,7 +236,7 @@ def _from_terminal(request: Request, door: Door | None, refused: list[str]) -> d
     if not problem and pin.is_set():
         problem = "a PIN was set meanwhile: only an answer with the PIN counts"
     if problem:
-        refused.append(f"an answer to request {request.id}: {problem}")
+        _refuse(refused, f"an answer to request {request.id}: {problem}")
     elif not put_once(f"{request.folder}/{ANSWER}", b"{}") or not take(request.folder):
         problem = f"request {request.id} is answered already"
     reply(connection, problem)

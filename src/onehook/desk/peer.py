@@ -10,6 +10,7 @@ import os
 import socket
 import struct
 import sys
+import time
 
 from onehook.codec import dumps
 from onehook.desk.requests import MAX_BYTES, SOCKET, DeskError, folder, parsed
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_PATIENCE = 5.0  # seconds for the other side to say what it has to say
+_PATIENCE = 1.0  # seconds for the other side to say all that it has to say: who dribbles must not make the hook miss the agent's limit
+_CLIENT = 10.0  # seconds that we wait for the hook
 
 
 class Door:
@@ -47,9 +49,8 @@ class Door:
         except OSError:
             return None
         try:
-            connection.settimeout(_PATIENCE)
             number = peer_of(connection)
-            said = parsed(_received(connection))
+            said = parsed(_received(connection, time.monotonic() + _PATIENCE))
             return connection, said, refusal(number)
         except OSError:
             connection.close()
@@ -72,13 +73,13 @@ def reply(connection: socket.socket, problem: str) -> None:
 def tell(id: str, statement: dict[str, Any]) -> str:
     """Answer a hook that waits; returns why it does not take the answer, or ""."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(_PATIENCE * 2)
+    connection.settimeout(_CLIENT)
     try:
         for _ in _inside(f"{folder()}/{id}"):
             connection.connect(SOCKET)
         connection.sendall(dumps(statement).encode("ascii"))
         connection.shutdown(socket.SHUT_WR)
-        answer = parsed(_received(connection))
+        answer = parsed(_received(connection, time.monotonic() + _CLIENT))
     except OSError as error:
         raise DeskError(f"request {id} does not take answers any more ({error.strerror or error})") from None
     finally:
@@ -97,9 +98,13 @@ def _inside(path: str) -> Iterator[None]:
         os.close(back)
 
 
-def _received(connection: socket.socket) -> bytes:
+def _received(connection: socket.socket, deadline: float) -> bytes:
     data = b""
-    while len(data) <= MAX_BYTES and (more := connection.recv(1 << 16)):
+    while len(data) <= MAX_BYTES:
+        connection.settimeout(max(0.001, deadline - time.monotonic()))
+        more = connection.recv(1 << 16)
+        if not more:
+            break
         data += more
     return data
 

@@ -176,7 +176,7 @@ class Traits:
     # By what a command can tell that this agent runs it: variables that it sets for its shell and for nothing else, and the names of its
     # programs in a process list, if they are not all of BINARIES.
     shell_variables: tuple[str, ...] = ()
-    longest_timeout: int = 86400  # seconds: the longest timeout of an entry that the agent takes, up to a day
+    longest_timeout: int = 0  # seconds that it waits for a hook at most, if an entry says so, up to a day; 0 if nobody has looked
     reloads: bool | None = None  # whether it reads its hooks again in the middle of a session; None if nobody has looked
     processes: tuple[str, ...] | None = None
     updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version

@@ -19,6 +19,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 # Up to 2.1.294 it has no onFailure. The guard is the one of Cursor, which skips a command that its own files have too.
 TRAITS = Traits(
     captured=("2.1.325",),
+    longest_timeout=86400,  # seen with 2.1.325: with that, a hook of eleven minutes is waited for, and its denial obeyed
     programs=(".claude/local/claude",),
     reloads=True,  # seen with 2.1.325: without its hooks in the file, the next command runs; but it asks the ConfigChange hooks first
     shell_variables=("CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"),

@@ -19,6 +19,9 @@ HOST_IDS = ("codex",)
 PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
 TRAITS = Traits(
     captured=("0.166.0",),
+    # Seen with 0.166.0: with that, a hook of eleven minutes is waited for, and its denial obeyed. A model that writes code ("code mode") is
+    # told after half a minute that its code still runs, and may go on to something else; what is held does not run.
+    longest_timeout=86400,
     shell_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX"),
     reloads=False,  # seen with 0.166.0: without its hooks file, a session that runs is held to the policy
     shell=("$SHELL", "-c"),

@@ -63,6 +63,7 @@ def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
 _UPDATES = (".cache/copilot/pkg/*/*", "Library/Caches/copilot/pkg/*/*", ".copilot/pkg/*/*")
 TRAITS = Traits(
     captured=("1.0.102",),
+    longest_timeout=86400,  # seen with 1.0.102: with that, a hook of eleven minutes is waited for, and its denial obeyed
     shell_variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),
     reloads=False,  # seen with 1.0.102: without its hooks file, a session that runs is held to the policy
     shell=("/bin/bash", "--norc", "--noprofile", "-c"),

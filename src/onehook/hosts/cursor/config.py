@@ -27,6 +27,7 @@ PROJECT = '"$CLAUDE_PROJECT_DIR"'
 # Cursor cuts comments out with a pattern that does not know strings, so "//" in a command breaks the file. The version is the SDK's.
 TRAITS = Traits(
     captured=("1.0.32",),
+    longest_timeout=3600,  # seen with 1.0.32: a hook of seven minutes is waited for, and its denial obeyed; it warns of a longer timeout
     shell_variables=("CURSOR_AGENT",),
     reloads=False,  # seen with 1.0.32: without its hooks file, a session that runs is held to the policy
     processes=("cursor-agent",),  # in the editor's own terminal there is a person

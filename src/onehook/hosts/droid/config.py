@@ -70,6 +70,7 @@ def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
 TRAITS = Traits(
     shell=("sh", "-c"),
     captured=("0.225.2",),
+    longest_timeout=86400,  # seen with 0.225.2: with that, a hook of eleven minutes is waited for, and its denial obeyed
     reloads=True,  # seen with 0.225.2: without hooks.json, the next command of the same session runs without hooks
     slot_in=_slot_in,
     switches=Switches(

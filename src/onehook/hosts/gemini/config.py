@@ -21,6 +21,7 @@ HOST_IDS = ("gemini",)
 PROJECT = "."
 TRAITS = Traits(
     captured=("0.61.0",),
+    longest_timeout=86400,  # seen with 0.61.0: with that, a hook of eleven minutes is waited for, and its denial obeyed
     shell_variables=("GEMINI_CLI",),
     reloads=False,  # seen with 0.61.0: without its hooks file, a session that runs is held to the policy
     shell=("bash", "-c"),

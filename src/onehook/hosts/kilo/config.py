@@ -24,6 +24,7 @@ _AGENT = Agent(PLUGIN)
 places, diagnose = _AGENT.places, _AGENT.diagnose
 TRAITS = Traits(
     captured=("7.7.9",),
+    longest_timeout=86400,  # of our plugin's own; Kilo runs plugins as OpenCode does
     shell_variables=("KILO", "KILO_PID"),
     own_content=PLUGIN.content,
     guard="",

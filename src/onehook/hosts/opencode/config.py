@@ -88,6 +88,7 @@ _AGENT = Agent(PLUGIN)
 places, diagnose = _AGENT.places, _AGENT.diagnose
 TRAITS = Traits(
     captured=("1.18.33",),
+    longest_timeout=86400,  # of our plugin's own; seen with 1.18.33: a hook of eleven minutes is waited for, and its denial obeyed
     programs=(".opencode/bin/opencode",),
     shell_variables=("OPENCODE", "OPENCODE_PID"),
     reloads=False,  # seen with 1.18.33: without its hooks file, a session that runs is held to the policy

@@ -18,6 +18,8 @@ HOST_IDS = ("qwen",)
 PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
 TRAITS = Traits(
     captured=("0.24.4",),
+    # Whatever an entry says: 0.24.4 waits for the hooks of a call for 60 s, and then runs the tool. Seen with a timeout of a day.
+    longest_timeout=60,
     shell_variables=("QWEN_CODE", "QWEN_CODE_SESSION_ID"),
     reloads=False,  # seen with 0.24.4: without its hooks file, a session that runs is held to the policy
     shell=("bash", "-c"),
