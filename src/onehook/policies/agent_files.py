@@ -7,8 +7,9 @@ PROJECT = (
     ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
     ".github/hooks", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins",
     ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin",
-    ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".qwen/.env",
-    ".qwen/extensions", ".qwen/settings.json", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
+    ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
+    ".openhands/hooks.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".vibe/hooks.toml", "kilo.json", "kilo.jsonc",
+    "opencode.json", "opencode.jsonc",
 )
 HOME = (
     ".claude.json", ".claude/.config.json", ".claude/plugins", ".claude/settings.json", ".codex/.hook-trust", ".codex/config.toml",
@@ -21,8 +22,8 @@ HOME = (
     ".gemini/trusted_hooks.json", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin",
     ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
     ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
-    ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json",
-    "Library/Application Support/Cursor/User/settings.json",
+    ".openhands/hooks.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json", ".vibe/config.toml",
+    ".vibe/hooks.toml", ".vibe/trusted_folders.toml", "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
@@ -66,6 +67,9 @@ NAMED = {
     ),
     "QWEN_HOME": (
         ".env", "extensions", "settings.json",
+    ),
+    "VIBE_HOME": (
+        "config.toml", "hooks.toml", "trusted_folders.toml",
     ),
     "XDG_CONFIG_HOME": (
         "kilo/kilo.json", "kilo/kilo.jsonc", "kilo/opencode.json", "kilo/opencode.jsonc", "kilo/plugin", "kilo/plugins",
@@ -120,11 +124,15 @@ WORDS = {
     "droid": (
         "plugin", "--settings",
     ),
+    "vibe": (
+        "--add-dir",
+    ),
+    "openhands": (),
 }
 VARIABLES = (
     "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR",
     "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR",
-    "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE",
+    "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "OPENHANDS_WORK_DIR", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE", "VIBE_HOME",
 )
 ASKS = (
     "claude",
