@@ -19,9 +19,10 @@ HOME = (
     ".copilot/config.json", ".copilot/hooks", ".copilot/installed-plugins", ".copilot/settings.json", ".cursor/hooks.json",
     ".cursor/plugins", ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json",
     ".factory/settings.local.json", ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".gemini/trustedFolders.json",
-    ".gemini/trusted_hooks.json", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin",
-    ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
-    ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
+    ".gemini/trusted_hooks.json", ".hermes/.env", ".hermes/config.yaml", ".hermes/plugins", ".hermes/shell-hooks-allowlist.json",
+    ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins",
+    ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin",
+    ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
     ".pi/agent/extensions", ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json",
     ".qwen/trustedFolders.json", "Library/Application Support/Cursor/User/settings.json",
 )
@@ -49,6 +50,9 @@ NAMED = {
     ),
     "GEMINI_CLI_TRUSTED_FOLDERS_PATH": (
         "",
+    ),
+    "HERMES_HOME": (
+        ".env", "config.yaml", "plugins", "shell-hooks-allowlist.json",
     ),
     "KILO_CONFIG_DIR": (
         "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc", "plugin", "plugins",
@@ -127,11 +131,15 @@ WORDS = {
     "pi": (
         "config", "install", "remove", "uninstall", "-ne", "--no-extensions", "-na", "--no-approve",
     ),
+    "hermes": (
+        "hooks revoke", "hooks remove", "hooks rm", "--safe-mode", "--ignore-user-config", "config", "plugins", "profile",
+    ),
 }
 VARIABLES = (
-    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR",
-    "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR",
-    "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "PI_CODING_AGENT_DIR", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE",
+    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "HERMES_HOME", "HERMES_IGNORE_USER_CONFIG",
+    "HERMES_SAFE_MODE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE",
+    "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE",
+    "PI_CODING_AGENT_DIR", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE",
 )
 ASKS = (
     "claude",
