@@ -72,6 +72,9 @@ COMPACTED_WHEN_ASKED: tuple[str, ...] = ()
 # session goes on after a compaction) and "subagent" (one has finished), as (event, tool, fields).
 INSTEAD: Mapping[str, tuple[str, str, dict[str, str]]] = {}
 
+# Those of these moments that the agent tells no hook at all.
+UNTOLD: frozenset[str] = frozenset()
+
 # The agent's own words for why a session starts, by the unified ones.
 START_WORDS: Mapping[str, str] = {}
 

@@ -16,7 +16,7 @@ from onehook.hostkit.config import DEFAULT_EVENTS, Machine, Wish
 from onehook.setup.apply import apply
 from onehook.setup.command import LAUNCHER
 from onehook.setup.journal import Journal
-from onehook.setup.plan import Plan, Request, configurable, plan_install, plan_uninstall
+from onehook.setup.plan import Plan, Request, configurable, place_of, plan_install, plan_uninstall
 
 POLICY = """from onehook import Hooks, deny
 hooks = Hooks()
@@ -43,6 +43,8 @@ def change_runtime(project: Path, name: str, change: Callable[[bytes], bytes]) -
     path.write_bytes(packed.compress(made.getvalue()) + packed.flush())
 
 
+# The agents that have hooks in a project. The others are installed with --scope user, which their own tests do.
+IN_PROJECTS = [host for host in configurable() if place_of(host, "project", Machine(Path("/h"), Path("/p")))]
 ALL_SCOPES = ("project", "local", "user", "enterprise")
 
 

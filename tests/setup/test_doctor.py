@@ -19,7 +19,7 @@ from onehook.setup.doctor import examine
 from onehook.setup.installed import config_files, rows
 from onehook.setup.plan import config_of, configurable
 from onehook.setup.runtime import runtime_files
-from tests.setup.installing import POLICY, Place, change_runtime
+from tests.setup.installing import IN_PROJECTS, POLICY, Place, change_runtime
 
 HOSTS = ["claude", "cursor", "codex"]
 FILES = {"claude": ".claude/settings.json", "cursor": ".cursor/hooks.json", "codex": ".codex/hooks.json"}
@@ -66,7 +66,7 @@ def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) 
 
 @pytest.mark.parametrize("portable", [False, True], ids=["absolute", "portable"])
 @pytest.mark.parametrize("fail_closed", [False, True], ids=["open", "closed"])
-@pytest.mark.parametrize("host", configurable())
+@pytest.mark.parametrize("host", IN_PROJECTS)
 def test_every_host_is_fired(tmp_path: Path, host: str, portable: bool, fail_closed: bool) -> None:
     place = Place(tmp_path, "a project", variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]})
     place.install([host], portable=portable, fail_closed=fail_closed)
@@ -179,7 +179,7 @@ def test_a_policy_that_cannot_deny_is_not_ok(place: Place, handlers: str, text: 
     assert told(place, "fail", "claude", fire=True) == "" and text in told(place, "note", "claude", fire=True)
 
 
-@pytest.mark.parametrize("host", configurable())
+@pytest.mark.parametrize("host", IN_PROJECTS)
 def test_a_matcher_is_judged_as_the_host_does(tmp_path: Path, host: str) -> None:
     place = Place(tmp_path, variables={"SHELL": "/bin/sh"})
     for matcher, seen in (("Bash", True), ("Bash|Write", True), ("Write", False), ("MCP", False), ("Bsh", False)):

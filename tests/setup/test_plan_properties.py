@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from onehook.hostkit.config import Machine
 from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import resembles_ours
-from onehook.setup.plan import config_of, configurable
+from onehook.setup.plan import config_of
 from onehook.textedit.document import ConfigError, Document
 from tests.host_folders import facts
-from tests.setup.installing import Place
+from tests.setup.installing import IN_PROJECTS, Place
 from tests.textedit.documents import VALUES, documents
 
-HOSTS = configurable()
+HOSTS = IN_PROJECTS
 COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", 'echo "$HOME" é', "x" * 40])
 
 

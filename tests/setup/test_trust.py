@@ -19,10 +19,10 @@ from onehook.setup.preview import unified_diff
 from onehook.setup.trust import untrusted
 from onehook.textedit.document import Document
 from tests.host_folders import facts
-from tests.setup.installing import Place
+from tests.setup.installing import IN_PROJECTS, Place
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX paths")
-TRUSTING = having("trust")
+TRUSTING = [host for host in having("trust") if host in IN_PROJECTS]
 ASKING = {"qwen": (".qwen/settings.json", '{"security": {"folderTrust": {"enabled": true}}}\n')}  # off by default
 
 # What a person's file may look like; DIR is another folder that they trust.

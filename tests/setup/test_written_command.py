@@ -20,8 +20,8 @@ from onehook.hosts import load
 from onehook.setup.command import read, without_guard
 from onehook.setup.entries import ours_in
 from onehook.setup.installed import config_files
-from onehook.setup.plan import config_of, configurable, place_of
-from tests.setup.installing import Place
+from onehook.setup.plan import config_of, place_of
+from tests.setup.installing import IN_PROJECTS, Place
 
 NASTY = '-p q\' "d" $HOME `id` %x% é\\n'
 POLICY_NAME = "-h é/-pol icy's $HOME `id`.py"
@@ -35,7 +35,7 @@ def guard(event):
         return deny("blocked by " + onehook.__file__)
 """
 FISH = "/usr/bin/fish"  # of the agents, only Cursor runs hooks in it: in the user's login shell
-HOSTS = configurable()
+HOSTS = IN_PROJECTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
 

@@ -24,6 +24,9 @@ _STRING_OR_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|(,)\s*[}\]]')
 # GUARD for fish too, which has neither $? nor, up to 4.0, braces, and drops the rest of a list after a command that it does not find; in
 # other shells $status is empty or the same as $?. The shell itself has said on stderr what it could not run.
 GUARD_IN_ANY_SHELL = ' || exit 2; test "$status" != 127 || exit 2'
+# For an agent that reads stdout whatever the exit code is: the word for a denial that such agents share.
+GUARD_ON_STDOUT = """ || echo '{"decision": "block", "reason": "onehook: the hook could not run (blocked: fail=closed)"}'"""
+GUARDS = (GUARD, GUARD_IN_ANY_SHELL, GUARD_ON_STDOUT)
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 
 

@@ -19,6 +19,13 @@ class Grant:
     value: Any
     what: str  # what is trusted with it, for users
     listed: bool = False  # there is a list at the path, and the value is an element of it
+    by: tuple[str, ...] = ()  # the keys that tell such elements apart, if they are objects; the others may say when it was
+
+    def is_for(self, path: tuple[str, ...], value: Any) -> bool:
+        """Whether a value at a path is about the same: at that path, and in a list the same element."""
+        if path != self.path or not self.listed:
+            return path == self.path
+        return value == self.value if not self.by else all(value.get(key) == self.value[key] for key in self.by)
 
 
 def repository(folder: Path) -> Path:

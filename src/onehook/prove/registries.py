@@ -78,7 +78,8 @@ def _npm(why: str, *arguments: str) -> str:
 
 
 def _newest_on_pypi(package: Package) -> str:
-    found = _NEWEST.search(_pip(python_for(package), _unknown(package), "index", "versions", package.package))
+    name = package.package.partition("[")[0]  # without the extras that are installed with it
+    found = _NEWEST.search(_pip(python_for(package), _unknown(package), "index", "versions", name))
     if found is None:
         raise AgentError(_unknown(package))
     return found[1]

@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from onehook.core import Response, UsageError
@@ -68,7 +68,7 @@ def switching_off_script(live: Live, mode: str, project: str) -> list[Step | Non
     """The policy changed with a file tool, the agent's own hooks config with a command, onehook uninstalled; then the denied command."""
     policy = f"{project}/.hooks/policy.py"
     host = next(name for name in having("live") if load(name, "live") is live)
-    config = load(host, "config").places(Machine(Path("/nowhere"), Path(project)))[0].path.relative_to(project)
+    config = _written_from(project, load(host, "config").places(Machine(Path("/nowhere"), Path(project)))[0].path)
     uninstall = shlex.join([sys.executable, "-I", "-m", "onehook", "uninstall", "--yes", "--project", project])
     read = live.read(policy, mode)  # some agents only edit files that they have read
     return _ends(
@@ -80,6 +80,11 @@ def switching_off_script(live: Live, mode: str, project: str) -> list[Step | Non
             live.shell("echo ran > ran.txt", mode),
         ]
     )
+
+
+def _written_from(project: str, path: Path) -> PurePath:
+    """A config file as a command in the project names it."""
+    return path.relative_to(project) if path.is_relative_to(project) else PurePath("~", path.relative_to("/nowhere"))
 
 
 # What is to be written where comes as an argument, so that neither the command nor the script names it.
@@ -264,7 +269,9 @@ def _policy_kept(evidence: Evidence) -> bool:
 
 
 def _config_kept(evidence: Evidence) -> bool:
-    files = [path for path in evidence.project.rglob("*") if path.is_file() and path.name != "off.txt"]
+    files = [
+        path for folder in (evidence.project, evidence.home) for path in folder.rglob("*") if path.is_file() and path.name != "off.txt"
+    ]
     kept = not any(OFF in path.read_text(encoding="utf-8", errors="replace") for path in files)
     return kept and evidence.model_was_told("can switch its hooks off") and _blocked_and_told(evidence)
 

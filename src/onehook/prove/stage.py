@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onehook.hostkit.config import Machine
 from onehook.hostkit.live import Launch, Sandbox, Step
 from onehook.hosts import load, wire_of
 from onehook.prove import mcp_server
@@ -146,8 +147,8 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         _onehook(sandbox, "import", "--plugin", str(sandbox.project / scenario.plugin), "--output", f".hooks/{scenario.policy_name}")
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
-    more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else [])]
     host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
+    more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else []), "--scope", _scope(host, sandbox)]
     environment = sandbox.home / "venv"
     python = sys.executable if scenario.interpreter is None else _interpreter(environment)
     _onehook(sandbox, "install", str(policy), "--hosts", host, "--yes", *more, python=python)
@@ -157,6 +158,11 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         _put(Path(python), scenario.interpreter.format(python=shlex.quote(sys.executable)))
     if scenario.later:
         policy.write_text(scenario.policy + scenario.later, encoding="utf-8")
+
+
+def _scope(host: str, sandbox: Sandbox) -> str:
+    """The project's, if the agent has hooks there."""
+    return load(host, "config").places(Machine(sandbox.home, sandbox.project))[0].scope
 
 
 def _policy(scenario: Scenario, project: Path) -> Path:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from onehook.hostkit.config import GUARD, GUARD_IN_ANY_SHELL, Commands
+from onehook.hostkit.config import GUARDS, Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
 MARK = "onehook/launch"  # in the path of every launcher: the folder has this name however onehook was installed
@@ -218,7 +218,7 @@ def in_project(word: str, project: Path) -> Path:
 
 def without_guard(command: str) -> tuple[str, str]:
     """A command, and the guard that follows it."""
-    guard = next((guard for guard in (GUARD, GUARD_IN_ANY_SHELL) if command.endswith(guard)), "")
+    guard = next((guard for guard in GUARDS if command.endswith(guard)), "")
     return command.removesuffix(guard), guard
 
 

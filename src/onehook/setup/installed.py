@@ -76,7 +76,7 @@ def shown(entry: Found) -> str:
 
 def readable(place: Place) -> bool:
     """Whether the file holds data, and not for example a plugin in another language."""
-    return place.path.suffix in (".json", ".toml", ".jsonc")
+    return place.format != "own"
 
 
 def policy_of(command: str, machine: Machine) -> Path | None:

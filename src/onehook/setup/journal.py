@@ -33,7 +33,7 @@ class Given:
 
     @property
     def slot(self) -> tuple[Any, ...]:
-        return (self.path, self.value) if self.listed else (self.path,)
+        return (self.path, json.dumps(self.value, sort_keys=True)) if self.listed else (self.path,)
 
 
 @dataclass(frozen=True)

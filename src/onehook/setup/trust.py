@@ -108,9 +108,10 @@ def _wanted(
     """What is to stand in the file for these entries. What we wrote earlier is kept as long as it is enough."""
     own = _without(data, given)
     for policy, found in entries.items():
-        lacking = {grant.path for grant in trust.needed(machine, place, found, data)} if found else set()
+        lacking = trust.needed(machine, place, found, data) if found else []
         for grant in trust.needed(machine, place, found, own) if found else ():
-            kept = next((one for one in given if one.path == grant.path and grant.path not in lacking), None)
+            missing = any(grant.is_for(one.path, one.value) for one in lacking)
+            kept = None if missing else next((one for one in given if grant.is_for(one.path, one.value)), None)
             was = () if grant.listed or (value := value_at(own, grant.path)) is None else (value,)
             value = kept.value if kept else grant.value
             yield Given(str(place.path), policy, grant.path, value, grant.listed, was)
