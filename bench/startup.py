@@ -28,6 +28,8 @@ from pathlib import Path
 
 from onehook.cache import LAUNCHER, PACKAGE
 from onehook.hosts import HOSTS
+from onehook.setup.command import NATIVE_CLIENT, PYTHON_CLIENT
+from onehook.setup.resident import gone, servers, stop
 
 HERE = Path(__file__).resolve().parent
 CONTENDERS = HERE / "contenders"
@@ -112,6 +114,63 @@ def many_handlers(count: int) -> str:
     return "\n".join(["from onehook import Hooks, deny", "hooks = Hooks()", *handlers])
 
 
+# What a policy may import: five modules of the standard library.
+OPTIONS = ("--host", "claude", "--event", "PreToolUse", "--fail", "closed")
+HEAVY = "import json, logging, pathlib, re, subprocess\n"
+RULES = 'packs = ["all"]\n[permissions]\ndeny = ["Read(./.env)", "Bash(rm -rf *)"]\n'
+
+
+def resident_contenders(scratch: Path, python: str, launcher: str, source: str) -> list[Contender]:
+    """The same commands behind the client, as `install --resident` writes it; each process has learnt what its events load."""
+    os.environ["ONEHOOK_STATE_DIR"] = str(scratch / "state")
+    (scratch / "state").mkdir()
+    clients = {"native": (str(NATIVE_CLIENT),)} if os.access(NATIVE_CLIENT, os.X_OK) else {}
+    clients["Python"] = (python, "-I", "-S", str(PYTHON_CLIENT))
+    policies = {
+        "a trivial policy": ("plain.py", source),
+        "heavy imports": ("heavy.py", HEAVY + source),
+        "a rules file with all packs": ("onehook.toml", RULES),
+    }
+    found = []
+    for name, (file, text) in policies.items():
+        folder = scratch / f"resident-{file}"
+        folder.mkdir()
+        (folder / file).write_text(text, encoding="utf-8")
+        cold = (python, "-I", "-S", launcher, str(folder / file), *OPTIONS)
+        if file != "plain.py":
+            found.append(Contender(f"onehook, {name}, not resident", by_shell(*cold)))
+        found += [Contender(f"resident, {kind} client, {name}", by_shell(*client, *cold)) for kind, client in clients.items()]
+    for contender in found:
+        for _ in range(12 if contender.name.startswith("resident") else 1):
+            contender.is_right()
+            time.sleep(0.4)
+    return found
+
+
+def growth(scratch: Path, python: str, launcher: str) -> list[Contender]:
+    """An event with a payload of 1 KB to 10 MB, with and without."""
+    client = (str(NATIVE_CLIENT),) if os.access(NATIVE_CLIENT, os.X_OK) else (python, "-I", "-S", str(PYTHON_CLIENT))
+    cold = (
+        python,
+        "-I",
+        "-S",
+        launcher,
+        str(scratch / "resident-plain.py" / "plain.py"),
+        "--host",
+        "claude",
+        "--event",
+        "PreToolUse",
+        "--fail",
+        "closed",
+    )
+    found = [Contender(BARE, [python, "-I", "-c", "pass"], None)]
+    for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000):
+        payload = {**PRE_TOOL_USE, "tool_input": {"command": "rm -rf /tmp/foo " + "x" * size}}
+        found.append(Contender(f"not resident, {size:,} bytes", by_shell(*cold), payload))
+        found.append(Contender(f"resident, {size:,} bytes", by_shell(*client, *cold), payload))
+    return found
+
+
 def own_contenders(scratch: Path, python: str) -> list[Contender]:
     source = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
     fresh, full = ((python, copied(scratch / name, python, full=name == "full")) for name in ("fresh", "full"))
@@ -122,6 +181,7 @@ def own_contenders(scratch: Path, python: str) -> list[Contender]:
         as_written("the same, full cache", scratch / "deny-full", source, full),
         as_written("the same, an event that no handler wants", scratch / "pass", source, full, POST_TOOL_USE, False),
         as_written("the same, a policy with 1,000 handlers", scratch / "many", many_handlers(1000), full),
+        *resident_contenders(scratch, python, full[1], source),
     ]
 
 
@@ -237,12 +297,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    parser.add_argument("--growth", action="store_true", help="also payloads of 1 KB to 10 MB")
     parser.add_argument("--own", action="store_true", help="only onehook and the bare interpreter")
     parser.add_argument("--python", default=sys.executable, help="the interpreter to measure (default: this one)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = (own_contenders if options.own else contenders)(Path(folder).resolve(), options.python)
-        return not compare(found, options.rounds, options.markdown)
+        scratch = Path(folder).resolve()
+        found = (own_contenders if options.own else contenders)(scratch, options.python)
+        try:
+            right = compare(found, options.rounds, options.markdown)
+            if options.growth:
+                source = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
+                right &= compare(
+                    growth(scratch, options.python, str(scratch / "full" / "onehook" / "launch.py"), source),
+                    options.rounds,
+                    options.markdown,
+                )
+        finally:
+            for server in servers():
+                stop(server)
+            gone()
+        return not right
 
 
 if __name__ == "__main__":

@@ -289,7 +289,7 @@ static int connected(char **words, char *key, int here) {
 
 int main(int argc, char **argv) {
     struct timespec begun;
-    struct request request;
+    static struct request request; /* whoever it is for, this process ends or becomes another one */
     char key[17];
     char **words = argv + 1;
     clock_gettime(CLOCK_MONOTONIC, &begun);

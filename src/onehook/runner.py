@@ -442,6 +442,8 @@ def question_of(argv: list[str], data: bytes, begun: float) -> Question:
 def rehearse(argv: list[str], data: bytes) -> None:
     """Do for an event what can be done before there is one: answer one like it with an empty policy, and write nothing."""
     request = requested(argv)
+    if is_manifest(request.policy):
+        request.load()  # which runs nothing but our own code
     request.load = Hooks
     request.given = {**request.given, "log": "on"}  # "required" would be written at once
 

@@ -74,6 +74,7 @@ JSON = {
     "approve": ("approve --json", 0, set()),
     "log": ("log --json", 0, set()),
     "scan": ("scan hello --backend yara --json", 1, {"backend", "found", "error", "breaker"}),
+    "serve": ("serve --json", 0, {"servers"}),
     "stats": ("stats --json", 0, {"total", "groups", "never_fired", "exceptions", "agents_without_policy"}),
     "telemetry": ("telemetry --json", 0, set()),
     "rules": ("rules --rules rules.toml --json", 0, {"id", "says"}),

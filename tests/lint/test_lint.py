@@ -83,7 +83,7 @@ def test_each_code_is_found(lint, code):
 
 
 def test_every_code_has_a_test():
-    elsewhere = {"OH001", "OH301", "OH302", "OH401", "OH501", "OH502", "OH503"}  # the last three in test_rules_file.py
+    elsewhere = {"OH001", "OH301", "OH302", "OH303", "OH401", "OH501", "OH502", "OH503"}  # the last three in test_rules_file.py
     assert {*FOUND, *elsewhere} == set(CODES)
 
 
@@ -267,6 +267,15 @@ def test_without_running_only_the_source_is_read(lint):
 
 
 # ---- time ----
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [("threading.Thread(target=time.sleep, args=(9,), daemon=True).start()", "a thread"), ("kept = os.pipe()", "a connection")],
+)
+def test_what_a_resident_process_could_not_share_is_noted(lint, line, what):
+    finding = only(lint(GOOD, head=f"{HEAD}import os, threading, time\n{line}\n"))
+    assert (finding.code, finding.level) == ("OH303", "note") and what in finding.text
 
 
 def test_a_slow_import_is_measured_and_placed(lint, tmp_path):

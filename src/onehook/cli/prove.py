@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -42,10 +43,12 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 @click.option(
     "--command", "shell_command", help="The command that the model tries under --policy. It really runs if the policy does not stop it."
 )
+@click.option("--resident", is_flag=True, help="Install the policies with --resident. Their results are not committed.")
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents, and exit.")
 def command(
     hosts: list[str], only: str, changed: bool, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None, diff: bool,
-    update: bool, keep: Path | None, policy: str | None, shell_command: str | None, list_only: bool,
+    update: bool, keep: Path | None, policy: str | None, shell_command: str | None, resident: bool,
+    list_only: bool,
 ) -> None:  # fmt: skip
     """Run the real agents against a scripted model on loopback, and check the outcome: whether the file was created, what the
     model was told, whether the turn ended. Needs no API key and no network, and reads none of your own configuration.
@@ -65,7 +68,12 @@ def command(
     """
     from onehook.prove.results import compared
     from onehook.prove.scenarios import SCENARIOS, by_id
+    from onehook.prove.stage import RESIDENT
 
+    if resident:
+        if update:
+            raise click.UsageError("--update is for the results without resident mode; leave out --resident")
+        os.environ[RESIDENT] = "1"
     if changed and only:
         raise click.UsageError("--changed chooses the scenarios itself; leave out --only")
     scenarios = by_id(_words(only)) if only else list(SCENARIOS)

@@ -170,6 +170,8 @@ def _import_findings(policy: Policy, imports: dict[str, float], limits: Limits) 
         if milliseconds > limits.import_ms:
             text = f"import {module} takes {milliseconds:.0f} ms on every event"
             yield Finding("OH301", source.line_of_import(module) or 1, text)
+    if policy.unshared:
+        yield Finding("OH303", 1, f"loading the policy {policy.unshared}; if a package does it, resident mode loads no packages in advance")
 
 
 def _placed(policy: Policy, path: str, finding: Finding) -> Iterator[Finding]:

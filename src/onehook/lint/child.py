@@ -132,6 +132,11 @@ def main(mode: str, policy: str, result_path: str) -> None:
     from onehook.policy import load_policy, told
 
     result = Result(result_path)
+    opened = 0
+    if mode == "describe":
+        from onehook.resident.learning import cannot_be_shared, open_descriptors
+
+        opened = open_descriptors()
     sys.stderr.write(f"{BEGIN_MARK}\n")
     try:
         hooks = load_policy(policy)
@@ -140,7 +145,7 @@ def main(mode: str, policy: str, result_path: str) -> None:
         return
     sys.stderr.write(f"{END_MARK}\n")
     if mode == "describe":
-        result.add(described(hooks))
+        result.add({**described(hooks), "unshared": cannot_be_shared(opened)})
     elif mode == "probe":
         probe(hooks, result)
 

@@ -30,6 +30,10 @@ CODES = {
     "OH203": Code("warning", "a part of the answer is lost on an agent", 'remove it, name the agents, or use Hooks(on_unsupported="deny")'),
     "OH301": Code("warning", "a slow import, on every event", "import it inside the handler that needs it"),
     "OH302": Code("warning", "a slow handler", "decide from the event itself; run slow work in the background, or once, on Stop"),
+    "OH303": Code(
+        "note", "a thread, a file or a connection that is opened while the policy is loaded",
+        "open it inside the handler that needs it; forks of a resident process cannot share it",
+    ),
     "OH401": Code("warning", "the policy only denies, and an error in it lets everything through", 'use Hooks(fail="closed")'),
     "OH402": Code(
         "warning", "a handler that raises on an ordinary event",

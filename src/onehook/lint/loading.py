@@ -57,7 +57,7 @@ def describe(path: str, python: str = "") -> tuple[Policy, dict[int, list[int]]]
         for index, row in enumerate(given["handlers"])
     ]  # fmt: skip
     same = {index: row["same_as"] for index, row in enumerate(given["handlers"])}
-    return Policy(os.path.abspath(path), given["options"], handlers, given["joins"]), same
+    return Policy(os.path.abspath(path), given["options"], handlers, given["joins"], given["unshared"]), same
 
 
 def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:

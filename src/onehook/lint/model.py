@@ -58,6 +58,7 @@ class Policy:
     options: dict[str, Any]
     handlers: list[Handler]
     joins: list[list[dict[str, Any]]] = field(default_factory=list)  # for each use(): the options before it, and those of the other policy
+    unshared: str = ""  # what happens while it is loaded that forks of a process cannot share
 
     @property
     def settled(self) -> Options:

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from onehook.hosts.interface import Live
 
 SECONDS = 90.0  # from the first request to the model on
+RESIDENT = "ONEHOOK_PROVE_RESIDENT"  # set by `onehook prove --resident`, for all of its processes
 STARTUP_SECONDS = 180.0  # until that request; some agents need a minute on a busy machine
 
 
@@ -106,8 +108,13 @@ def _play_once(agent: Agent, scenario: Scenario, folder: Path, with_policy: bool
                 assert live.TRAITS.disable is not None  # a need of the scenario
                 launch = live.TRAITS.disable(sandbox, launch)
         environment = {**launch.env, "HOME": str(sandbox.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        resident = with_policy and bool(os.environ.get(RESIDENT))
+        if resident:
+            _serve(sandbox, launch.env, str(_policy(scenario, project)))
         with present(*scenario.person, environment):
             outcome = run_agent(launch, SECONDS, STARTUP_SECONDS, lambda: bool(live.TRAITS.report or model.turns))
+        if resident:
+            (folder / "resident.json").write_text(_serve(sandbox, launch.env, "--stop", "--json"), encoding="utf-8")
         evidence = _evidence(live, sandbox, outcome, model)
         evidence = replace(evidence, lost=losses(agent.host, scenario), events=events_of(agent.host))
         if scenario.asks_doctor:
@@ -148,7 +155,9 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
     host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
-    more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else []), "--scope", _scope(host, sandbox)]
+    resident = ["--resident"] if os.environ.get(RESIDENT) else []
+    more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else []), *resident]
+    more += ["--scope", _scope(host, sandbox)]
     environment = sandbox.home / "venv"
     python = sys.executable if scenario.interpreter is None else _interpreter(environment)
     _onehook(sandbox, "install", str(policy), "--hosts", host, "--yes", *more, python=python)
@@ -192,6 +201,18 @@ def _onehook(sandbox: Sandbox, verb: str, *arguments: str, python: str = sys.exe
     done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         raise RuntimeError(f"onehook {verb} failed: {done.stderr.strip() or done.stdout.strip()}")
+
+
+def _serve(sandbox: Sandbox, variables: dict[str, str], *words: str) -> str:
+    """Start the process that answers in resident mode, so that the first event has it too; or stop it, which tells what it has answered."""
+    argv = [sys.executable, "-I", "-m", "onehook", "serve", *words]
+    environment = {**os.environ, **variables, "HOME": str(sandbox.home), "PATH": os.environ["PATH"]}
+    done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    state = sandbox.home / ".local" / "state" / "onehook" / "resident"
+    until = time.monotonic() + 20
+    while "--stop" not in words and time.monotonic() < until and not any(state.glob("*.state")):
+        time.sleep(0.05)
+    return done.stdout
 
 
 def _doctor(agent: Agent, sandbox: Sandbox, variables: dict[str, str]) -> bool:

@@ -128,14 +128,17 @@ def keep_code(path: str) -> None:
 
 def own_trouble(descriptors: int) -> str:
     """Why this process must not be forked: what it has loaded did more than a fork can have in common with others."""
-    what = "a package that the policy imports"
+    what = cannot_be_shared(descriptors)
+    if Hooks.made and not what:  # they would not count as the policy's own when that breaks (policy.made_since)
+        what = "makes a Hooks object"
+    return f"a package that the policy imports {what} when it is imported" if what else ""
+
+
+def cannot_be_shared(descriptors: int) -> str:
+    """What forks of this process would not have, or would have in common. `descriptors`: how many were open before."""
     if _entries("/proc/self/task") > 1 or _thread._count():
-        return f"{what} starts a thread when it is imported"
-    if open_descriptors() > descriptors:
-        return f"{what} opens a file or a connection when it is imported"
-    if Hooks.made:  # they would not count as the policy's own when that breaks (policy.made_since)
-        return f"{what} makes a Hooks object when it is imported"
-    return ""
+        return "starts a thread"
+    return "opens a file or a connection" if open_descriptors() > descriptors else ""
 
 
 def _entries(folder: str) -> int:

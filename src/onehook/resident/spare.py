@@ -192,8 +192,10 @@ class Prepared(Child):
             pass
 
     def hear(self, data: bytes, begun: float) -> None:
-        if len(data) > MAX_ORDER:
+        if len(data) > MAX_ORDER:  # now: the signal of its end must not be taken for one of the process that is forked instead
+            Child.ready.remove(self)
             self.orders.close()
+            os.waitpid(self.pid, 0)
             return
         try:
             self.orders.sendall(len(data).to_bytes(4, "little") + int(begun * 1e9).to_bytes(8, "little") + data)
@@ -201,9 +203,6 @@ class Prepared(Child):
             pass
 
     def start(self, question: Question) -> int:
-        if len(question.event._raw) > MAX_ORDER:
-            os.waitpid(self.pid, 0)
-            return super().start(question)
         try:
             self.orders.send(b"G")
         except OSError:

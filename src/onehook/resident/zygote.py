@@ -47,25 +47,34 @@ def serve(
     question_of: Callable[[list[str], bytes, float], Question],
     rehearse: Callable[[list[str], bytes], None],
 ) -> NoReturn:
-    """KEY POLICY [FOLDER]: see start() in asking.py. FOLDER: if not by the variables. The functions are those of the runner, above this."""
+    """KEY POLICY [FOLDER [LOCK]]: see start() in asking.py. The functions are those of the runner, above this.
+
+    FOLDER: if it is not by the variables. LOCK: the number of a descriptor that the process has had before it was started again.
+    """
     key, policy = argv[:2]
     variables: Any = os.environ
     folder = argv[2] if argv[2:] else folder_of(variables).decode("utf-8", "surrogateescape")
-    os.closerange(3, 1 << 16)  # what the agent had open
+    lock = int(argv[3]) if argv[3:] else 3
+    os.closerange(3, lock)  # what the agent had open
+    os.closerange(lock + 1 if argv[3:] else 3, 1 << 16)
     for number in (0, 1, 2):
-        os.dup2(os.open(NOWHERE, os.O_RDWR), number)
-    os.closerange(3, 10)
+        nowhere = os.open(NOWHERE, os.O_RDWR)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
     os.umask(0o077)
     os.chdir(folder)
     here = os.open(".", os.O_RDONLY)
     if not is_private(here):
         os._exit(1)
     os.close(here)
-    lock = os.open(f"{key}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        os.lockf(lock, os.F_TLOCK, 0)  # as long as this process lives; its forks do not have it
-    except OSError:
-        os._exit(0)  # there is one already
+    if not argv[3:]:
+        lock = os.open(f"{key}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.lockf(lock, os.F_TLOCK, 0)  # as long as this process lives; its forks do not have it
+        except OSError:
+            os._exit(0)  # there is one already
+        _remove(f"{key}.state")  # of one that was killed
+    os.set_inheritable(lock, False)
     _sweep()
     zygote = Zygote(key, policy, lock)
     zygote.answer, zygote.question_of, zygote.rehearse = answer, question_of, rehearse
@@ -226,7 +235,9 @@ class Zygote:
     def _start_again(self) -> NoReturn:
         """In the place of this process. Who is waiting runs its command."""
         self._dismiss()
-        os.execv(sys.executable, [sys.executable, "-I", "-S", cache.LAUNCHER, cache.SERVE, self.key, self.policy, os.getcwd()])
+        os.set_inheritable(self.lock, True)
+        words = [cache.SERVE, self.key, self.policy, os.getcwd(), str(self.lock)]
+        os.execv(sys.executable, [sys.executable, "-I", "-S", cache.LAUNCHER, *words])
 
     def _write_state(self) -> None:
         times = sorted(self.times) or [0]
