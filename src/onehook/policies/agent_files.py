@@ -20,13 +20,13 @@ HOME = (
     ".cursor/plugins", ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json",
     ".factory/settings.local.json", ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".gemini/trustedFolders.json",
     ".gemini/trusted_hooks.json", ".grok/config.toml", ".grok/disabled-hooks", ".grok/hooks", ".grok/hooks-paths",
-    ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".kilo/kilo.json",
-    ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json",
-    ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins",
-    ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".openhands/hooks.json",
-    ".pi/agent/extensions", ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json",
-    ".qwen/trustedFolders.json", ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml",
-    "Library/Application Support/Cursor/User/settings.json",
+    ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".hermes/.env",
+    ".hermes/config.yaml", ".hermes/plugins", ".hermes/shell-hooks-allowlist.json", ".kilo/kilo.json", ".kilo/kilo.jsonc",
+    ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc",
+    ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json",
+    ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".openhands/hooks.json", ".pi/agent/extensions",
+    ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json",
+    ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml", "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
@@ -56,6 +56,9 @@ NAMED = {
     "GROK_HOME": (
         "config.toml", "disabled-hooks", "hooks", "hooks-paths", "installed-plugins", "managed_config.toml", "requirements.toml",
         "trusted_folders.toml",
+    ),
+    "HERMES_HOME": (
+        ".env", "config.yaml", "plugins", "shell-hooks-allowlist.json",
     ),
     "KILO_CONFIG_DIR": (
         "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc", "plugin", "plugins",
@@ -144,12 +147,15 @@ WORDS = {
     "pi": (
         "config", "install", "remove", "uninstall", "-ne", "--no-extensions", "-na", "--no-approve",
     ),
+    "hermes": (
+        "hooks revoke", "hooks remove", "hooks rm", "--safe-mode", "--ignore-user-config", "config", "plugins", "profile",
+    ),
 }
 VARIABLES = (
-    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "KILO_CONFIG",
-    "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT",
-    "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "OPENHANDS_WORK_DIR", "PI_CODING_AGENT_DIR",
-    "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE", "VIBE_HOME",
+    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "HERMES_HOME",
+    "HERMES_IGNORE_USER_CONFIG", "HERMES_SAFE_MODE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG",
+    "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE",
+    "OPENHANDS_WORK_DIR", "PI_CODING_AGENT_DIR", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE", "VIBE_HOME",
 )
 ASKS = (
     "claude",
