@@ -14,7 +14,7 @@ from harness import ANY, HOSTS, assert_blocked, fire, launcher, process, reason_
 
 from onehook import pause
 from onehook.core import Pause, Response
-from onehook.hostkit.reverse import sample
+from onehook.hostkit.reverse import sample, unified_events
 from onehook.hosts import load
 from onehook.log.chain import verify
 from onehook.log.reader import entries
@@ -237,7 +237,7 @@ def test_without_a_pause_nothing_of_it_is_loaded(python):
 # --- what is said of it
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", [host for host in HOSTS if "SessionStart" in unified_events(load(host).EVENTS)])
 def test_the_start_of_a_session_says_so(python, host):
     """To the user where the agent can, else to the model; an agent that can neither starts without it."""
     wire, paused = load(host), Pause(time.time() + 60, reason="the release")
@@ -250,7 +250,7 @@ def test_the_start_of_a_session_says_so(python, host):
     assert noise.startswith("[onehook] paused until") and (response.additional_context or "").startswith("mine")
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", [host for host in HOSTS if "SessionStart" in unified_events(load(host).EVENTS)])
 def test_a_rules_file_is_installed_for_the_start_of_a_session_which_says_so(tmp_path, host):
     path = tmp_path / "onehook.toml"
     path.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n', encoding="utf-8")

@@ -30,7 +30,7 @@ def counts_itself(host):
 
 def limit_of(host):
     """How often a stop is denied by default: five times, or as often as the agent itself lets it be."""
-    return min(5, stop_of(host).stop_cap or 5)
+    return min(5, stop_of(host)._stop_cap or 5)
 
 
 def begins_anew(host):

@@ -242,6 +242,7 @@ class Event:
         "_raw",
         "_result",
         "_spell",
+        "_stop_cap",
         "_tool",
         "_transcript",
         "agent_id",
@@ -265,7 +266,6 @@ class Event:
         "prompt",
         "session_id",
         "source",
-        "stop_cap",
         "stop_chain",
         "stop_hook_active",
         "tool",
@@ -293,7 +293,7 @@ class Event:
         self.source = ""
         self.stop_hook_active = False
         self.stop_chain = ""  # where stop_hook_active is not true on every round: a text that stays the same until the next prompt
-        self.stop_cap: int | None = None  # how often in a row the agent itself lets a stop be denied, if that is known
+        self._stop_cap: int | None = None  # how often in a row the agent itself lets a stop be denied, if that is known
         self.loop_count: int | None = None
         self.last_assistant_message = ""
         self.error = ""

@@ -4,7 +4,7 @@ Some hosts have no cap at all, others end after 5 or 8 rounds. Here the limit is
 (event.loop_count) its number is used; elsewhere a small file per session counts the denials in a row, and stop_hook_active false
 starts anew. A host that forgets stop_hook_active between the rounds, or never sends it, has a stop_chain instead: there a stop that is
 let through does, and the count tells a handler whether the agent was sent back to work. Where the agent has a lower limit of its own
-(event.stop_cap), the count ends with it: the next stop is that of another turn.
+(event._stop_cap), the count ends with it: the next stop is that of another turn.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def guarded(event: Event, response: Response, options: Options) -> tuple[Respons
         _end_chain(event)
         return response, []
     before = event.loop_count if event.loop_count is not None else _count(event)
-    if before < options.stop_limit and (event.stop_cap is None or before < event.stop_cap):
+    if before < options.stop_limit and (event._stop_cap is None or before < event._stop_cap):
         return response, []
     _end_chain(event)
     limit = f"stop_limit={options.stop_limit:g}" if before >= options.stop_limit else "the agent's own limit"

@@ -22,7 +22,7 @@ BINARIES = ("openhands",)
 FOLDERS = (".openhands",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
 HOST_IDS = ("openhands",)
-PROJECT = '"$OPENHANDS_PROJECT_DIR"'
+PROJECT = ""  # the policy is named absolutely
 _STOPS = "OpenHands does not start"
 
 

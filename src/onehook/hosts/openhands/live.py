@@ -44,6 +44,6 @@ def compaction(mode: str = "") -> list[Step]:
 
 TRAITS = Traits(
     Package("openhands", "1.16.0", "1.13.1", "openhands", disk_mb=750, registry="pypi", python="3.12"),
-    facts=(Fact("a subagent's tools run no hooks: deny the tool Agent", rows=("deny-subagent",)),),
+    facts=(Fact("a subagent's tools run no hooks: deny the tool Agent", since="1.13.1", rows=("deny-subagent",)),),
     lacks={"": {"compacts": "OpenHands runs no hook when it condenses a session"}},
 )

@@ -91,7 +91,11 @@ def disable(sandbox: Sandbox, launch: Launch) -> Launch:
 
 TRAITS = Traits(
     Package("mistral-vibe", "3.0.2", "2.24.1", "vibe", disk_mb=400, registry="pypi", python="3.12"),
-    facts=(Fact("it has no event for the start of a session, so that a hook for one cannot set variables", rows=("variables",)),),
+    facts=(
+        Fact(
+            "it has no event for the start of a session, so that a hook for one cannot set variables", since="2.24.1", rows=("variables",)
+        ),
+    ),
     disable=disable,
     can=("strict",),
     asks=always_asks,

@@ -90,7 +90,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     if isinstance(payload.get("parent_session_id"), str):
         event.agent_id = event.session_id
     if row.event == "Stop":
-        event.stop_chain, event.stop_cap = "turn", STOP_CAP
+        event.stop_chain, event._stop_cap = "turn", STOP_CAP
     if "tool_name" in payload or row.shape == "permission":
         _take_tool(event, payload)
     return event
