@@ -312,6 +312,16 @@ NO = Response("deny", REASON)
 PRINTED = {"secret.txt": SECRET + "\n"}
 
 
+# A policy that writes down what it reads of a command's result.
+_NOTING = _policy("""import os
+
+@hooks.on("PostToolUse", tool="Bash")
+def handler(event):
+    with open(os.path.join(event.cwd, "result.txt"), "w") as file:
+        print(event.result.text.strip(), event.result.failed, file=file)
+""")
+
+
 def _unseen(evidence: Evidence) -> bool:
     return evidence.acted and not evidence.model_was_told(SECRET)
 
@@ -423,6 +433,8 @@ SCENARIOS: tuple[Scenario, ...] = (
             lambda e: e.model_was_told(CONTEXT), tool="Bash", effect="additional_context"),
     _simple("feedback-after", "feedback on a tool's result", "PostToolUse", NO, shell_script,
             lambda e: e.model_was_told(REASON), tool="Bash", effect="deny"),
+    Scenario("result", "event.result: what a command printed, as text of its own", "PostToolUse", "Bash", None, _NOTING, print_script,
+             lambda e: (e.text("result.txt") or "").split() == [SECRET, "False"], files=PRINTED),
     _simple("mask", "a result is replaced: the model sees only the new text", "PostToolUse", Response(modified_output=MASK), print_script,
             _masked, tool="Bash", effect="modified_output", files=PRINTED),
     _simple("mask-mcp", "the result of an MCP tool is replaced", "PostToolUse", Response(modified_output=MASK), mcp_script,
