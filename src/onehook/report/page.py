@@ -18,13 +18,16 @@ _ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def page(data: dict[str, Any]) -> str:
-    folder = files("onehook.report")
-    css, script = ((folder / "page" / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    charts = (folder / "vendor" / "d3.min.js").read_text(encoding="utf-8")
+    css, script = asset("look.css") + asset("page.css"), asset("kit.js") + asset("page.js")
+    charts = asset("d3.min.js", "vendor")
     policy = f"default-src 'none'; script-src {_hash(charts)} {_hash(script)}; style-src {_hash(css)}; base-uri 'none'; form-action 'none'"
     parts = {"policy": policy, "mark": MARK, "css": css, "charts": charts, "script": script, "data": embedded(data)}
-    template = (folder / "page" / "page.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], template)
+    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], asset("page.html"))
+
+
+def asset(name: str, folder: str = "page") -> str:
+    """A part of the page. look.css and kit.js are also parts of the desk's."""
+    return (files("onehook.report") / folder / name).read_text(encoding="utf-8")
 
 
 def embedded(data: dict[str, Any]) -> str:
