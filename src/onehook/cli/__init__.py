@@ -16,6 +16,7 @@ VERBS = {
     "pause": "Let everything, or one rule, pass for a while. For a person only.",
     "resume": "End a pause.",
     "approve": "Answer what agents are waiting to do. For a person only.",
+    "desk": "Open the page where you see your agents, and answer what they ask. For a person only.",
     "init": "Write a policy to start from: a rules file, or Python.",
     "fire": "Send an event to a policy and show what each agent would do.",
     "lint": "Report what will not work, and on which agents.",

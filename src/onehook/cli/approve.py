@@ -97,7 +97,7 @@ def _give(asked: Asked, answer: Answer) -> None:
     key = _key()
     if key is None and not click.confirm("Deny it?" if answer.decision == "deny" else "Approve it?", default=True):
         raise click.ClickException("nothing was answered")
-    click.echo(answers.give(asked, answer, key, by=_user(), via="terminal"))
+    click.echo(answers.give(asked, answer, key, by=user(), via="terminal"))
 
 
 def _key() -> Key | None:
@@ -111,7 +111,7 @@ def _key() -> Key | None:
     return key
 
 
-def _user() -> str:
+def user() -> str:
     import getpass
 
     try:
@@ -140,7 +140,7 @@ def _attend() -> None:
         raise click.ClickException("the list needs a terminal of Linux or macOS; use --list, and `onehook approve ID`")
     from onehook.desk.terminal import attend
 
-    attend(_key(), _user(), _asked_in_the_terminal)
+    attend(_key(), user(), _asked_in_the_terminal)
 
 
 def _asked_in_the_terminal(question: str, start: str) -> str | None:

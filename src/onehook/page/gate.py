@@ -5,7 +5,7 @@
     the visit     each opened page gets a token, which it keeps in its memory and sends with every change
     the PIN       opens one visit, for some minutes: no other page, and no program that has the link or the cookie, can use it
 
-Cookies of 127.0.0.1 go to every port of it, so whatever else is served there gets to see ours. That is why the PIN opens a visit and not a cookie.
+Cookies of 127.0.0.1 go to every port of it, so whatever else is served there gets to see ours: the PIN opens a visit and not a cookie.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import hmac
 import secrets
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.message import Message
 
 from onehook.desk.pin import Key
 
@@ -44,9 +44,9 @@ def new_token() -> str:
 class Visit:
     """A page that is open in a browser."""
 
-    id: str = field(default_factory=lambda: secrets.token_hex(4))
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
     token: str = field(default_factory=new_token)
-    welcome: str = field(default_factory=new_token)  # what we say at its next connection, so that it knows us: see Gate.welcome
+    welcome: str = field(default_factory=new_token)  # what we say whenever it connects, so that it knows us: see Gate.welcome
     key: Key | None = None
     until: float = 0.0  # when the PIN has to be given again
     once: bool = False
@@ -77,7 +77,7 @@ class Gate:
         self._visits: dict[str, Visit] = {}
         self._lock = threading.Lock()
 
-    def check_address(self, headers: Mapping[str, str], changes: bool) -> None:
+    def check_address(self, headers: Message, changes: bool) -> None:
         """Raises Refused unless a browser asks us under one of our own names, and for a page of ours."""
         host = headers.get("Host", "")
         if host.rpartition(":")[0] not in self._names and host not in self._names:
@@ -121,17 +121,16 @@ class Gate:
             raise Refused(403, "this page is of an earlier desk; load it again")
         return found[0]
 
-    def welcome(self, id: str) -> dict[str, str]:
-        """What shows an open page that we are the desk it was opened from, and what it is to hear the next time.
+    def welcome(self, id: str) -> str:
+        """What shows an open page that we are the desk it was opened from: nobody else was ever told.
 
         Whoever ends this desk and takes its port gets the page's next connection; without this the person would type the PIN there.
         """
         with self._lock:
             visit = self._visits.get(id)
-            if visit is None:
-                raise Refused(403, "this page is of an earlier desk; load it again")
-            said, visit.welcome = visit.welcome, new_token()
-            return {"welcome": said, "next": visit.welcome}
+        if visit is None:
+            raise Refused(403, "this page is of an earlier desk; load it again")
+        return visit.welcome
 
     def forget(self) -> None:
         """Drop every key whose time is over."""
