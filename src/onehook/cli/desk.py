@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -69,7 +69,7 @@ def _opened(port: int, names: tuple[str, ...], project: str | None) -> Desk:
     from onehook.cli.approve import user
     from onehook.page.server import Desk
 
-    machine: Any = machine_of(project)
+    machine = machine_of(project)
     try:
         return Desk(machine, user(), port, names)
     except OSError as error:

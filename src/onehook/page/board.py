@@ -43,7 +43,8 @@ class Board:
                 time.sleep(_AGAIN)
 
     def _watch_requests(self) -> None:
-        for found in answers.watched(lambda: self.stopped):
+        for listed in answers.watched(lambda: self.stopped):
+            found = sorted(listed, key=lambda asked: asked.state != "waiting")
             told = {(asked.id, asked.digest): self._told.get((asked.id, asked.digest)) or told_of(asked) for asked in found}
             self._told = told
             with self._changed:

@@ -29,6 +29,7 @@ from onehook.core import OnehookError
 from onehook.desk import answers, exceptions, pin
 from onehook.desk.answers import Answer, Asked
 from onehook.desk.requests import DeskError
+from onehook.hostkit.config import Machine
 from onehook.page import views
 from onehook.page.board import Board
 from onehook.page.gate import KEPT_FOR, Gate, Refused, Visit
@@ -58,7 +59,7 @@ Given = dict[str, Any]
 class Desk:
     """What all connections share: the server, who is let in, and what goes on."""
 
-    def __init__(self, machine: Any, by: str, port: int = 0, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, machine: Machine, by: str, port: int = 0, names: tuple[str, ...] = ()) -> None:
         self.machine, self.by = machine, by
         self.gate = Gate(names)
         self.board = Board()
@@ -235,7 +236,8 @@ def _enter(on: _Connection) -> None:
 def _visit(on: _Connection) -> None:
     on.given()
     visit = on.desk.gate.visit()
-    on.json({"id": visit.id, "token": visit.token, "welcome": visit.welcome, "kept_for": KEPT_FOR, "version": VERSION, "by": on.desk.by})
+    told = {"id": visit.id, "token": visit.token, "welcome": visit.welcome}
+    on.json({**told, "kept_for": KEPT_FOR, "version": VERSION, "by": on.desk.by, "home": str(on.desk.machine.home)})
 
 
 def _events(on: _Connection) -> None:

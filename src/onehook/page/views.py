@@ -13,6 +13,7 @@ from onehook.core import OnehookError
 from onehook.desk import exceptions
 from onehook.desk.answers import Asked
 from onehook.desk.show import subject
+from onehook.hostkit.config import Machine
 from onehook.log.reader import Entry, outcome
 from onehook.log.stats import fields_of, marks_of
 
@@ -74,7 +75,6 @@ def _listed(value: Any) -> list[Any]:
 
 def parts(command: str, cwd: str, policy: str) -> list[dict[str, Any]]:
     """The simple commands of a line as the rules read them: each with what it is run through, and what the rules say of it."""
-    from onehook.rules.held import command_text
     from onehook.rules.judge import Line
 
     if not command:
@@ -84,7 +84,7 @@ def parts(command: str, cwd: str, policy: str) -> list[dict[str, Any]]:
         said = list(_said(command, cwd, policy))
         return [
             {
-                "command": text_of(command_text(one)),
+                "command": text_of(one.source.strip()),
                 "via": [text_of(word) for word in one.via],
                 "said": [words for part, words in said if part == one.source.strip()],
             }
@@ -176,7 +176,7 @@ def figures(since: str) -> dict[str, Any]:
 # --- what is installed --------------------------------------------------------------------------------------------------------------
 
 
-def policies(machine: Any) -> dict[str, Any]:
+def policies(machine: Machine) -> dict[str, Any]:
     """What `onehook status` shows."""
     from onehook.pause import entries
     from onehook.setup.installed import absent_hosts, in_force, rows
@@ -199,7 +199,7 @@ def policies(machine: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def health(machine: Any) -> dict[str, Any]:
+def health(machine: Machine) -> dict[str, Any]:
     """What `onehook doctor` finds. It runs the installed commands, so it takes seconds."""
     from onehook.setup.doctor import NOT_HERE, examine
     from onehook.setup.plan import configurable

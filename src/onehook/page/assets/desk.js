@@ -19,6 +19,9 @@
   }
   const code = (text, style = null) => make("code", { class: style }, ...seen(text));
   const block = (text, label) => make("pre", { class: "block", tabindex: "0", role: "group", "aria-label": label }, ...seen(text));
+  /** A path with ~ for the home folder. */
+  const short = (path) => (visit && path.startsWith(`${visit.home}/`) ? `~${path.slice(visit.home.length)}` : path);
+  const subjectOf = (one) => (one.command || !one.changes.length ? one.subject : `${one.native_tool} ${one.changes.map((change) => short(change.path)).join(", ")}`);
   const lastPart = (path) => path.replace(/[\\/]+$/, "").split(/[\\/]/).pop() || path;
   const localTime = (time) => new Date(time).toLocaleTimeString("en-GB");
   const now = () => Date.now() / 1000 + state.skew;
@@ -104,7 +107,7 @@
   function headline() {
     const number = state.requests.length;
     const waiting = state.requests.filter((one) => one.state === "waiting").length;
-    const text = state.lost ? "The desk is closed" : !state.online ? "Connecting" : number === 0 ? "Nothing waits for you" : waiting ? `${many(waiting, "agent")} ${waiting === 1 ? "waits" : "wait"} for you` : many(number, "request") + " for the next try";
+    const text = state.lost ? "The desk is closed" : !state.online ? "Connecting" : number === 0 ? "Nothing waits for you" : waiting ? `${many(waiting, "request")} ${waiting === 1 ? "waits" : "wait"} for you` : many(number, "request") + " for the next try";
     if (byId("headline").textContent !== text) put("headline", text);
     document.title = number ? `(${number}) onehook desk` : "onehook desk";
     const tab = byId("tab-requests");
@@ -179,7 +182,7 @@
     try {
       await send();
     } catch (error) {
-      if (error.status === 423) askPin(() => send().catch((problem) => say(problem.message)), `${WHAT[body.decision]}: `, code(body.command || request.subject));
+      if (error.status === 423) askPin(() => send().catch((problem) => say(problem.message)), `${WHAT[body.decision]}: `, code(body.command || subjectOf(request)));
       else say(error.message);
     }
   }
@@ -206,7 +209,7 @@
       if (at >= 0) say("That request was answered elsewhere, or its agent has gone.");
       choose(requests[Math.min(Math.max(at, 0), requests.length - 1)]?.id ?? "", true);
     }
-    if (fresh.length && known.size) say(`${fresh[0].title} asks: ${fresh[0].subject.slice(0, 80)}`);
+    if (fresh.length && known.size) say(`${fresh[0].title} asks: ${subjectOf(fresh[0]).slice(0, 80)}`);
   }
 
   /** Show this request. byItself: not by the person's doing. */
@@ -232,7 +235,7 @@
     const focused = document.activeElement?.closest?.("#waiting button")?.dataset.id;
     const item = (one) => make("li", {}, make("button", { type: "button", "data-id": one.id, "aria-current": one.id === state.chosen ? "true" : null, click: () => choose(one.id, false) },
       make("span", { class: "who" }, make("span", {}, one.title), make("span", { class: "left", "data-until": one.state === "waiting" ? one.until : null }, one.state === "waiting" ? "" : "next try")),
-      make("span", { class: "what" }, ...seen(one.subject)), make("span", { class: "who" }, ...seen(lastPart(one.project)))));
+      make("span", { class: "what" }, ...seen(subjectOf(one))), make("span", { class: "who" }, ...seen(lastPart(one.project)))));
     put("waiting", ...(state.requests.length ? state.requests.map(item) : [make("li", { class: "empty" }, "Nothing. When an agent asks, it appears here.")]));
     if (focused) byId("waiting").querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -278,14 +281,14 @@
     const kinds = { "+": "add", "-": "cut", "@": "hunk" };
     const title = { write: "Write", edit: "Change", delete: "Delete", move: "Move" }[change.kind] ?? change.kind;
     const line = ([sign, text]) => make("div", { class: kinds[sign] ?? null, "data-sign": sign === "@" ? "" : sign }, ...seen(text || " "));
-    return make("div", { class: "diff" }, make("h3", {}, `${title} `, code(change.path), ...(change.to ? [" to ", code(change.to)] : [])),
+    return make("div", { class: "diff" }, make("h3", {}, `${title} `, code(short(change.path)), ...(change.to ? [" to ", code(short(change.to))] : [])),
       change.lines.length ? make("div", { class: "lines", tabindex: "0", role: "group", "aria-label": "The change" }, ...change.lines.map(line)) : "",
       change.note ? make("p", { class: "note" }, change.note) : "");
   }
 
   function why(one) {
     const asking = one.by.filter((by) => by.said === "ask");
-    const place = (by) => (by.file ? ` ${by.file}${by.line ? `:${by.line}` : ""}` : "");
+    const place = (by) => (by.file ? ` ${short(by.file)}${by.line ? `:${by.line}` : ""}` : "");
     return make("div", { class: "why" }, make("p", { class: "reason" }, ...seen(one.reason || "No reason is given.")),
       ...asking.map((by) => make("p", { class: "small" }, make("span", { class: "dim" }, `${by.kind} `), code(by.name), by.severity ? make("span", { class: `sev ${by.severity}` }, ` ${by.severity}`) : "", make("span", { class: "dim" }, ...seen(place(by))))));
   }
@@ -300,8 +303,8 @@
 
   function facts(one) {
     const told = [
-      ["Agent", `${one.title} ${one.host_version}`], ["Model", one.model], ["Project", one.project], ["Folder", one.cwd === one.project ? "" : one.cwd], ["Session", one.session],
-      ["Subagent", one.agent], ["Event", `${one.event} ${one.native_tool}`], ["Policy", one.policy], ["Request", one.id],
+      ["Agent", `${one.title} ${one.host_version}`], ["Model", one.model], ["Project", short(one.project)], ["Folder", one.cwd === one.project ? "" : short(one.cwd)], ["Session", one.session],
+      ["Subagent", one.agent], ["Event", `${one.event} ${one.native_tool}`], ["Policy", short(one.policy)], ["Request", one.id],
     ];
     return make("details", { class: "facts" }, make("summary", {}, "Everything about it"),
       make("dl", {}, ...told.filter(([, value]) => value.trim()).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, ...seen(value))])), block(one.input, "The whole input"));
@@ -317,10 +320,11 @@
     if (!possible) always.title = "No rule of a pack or a rules file asks here, so there is nothing to make an exception of";
     const rewrite = button("r", "Rewrite…", null, open("rewrite"));
     rewrite.dataset.never = one.command ? "" : "yes";
-    const whole = make("div", { class: "acts" },
-      make("div", { class: "row" }, button("a", "Approve once", "go", () => answer(one, {})), button("d", "Deny…", "stop", open("deny"))),
-      make("div", { class: "row three", role: "group", "aria-label": "Other answers" }, button("s", "This session", null, () => answer(one, { scope: "session" })), always, rewrite), form);
+    const whole = make("div", { class: "acts" }, make("div", { class: "answers", role: "group", "aria-label": "Answers" },
+      button("a", "Approve once", "go", () => answer(one, {})), button("d", "Deny…", "stop", open("deny")),
+      button("s", "This session", "first", () => answer(one, { scope: "session" })), always, rewrite), form);
     if (typed) form.append(typed);
+    whole.classList.toggle("open", Boolean(typed));
     return whole;
   }
   function buttons() {
@@ -333,6 +337,7 @@
     if (!place) return;
     state.form = state.form === name ? "" : name;
     place.replaceChildren(...(state.form ? [FORMS[name](one)] : []));
+    place.parentElement.classList.toggle("open", state.form !== "");
     const field = place.querySelector("input, textarea, select");
     if (field) {
       place.scrollIntoView({ block: "nearest" });
@@ -375,7 +380,7 @@
     const look = async () => {
       try {
         draft = { given: JSON.stringify(given()), ...(await call("exception", { id: one.id, digest: one.digest, ...given() })) };
-        place.replaceChildren(make("p", { class: "small" }, "This is added to ", code(draft.file), ":"), block(draft.added, "What is written"),
+        place.replaceChildren(make("p", { class: "small" }, "This is added to ", code(short(draft.file)), ":"), block(draft.added, "What is written"),
           make("div", { class: "row" }, make("button", { type: "submit", class: "go" }, "Write it, and approve", make("kbd", { "aria-hidden": "true" }, "Ctrl Enter"))));
       } catch (error) {
         draft = null;
@@ -445,9 +450,9 @@
   }
   function decisionStory(one) {
     const facts = [
-      ["What", one.subject], ["When", `${new Date(one.time).toLocaleString("en-GB")}, ${ms(one.ms)}`], ["Project", one.project], ["Session", one.session], ["Reason", one.reason], ["Error", one.error],
+      ["What", one.subject], ["When", `${new Date(one.time).toLocaleString("en-GB")}, ${ms(one.ms)}`], ["Project", short(one.project)], ["Session", one.session], ["Reason", one.reason], ["Error", one.error],
       ["Said", one.by.map((by) => `${by.said} by the ${by.kind} ${by.name}${by.reason ? `: ${by.reason}` : ""}`).join("\n")], ["Answered by", one.approver],
-      ["Not possible", one.dropped.join("\n")], ["Policy", `${one.policy}, mode ${one.mode}`], ["More", `onehook log show ${one.id}`],
+      ["Not possible", one.dropped.join("\n")], ["Policy", `${short(one.policy)}, mode ${one.mode}`], ["More", `onehook log show ${one.id}`],
     ];
     return make("dl", {}, ...facts.filter(([, value]) => value).flatMap(([name, value]) => [make("dt", {}, name), make("dd", { class: name === "What" || name === "More" ? "code" : null }, ...seen(value))]));
   }
@@ -462,10 +467,10 @@
     const span = make("select", { id: "since" }, ...[["24h", "the last day"], ["7d", "the last week"], ["30d", "the last month"]].map(([value, label]) => make("option", { value, selected: value === since }, label)));
     span.addEventListener("input", () => { since = span.value; loadFigures().then(() => byId("since").focus()); });
     const card = (kind, label) => make("li", {}, make("button", { type: "button", class: `k-${kind}`, click: () => filtered(kind) },
-      make("span", { class: "label" }, label), make("span", { class: "value" }, count(data.total[kind])), make("span", { class: "share" }, kind === "events" ? `median ${ms(data.total.p50)}` : " "), spark(data.days, kind)));
+      make("span", { class: "label" }, label), make("span", { class: "value" }, count(data.total[kind])), make("span", { class: "share" }, kind === "events" ? `median ${ms(data.total.p50)}` : " "), data.days.length > 2 ? spark(data.days, kind) : ""));
     const shown = ["denied", "asked", "would_deny", "overridden", "errors"];
     place.replaceChildren(
-      make("div", { class: "head" }, make("h2", {}, "Figures of"), span),
+      make("div", { class: "head" }, make("label", {}, "Figures of ", span)),
       make("ul", { id: "figures" }, card("events", "Events"), ...shown.map((kind) => card(kind, KINDS[kind]))),
       make("div", { class: "two more" }, groups("By rule", data.rules.slice(0, 12), "denied", (rule) => [code(rule.name)]), groups("By agent", data.by_agent, "denied", (agent) => [agent.name])));
   }
@@ -497,10 +502,10 @@
     const rules = (row) => Object.entries(row.rules).map(([severity, number]) => `${number} ${severity}`).join(", ");
     place.replaceChildren(make("div", { class: "stackof" },
       ...(data.paused.length ? [box("Paused", make("ul", { class: "items" }, ...data.paused.map((one) => make("li", { class: "warn" }, make("p", {}, `${one.rule || "Everything"} until ${new Date(1000 * one.until).toLocaleTimeString("en-GB")}${one.reason ? `: ${one.reason}` : ""}`)))))] : []),
-      box("In force", data.layers.length ? table("Files in force, from the strongest layer down", data.layers, [["Layer", (one) => one.layer], ["File", (one) => [code(one.file)]], ["Rules", (one) => (one.rules === null ? "–" : count(one.rules)), "n"]], "stack") : nothing("No policy is in force. `onehook install POLICY` installs one."),
-        make("p", { class: "dim small" }, `As seen from ${data.project}.`)),
+      box("In force", data.layers.length ? table("Files in force, from the strongest layer down", data.layers, [["Layer", (one) => one.layer], ["File", (one) => [code(short(one.file))]], ["Rules", (one) => (one.rules === null ? "–" : count(one.rules)), "n"]], "stack") : nothing("No policy is in force. `onehook install POLICY` installs one."),
+        make("p", { class: "dim small" }, `As seen from ${short(data.project)}.`)),
       box("Installed", data.installed.length ? table("Installed policies", data.installed, [
-        ["Agent", (row) => row.agent], ["Scope", (row) => row.scope], ["Policy and config", (row) => [code(row.policy), make("div", { class: "dim small" }, row.file), row.note ? make("p", { class: "problem small" }, row.note) : ""]],
+        ["Agent", (row) => row.agent], ["Scope", (row) => row.scope], ["Policy and config", (row) => [code(short(row.policy)), make("div", { class: "dim small" }, short(row.file)), row.note ? make("p", { class: "problem small" }, row.note) : ""]],
         ["Mode", (row) => [row.mode || "–", make("div", { class: "dim small" }, rules(row))]], ["Fails", (row) => row.fail],
       ], "stack") : nothing("Nothing."), data.without.length ? make("p", { class: "dim small" }, `Agents found without a policy: ${data.without.join(", ")}.`) : "")));
   }
@@ -513,7 +518,7 @@
     const bad = findings.filter((one) => one.level === "fail").length;
     const agents = [...new Set(findings.map((one) => one.agent))];
     const item = (one) => make("li", { class: `level-${one.level}` }, make("p", {}, make("strong", {}, { fail: "Fails: ", warn: "Warning: ", note: "Note: ", ok: "" }[one.level]), one.what),
-      one.fix ? make("p", { class: "dim small" }, "Fix: ", code(one.fix)) : "", one.file ? make("p", { class: "dim small" }, one.file) : "");
+      one.fix ? make("p", { class: "dim small" }, "Fix: ", code(one.fix)) : "", one.file ? make("p", { class: "dim small" }, short(one.file)) : "");
     place.replaceChildren(make("div", { class: "stackof" },
       make("article", {}, make("div", { class: "head" }, make("h2", {}, bad ? "A deny would not take effect everywhere" : "A deny takes effect"), button),
         make("p", { class: "dim small" }, absent.length ? `Not found here: ${absent.join(", ")}.` : "")),
