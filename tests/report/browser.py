@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / ".browser"
@@ -33,6 +36,37 @@ def executable() -> tuple[str, dict[str, str]] | None:
     if not brought.is_file():
         return None
     return str(brought), {**os.environ, "LD_LIBRARY_PATH": str(FOLDER / "al2023" / "lib"), "FONTCONFIG_FILE": str(FONTS)}
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """A Browser; the test is skipped where there is none.
+
+    For a fixture of a module and not of the session: Playwright's event loop runs in this thread as long as it is open, also below other
+    modules' tests.
+    """
+    import pytest
+    from playwright.sync_api import sync_playwright
+
+    found = executable()
+    if found is None:
+        pytest.skip(f"no Chromium here; {BRING}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found[0], env=found[1] or None)
+        yield browser
+        browser.close()
+
+
+def violations(page: Any) -> list[Any]:
+    """What axe finds; the test is skipped without axe."""
+    import pytest
+
+    if not AXE.is_file():
+        pytest.skip(f"axe-core is not here; {BRING}")
+    page.evaluate(AXE.read_text(encoding="utf-8"))  # past the page's own security policy, as the developer tools are
+    found = page.evaluate("axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })")
+    assert found["passes"]
+    return [(one["id"], one["help"], one["nodes"][0]["html"]) for one in found["violations"]]
 
 
 def bring() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from harness import ANY, HOSTS
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from report.browser import AXE, BRING, executable
+from playwright.sync_api import Browser, Page, expect
+from report.browser import launched, violations
 from report.hostile import HOSTILE, hostile_entry
 from test_logger import entry_of
 
@@ -25,14 +25,8 @@ OTHER = HOSTS[1]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Not for the session: Playwright's event loop runs in this thread as long as it is open, also below other modules' tests."""
-    found = executable()
-    if found is None:
-        pytest.skip(f"no Chromium here; {BRING}")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found[0], env=found[1] or None)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -105,11 +99,7 @@ def test_it_draws_at_every_width_and_is_accessible(browser, log, tmp_path, width
         summary.click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.said == []
-    if not AXE.is_file():
-        pytest.skip(f"axe-core is not here; {BRING}")
-    page.evaluate(AXE.read_text(encoding="utf-8"))  # past the page's own security policy, as the developer tools are
-    found = page.evaluate("axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })")
-    assert found["passes"] and [(one["id"], one["help"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    assert violations(page) == []
 
 
 def test_a_click_on_a_bar_shows_its_events(browser, log, tmp_path):

@@ -48,13 +48,16 @@
     return value;
   }
 
+  /** The request that a notification's link names. */
+  const linked = () => location.hash.match(/^#([0-9a-f]+-[0-9a-f]+)$/)?.[1] ?? "";
+
   async function begin() {
-    const link = new URLSearchParams(location.hash.slice(1));
-    if (link.has("token")) {
-      history.replaceState(null, "", "/"); // the token does not stay in the address bar, nor in the history
-      await call("enter", { token: link.get("token") });
+    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (token) {
+      history.replaceState(null, "", "/"); // it does not stay in the address bar, nor in the history
+      await call("enter", { token });
     }
-    state.chosen = link.get("request") ?? "";
+    state.chosen = linked();
     visit = await call("visit", {});
     put("pin-kept", ...visit.kept_for.map((minutes) => make("option", { value: minutes, selected: minutes === 15 }, minutes ? many(minutes, "minute") : "this answer only")));
     put("foot", `onehook ${visit.version}. Answers are given as ${visit.by}, with the PIN, and stand in the log. Press ? for the keys.`);
@@ -203,8 +206,7 @@
     const fresh = requests.filter((one) => !known.has(one.id));
     const at = state.requests.findIndex((one) => one.id === state.chosen);
     state.requests = requests;
-    const linked = requests.find((one) => state.chosen && one.id.startsWith(state.chosen));
-    if (linked) choose(linked.id, false);
+    if (chosen()) choose(state.chosen, false);
     else {
       if (at >= 0) say("That request was answered elsewhere, or its agent has gone.");
       choose(requests[Math.min(Math.max(at, 0), requests.length - 1)]?.id ?? "", true);
@@ -589,6 +591,7 @@
   decided([]);
   look("requests");
   document.addEventListener("keydown", pressed);
+  window.addEventListener("hashchange", () => { if (linked()) { look("requests"); choose(linked(), false); } });
   byId("keys").addEventListener("click", help);
   byId("help-close").addEventListener("click", () => byId("help").close());
   byId("keys-on").addEventListener("input", () => { keysOn = byId("keys-on").checked; kept(keysOn); });
