@@ -14,6 +14,9 @@ from onehook.hostkit.config import Machine
 from onehook.page.server import Desk
 
 
+_connections: list[http.client.HTTPConnection] = []
+
+
 @contextmanager
 def opened(project: Path, **more: Any) -> Iterator[Desk]:
     desk = Desk(Machine.here(project), "ana", **more)
@@ -22,6 +25,8 @@ def opened(project: Path, **more: Any) -> Iterator[Desk]:
     try:
         yield desk
     finally:
+        while _connections:
+            _connections.pop().close()
         desk.close()
         thread.join()
 
@@ -36,6 +41,7 @@ class Client:
 
     def send(self, method: str, path: str, body: bytes | None = None, **headers: str | None) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection("127.0.0.1", self.desk.port, timeout=60)
+        _connections.append(connection)
         own = {"Host": self.host, **({"Origin": f"http://{self.host}", "Content-Type": "application/json"} if method == "POST" else {})}
         sent = {**own, **self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -48,11 +54,11 @@ class Client:
         return connection.getresponse()
 
     def get(self, path: str, **headers: str | None) -> tuple[int, Any]:
-        return _read(self.send("GET", path, **headers))
+        return self._read(self.send("GET", path, **headers))
 
     def post(self, path: str, value: Any = None, **headers: str | None) -> tuple[int, Any]:
         body = value if isinstance(value, bytes) else json.dumps(value if value is not None else {}).encode()
-        return _read(self.send("POST", f"/api/{path}", body, **headers))
+        return self._read(self.send("POST", f"/api/{path}", body, **headers))
 
     def enter(self) -> Client:
         """Open the link, as a browser does."""
@@ -75,7 +81,7 @@ class Client:
     def answer(self, asked: Any, **more: Any) -> tuple[int, Any]:
         return self.post("answer", {"id": asked.id, "digest": asked.digest, "decision": "allow", "scope": "once", **more})
 
-
-def _read(response: http.client.HTTPResponse) -> tuple[int, Any]:
-    data = response.read()
-    return response.status, json.loads(data) if response.headers.get_content_type() == "application/json" else data.decode()
+    def _read(self, response: http.client.HTTPResponse) -> tuple[int, Any]:
+        data = response.read()
+        _connections.pop().close()
+        return response.status, json.loads(data) if response.headers.get_content_type() == "application/json" else data.decode()

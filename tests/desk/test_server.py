@@ -157,16 +157,8 @@ def test_what_is_too_large_or_no_json_object_is_refused(client):
 
 
 def test_more_connections_than_a_person_needs_are_refused(desk):
-    held = []
-    try:
-        for _ in range(40):
-            connection = Client(desk)
-            held.append(connection.send("GET", "/", Connection="keep-alive"))
-        statuses = [response.status for response in held]
-        assert statuses[0] == 200 and statuses[-1] == 503
-    finally:
-        for response in held:
-            response.close()
+    statuses = [Client(desk).send("GET", "/").status for _ in range(40)]  # none of them is closed
+    assert statuses[0] == 200 and statuses[-1] == 503
 
 
 # --- answers ------------------------------------------------------------------------------------------------------------------------
@@ -337,7 +329,7 @@ def test_the_parts_of_a_command_have_what_the_rules_say_of_them(tmp_path):
     rules = tmp_path / "onehook.toml"
     rules.write_text('packs = ["git"]\n' + RULES, encoding="utf-8")
     found = views.parts("cd x && sudo git push --force", str(tmp_path), str(rules))
-    assert [[said["rule"] for said in part["said"]] for part in found] == [[], [], ["git.push-force"]]
+    assert [[said["rule"] for said in part["said"]] for part in found] == [[], ["git.push-force"], ["git.push-force"]]
     assert views.parts("git push", "/", "/nowhere.toml")[0]["said"] == [] and views.parts("", "/", "") == []
 
 

@@ -97,9 +97,9 @@ def ends(folder: str = "") -> dict[str, int]:
     return {path: Path(path).stat().st_size for path in log_files(folder or log_folder())}
 
 
-def following(places: dict[str, int], folder: str = "") -> Iterator[Entry]:
-    """Lines as they are written, from where the log had these ends."""
-    while True:
+def following(places: dict[str, int], folder: str = "", stop: Callable[[], bool] = lambda: False) -> Iterator[Entry]:
+    """Lines as they are written, from where the log had these ends, until `stop` says so."""
+    while not stop():
         for path in log_files(folder or log_folder()):
             with open(path, "rb") as file:
                 file.seek(places.get(path, 0))

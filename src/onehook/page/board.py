@@ -58,9 +58,7 @@ class Board:
         for entry in newest(KEPT, lambda entry: entry["id"] not in known):
             self._add(decision(entry))
         known = {entry["id"] for _, entry in self.decisions}
-        for entry in following(places):
-            if self.stopped:
-                return
+        for entry in following(places, stop=lambda: self.stopped):
             if entry["id"] not in known:  # written between the two looks
                 self._add(decision(entry))
 

@@ -75,8 +75,8 @@ def _read_whole(text: str) -> list[Command]:
 
 # In code that names onehook: what switches it off, or answers for a person.
 _SWITCHES_OFF = (
-    "uninstall", "onehook.setup", "onehook.cli", "onehook.desk", "onehook.page", "'pause'", '"pause"', "onehook approve", "'approve'", '"approve"',
-    "rmtree",
+    "uninstall", "onehook.setup", "onehook.cli", "onehook.desk", "onehook.page", "'pause'", '"pause"', "onehook approve", "'approve'",
+    '"approve"', "rmtree",
 )  # fmt: skip
 
 
