@@ -13,8 +13,7 @@ from typing import Any
 from onehook.hostkit.config import Machine
 from onehook.page.server import Desk
 
-
-_connections: list[http.client.HTTPConnection] = []
+_connections: list[Any] = []  # and their answers: that of a stream has the socket
 
 
 @contextmanager
@@ -51,7 +50,9 @@ class Client:
         if body is not None and "Content-Length" not in sent and "Transfer-Encoding" not in sent:
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
-        return connection.getresponse()
+        response = connection.getresponse()
+        _connections.append(response)
+        return response
 
     def get(self, path: str, **headers: str | None) -> tuple[int, Any]:
         return self._read(self.send("GET", path, **headers))
@@ -83,5 +84,6 @@ class Client:
 
     def _read(self, response: http.client.HTTPResponse) -> tuple[int, Any]:
         data = response.read()
-        _connections.pop().close()
+        for _ in range(2):
+            _connections.pop().close()
         return response.status, json.loads(data) if response.headers.get_content_type() == "application/json" else data.decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +20,7 @@ from onehook.log.stats import fields_of, marks_of
 
 _LONGEST = 100_000  # characters of one text
 _LINES = 400  # of a diff
+_PARTS = 50  # of a command
 _TOLD = (
     "project",
     "cwd",
@@ -80,18 +82,28 @@ def parts(command: str, cwd: str, policy: str) -> list[dict[str, Any]]:
     if not command:
         return []
     try:
-        line = Line(command)
+        commands = Line(command).commands[:_PARTS]
+        sources = [one.source.strip() for one in commands]
         said = list(_said(command, cwd, policy))
         return [
             {
-                "command": text_of(one.source.strip()),
+                "command": text_of(" ".join(map(_word, one.argv))),
                 "via": [text_of(word) for word in one.via],
-                "said": [words for part, words in said if part == one.source.strip()],
+                # Of `sudo git push`, read as that and as `git push`: with the last.
+                "said": [words for part, words in said if part == sources[at] and part not in sources[at + 1 :]],
             }
-            for one in line.commands[:50]
+            for at, one in enumerate(commands)
         ]
     except Exception:  # it is hostile text, and what cannot be explained can still be judged
         return []
+
+
+def _word(word: str) -> str:
+    """A word as it would be typed. What cannot be known before it runs stands between NULs, with its name if it has one."""
+    pieces = str(word).split("\0")
+    if len(pieces) > 1:
+        return "".join(piece if at % 2 == 0 else f"${piece}" if piece.isidentifier() else "…" for at, piece in enumerate(pieces))
+    return str(word) if not set(str(word)) & set(" \t\n'\"\\;&|<>()$`") and word else shlex.quote(str(word))
 
 
 def _said(command: str, cwd: str, policy: str) -> Iterator[tuple[str, dict[str, str]]]:
