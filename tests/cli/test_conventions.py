@@ -95,7 +95,7 @@ def test_json_is_all_that_is_on_stdout(verb: str) -> None:
 
 
 def test_every_verb_that_a_script_reads_has_json() -> None:
-    assert {verb for verb in VERBS if "--json" in options(verb)} == {*JSON, "prove"} == set(VERBS) - NOT_FOR_SCRIPTS
+    assert {verb for verb in VERBS if "--json" in options(verb)} == {*JSON, "prove", "desk"} == set(VERBS) - NOT_FOR_SCRIPTS
 
 
 def test_a_dry_run_has_the_diff_in_its_json() -> None:

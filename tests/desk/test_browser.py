@@ -221,6 +221,7 @@ def test_everything_can_be_done_with_the_keyboard(visit, hook):
     page.keyboard.press("d")
     page.keyboard.type("not a, nor s")  # in a field, keys are letters
     page.keyboard.press("Control+Enter")
+    expect(page.locator("#pin-text")).to_be_focused()
     page.keyboard.type(PIN)
     page.keyboard.press("Enter")
     said(page, "Denied")
@@ -293,6 +294,7 @@ def test_something_else_in_the_desks_place_is_noticed(visit, hook, desk):
     for one in desk.gate._visits.values():
         one.welcome = "whatever an impostor says"
     desk.board.stop()
+    expect(page.locator("#notice")).to_contain_text("connection to the desk is lost")
     desk.board.stopped = False
     expect(page.locator("#notice")).to_contain_text("Do not type your PIN", timeout=15_000)
     expect(page.get_by_role("button", name="Approve once")).to_be_disabled()

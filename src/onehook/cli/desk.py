@@ -36,7 +36,7 @@ def command(port: int, open_it: bool | None, names: tuple[str, ...], as_json: bo
     Examples:
       onehook desk
       onehook desk --no-open --port 9000
-      ssh -L 8377:127.0.0.1:8377 devbox onehook desk     on your own machine, for the agents of another
+      ssh -t -L 8377:127.0.0.1:8377 devbox onehook desk  on your own machine, for the agents of another
     """
     from onehook.desk import pin
     from onehook.setup.person import require
