@@ -307,12 +307,8 @@ def main() -> int:
         try:
             right = compare(found, options.rounds, options.markdown)
             if options.growth:
-                source = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
-                right &= compare(
-                    growth(scratch, options.python, str(scratch / "full" / "onehook" / "launch.py"), source),
-                    options.rounds,
-                    options.markdown,
-                )
+                sizes = growth(scratch, options.python, str(scratch / "full" / "onehook" / "launch.py"))
+                right &= compare(sizes, options.rounds, options.markdown)
         finally:
             for server in servers():
                 stop(server)
