@@ -165,7 +165,7 @@ def growth(scratch: Path, python: str, launcher: str) -> list[Contender]:
     )
     found = [Contender(BARE, [python, "-I", "-c", "pass"], None)]
     for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000):
-        payload = {**PRE_TOOL_USE, "tool_input": {"command": "rm -rf /tmp/foo " + "x" * size}}
+        payload = {**PRE_TOOL_USE, "tool_input": {"command": "rm -rf /tmp/foo", "description": "x" * size}}
         found.append(Contender(f"not resident, {size:,} bytes", by_shell(*cold), payload))
         found.append(Contender(f"resident, {size:,} bytes", by_shell(*client, *cold), payload))
     return found
@@ -307,12 +307,8 @@ def main() -> int:
         try:
             right = compare(found, options.rounds, options.markdown)
             if options.growth:
-                source = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
-                right &= compare(
-                    growth(scratch, options.python, str(scratch / "full" / "onehook" / "launch.py"), source),
-                    options.rounds,
-                    options.markdown,
-                )
+                sizes = growth(scratch, options.python, str(scratch / "full" / "onehook" / "launch.py"))
+                right &= compare(sizes, options.rounds, options.markdown)
         finally:
             for server in servers():
                 stop(server)

@@ -50,7 +50,7 @@ class Load:
         (self.folder / "state").mkdir()
         for name, (body, _) in POLICIES.items():
             (self.folder / f"{name}.py").write_text(TEXT.format(body=body, timeout=1 if name == "hangs" else 30))
-        self.wrong, self.answers, self.lost_clients, self.killed = [], 0, 0, 0
+        self.wrong, self.answers, self.late, self.lost_clients, self.killed = [], 0, 0, 0, 0
         self.lock = threading.Lock()
 
     def command(self, name):
@@ -85,7 +85,9 @@ class Load:
         }[expected]
         with self.lock:
             self.answers += 1
-            if not right:
+            late = "fail=closed" in reason and (" longer than " in reason or " within " in reason)
+            self.late += late and not right
+            if not right and not late:
                 self.wrong.append((name, size, code, stdout[-300:], stderr[-300:]))
 
     def killer(self):
@@ -111,7 +113,8 @@ class Load:
             resident.stop(server)
         ended = resident.gone(30)
         return {
-            "answers": self.answers, "wrong": self.wrong, "clients_killed": self.lost_clients, "servers_killed": self.killed,
+            "answers": self.answers, "wrong": self.wrong, "blocked_by_the_deadline": self.late,
+            "clients_killed": self.lost_clients, "servers_killed": self.killed,
             "answered_by_those_at_the_end": sum(server.events for server in self.servers), "ended": ended, "left": self.left(),
             "memory_at_the_end": [server.memory for server in self.servers],
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""docs/proof.svg: the results of a run as a picture. Written by `python -m onehook.docgen.matrix`."""
+"""docs/proof.svg and docs/resident.svg: results and figures as pictures. Written by `python -m onehook.docgen.matrix`."""
 
 from __future__ import annotations
 
@@ -58,3 +58,29 @@ def _row(index: int, scenario: Any, agents: list[tuple[str, str, str]], by_cell:
         left, (back, ink) = MARGIN + LABEL + CELL * column, COLOURS[cell["verdict"]]
         yield f"<rect x='{left + 1}' y='{top + 1}' width='{CELL - 2}' height='{ROW - 2}' rx='3' fill='{back}'/>"
         yield _text(left + CELL / 2, top + 15, SHORT[cell["verdict"]], f"font-size='11' text-anchor='middle' fill='{ink}'")
+
+
+BAR, WIDEST = 26, 420
+
+
+def bars(page: str) -> str:
+    """The first table of "Resident mode" in docs/benchmarks.md as bars: how many starts of a bare interpreter an event takes."""
+    lines = page.partition("## Resident mode")[2].partition("\n## ")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
+    figures = [(row[0], float(row[1])) for row in cells if len(row) == 4]
+    most = max(figure for _, figure in figures)
+    width, height = 2 * MARGIN + LABEL + WIDEST + 50, 2 * MARGIN + 30 + BAR * len(figures)
+    title = "One event, in starts of a bare interpreter (python -I -c pass); less is better"
+    drawn = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}' role='img' {FONT}>",
+        f"<title>{escape(title)}</title>",
+        f"<rect width='{width}' height='{height}' rx='8' fill='#ffffff' stroke='#d1d5db'/>",
+        _text(MARGIN, MARGIN + 14, title, "font-size='14' font-weight='600' fill='#111827'"),
+    ]
+    for index, (name, figure) in enumerate(figures):
+        top, length = MARGIN + 30 + BAR * index, WIDEST * figure / most
+        colour = "#11602b" if name.startswith("resident, native") else "#174a8c" if name.startswith("resident") else "#9ca3af"
+        drawn.append(_text(MARGIN, top + 16, name, "font-size='12' fill='#111827'"))
+        drawn.append(f"<rect x='{MARGIN + LABEL}' y='{top + 4}' width='{length:.1f}' height='{BAR - 8}' rx='3' fill='{colour}'/>")
+        drawn.append(_text(MARGIN + LABEL + length + 6, top + 16, f"{figure:.2f}", "font-size='11' fill='#111827'"))
+    return "\n".join([*drawn, "</svg>"]) + "\n"

@@ -130,13 +130,10 @@ def called(registration: Registration, event: Event) -> tuple[dict[str, Any] | N
 
 def main(mode: str, policy: str, result_path: str) -> None:
     from onehook.policy import load_policy, told
+    from onehook.resident.learning import cannot_be_shared, open_descriptors
 
     result = Result(result_path)
-    opened = 0
-    if mode == "describe":
-        from onehook.resident.learning import cannot_be_shared, open_descriptors
-
-        opened = open_descriptors()
+    opened = open_descriptors()
     sys.stderr.write(f"{BEGIN_MARK}\n")
     try:
         hooks = load_policy(policy)

@@ -70,8 +70,7 @@ class Spare:
     def _accepted(self) -> _socket.socket:
         """The next client. Not by poll(), which wakes all spares for one."""
         signal.signal(LEAVE, self._leave)
-        parent = os.getppid()
-        while os.getppid() == parent:
+        while os.getppid() == self.zygote.pid:  # which may have ended before this process came here
             try:
                 descriptor, _ = self.zygote.listener._accept()  # type: ignore[attr-defined]
             except OSError:  # nobody came for a while

@@ -90,7 +90,7 @@ class Zygote:
         self.key, self.policy, self.lock = key, policy, lock
         self.is_manifest = is_manifest(policy)
         self.last: tuple[list[str], bytes] | None = None  # an event to rehearse with
-        self.begun = time.time()
+        self.pid, self.begun = os.getpid(), time.time()
         self.path, self.meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
         self.lessons: list[bytes] = []
         self.own: set[str] = {policy} if policy.startswith("/") else set()
@@ -243,7 +243,7 @@ class Zygote:
         times = sorted(self.times) or [0]
         p50, p99 = (times[int(len(times) * part)] / 1000 for part in (0.5, 0.99))
         fields = {
-            "pid": os.getpid(), "since": int(self.begun), "events": self.events, "p50": p50, "p99": p99,
+            "pid": self.pid, "since": int(self.begun), "events": self.events, "p50": p50, "p99": p99,
             "modules": len(sys.modules), "refused": self.refused, "policy": self.policy,
         }  # fmt: skip
         _put(f"{self.key}.state", "".join(f"{name}\t{value}\n" for name, value in fields.items()))
