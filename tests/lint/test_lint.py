@@ -124,9 +124,11 @@ DOCUMENTED = [block for block in re.findall(r"```python\n(.*?)```", PAGE.read_te
 
 @pytest.mark.parametrize("block", DOCUMENTED, ids=range(len(DOCUMENTED)))
 def test_there_is_nothing_to_say_about_the_documented_policies(tmp_path, block):
+    """But that some agents have no such event, or let no hook stop it: these are facts about the agents."""
     policy = tmp_path / "policy.py"
     policy.write_text(block)
-    assert check(str(policy), []).findings == ()
+    findings = check(str(policy), []).findings
+    assert [finding for finding in findings if finding.code not in ("OH101", "OH201")] == []
 
 
 def test_a_finding_names_the_hosts_and_the_line(lint):

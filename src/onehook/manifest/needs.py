@@ -119,5 +119,5 @@ def tools_of(hooks: Hooks) -> dict[str, str]:
                 if row.event == registration.event:
                     found.setdefault(wire_of(host).EVENTS[native].event, []).append(row.tool or "*")
     named = {event: ["MCP" if name.startswith("mcp__") else name for name in names] for event, names in found.items()}
-    plain = {event: names for event, names in named.items() if all(name.replace("_", "").isalnum() for name in names)}
+    plain = {event: names for event, names in named.items() if all(name.replace("_", "").replace(".", "").isalnum() for name in names)}
     return {event: "|".join(dict.fromkeys(names)) for event, names in plain.items() if event in TOOL_EVENTS}

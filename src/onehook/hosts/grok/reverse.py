@@ -31,6 +31,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "SubagentStart": {"description": ""},
     "SubagentStop": {"phase": "gate"},
 }
+_ORDER = (  # of the keys of a tool call
+    "toolName", "toolUseId", "toolInput", "toolResult", "toolInputTruncated", "toolResultTruncated", "error", "durationMs", "isInterrupt",
+    "isBackgrounded",
+)  # fmt: skip
 _TOLD = ("Stop", "SubagentStop", "StopFailure", "StopCancelled")
 
 
@@ -48,14 +52,17 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         **({"transcriptPath": transcript} if name not in _NO_TRANSCRIPT else {}),
         **({"promptId": reverse.sent_text(event, "promptId", _PROMPT)} if name in _IN_A_TURN else {}),
         "permissionMode": mode,
-        **{_camel(key): value for key, value in call.items()},
-        **_more(event, name),
+        **_in_order({**{_camel(key): value for key, value in call.items()}, **_more(event, name)}),
         "hook_event_name": name,
         "session_id": event.session_id,
         **({"transcript_path": transcript} if name not in _NO_TRANSCRIPT else {}),
         "permission_mode": mode,
         **call,
     }
+
+
+def _in_order(body: dict[str, Any]) -> dict[str, Any]:
+    return {**{key: body[key] for key in _ORDER if key in body}, **body}
 
 
 def _more(event: Event, name: str) -> dict[str, Any]:
