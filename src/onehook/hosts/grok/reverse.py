@@ -31,9 +31,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "SubagentStart": {"description": ""},
     "SubagentStop": {"phase": "gate"},
 }
-_ORDER = (  # of the keys of a tool call
-    "toolName", "toolUseId", "toolInput", "toolResult", "toolInputTruncated", "toolResultTruncated", "error", "durationMs", "isInterrupt",
-    "isBackgrounded",
+_ORDER = (
+    "reason", "cancelledBy", "prompt", "toolName", "toolUseId", "toolInput", "toolResult", "toolInputTruncated", "toolResultTruncated",
+    "error", "durationMs", "isInterrupt", "isBackgrounded", "phase", "subagentId", "subagentType", "description", "stopHookActive",
+    "lastAssistantMessage", "backgroundTasks", "sessionCrons",
 )  # fmt: skip
 _TOLD = ("Stop", "SubagentStop", "StopFailure", "StopCancelled")
 
