@@ -96,3 +96,6 @@ def config_entry(line: str, matched: bool) -> dict[str, Any]:
     """An entry as a user of the agent writes it."""
     group: dict[str, Any] = {"matcher": "Bash"} if matched else {}
     return {**group, "hooks": [{"type": "command", "command": line, "timeout": 5}]}
+
+
+LONGEST_REASON = 16_000_000  # characters of a reason that reach the agent

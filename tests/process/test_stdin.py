@@ -31,6 +31,7 @@ from harness import (
 
 from onehook import Hooks, deny
 from onehook.runner import MAX_PAYLOAD
+from tests.host_folders import facts
 
 DENY_RM = "return deny('no rm') if 'rm' in event.command else None"
 
@@ -137,6 +138,8 @@ def names_its_event(host):
 def test_the_event_that_a_wrong_payload_names_decides_whether_it_is_denied(policy, name):
     tool_call = with_tool(name, tool_payload(name), name=None)
     assert_blocked(fire(policy(DENY_RM), tool_call, "--host", name, "--fail", "closed"), name, "tool name")
+    if "tool_name" in stop_payload(name):
+        return  # an agent whose every payload has this key
     stop = {**stop_payload(name), "tool_name": None}
     assert_error(fire(policy(DENY_RM), stop, "--host", name, "--fail", "closed"), "tool name", host=name)
 
@@ -175,7 +178,8 @@ def test_a_payload_of_10_megabytes_works(policy, host, isolation):
 @spread(ISOLATIONS, names="isolation, host")
 def test_a_reason_of_3_megabytes_works(policy, host, isolation):
     result = fire(policy("return deny('x' * 3_000_000)"), tool_payload(host), "--host", host, "--isolation", isolation)
-    assert reason_of(result, host) == "x" * 3_000_000
+    reason = reason_of(result, host)
+    assert set(reason) == {"x"} and len(reason) == min(3_000_000, facts(host).LONGEST_REASON)
 
 
 @pytest.mark.parametrize("fail", ["open", "closed"])

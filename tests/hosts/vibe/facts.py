@@ -19,3 +19,6 @@ OTHER_SETTINGS = False
 
 def rewrite(updated: dict[str, Any]) -> dict[str, Any]:
     return {"hook_specific_output": {"tool_input": updated}}
+
+
+LONGEST_REASON = 62_500  # it reads 1 MB of an answer; see _shortened in its wire
