@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onehook.hostkit.config import Machine
 from onehook.hostkit.live import Launch, Sandbox, Step
 from onehook.hosts import load, wire_of
 from onehook.prove import mcp_server
@@ -145,7 +146,8 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
     environment = sandbox.home / "venv"
     python = sys.executable if scenario.interpreter is None else _interpreter(environment)
-    _onehook(sandbox, "install", str(policy), "--hosts", host, "--yes", *more, python=python)
+    scope = load(host, "config").places(Machine(sandbox.home, sandbox.project))[0].scope  # an agent may have a file for the user alone
+    _onehook(sandbox, "install", str(policy), "--hosts", host, "--scope", scope, "--yes", *more, python=python)
     if scenario.interpreter is not None:
         shutil.rmtree(environment)
     if scenario.interpreter:
