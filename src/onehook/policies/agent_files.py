@@ -22,8 +22,9 @@ HOME = (
     ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".kilo/kilo.json",
     ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json",
     ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins",
-    ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".qwen/.env", ".qwen/extensions",
-    ".qwen/settings.json", ".qwen/trustedFolders.json", "Library/Application Support/Cursor/User/settings.json",
+    ".kimi-code/config.toml", ".kimi-code/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin",
+    ".opencode/plugins", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json",
+    "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
@@ -56,6 +57,9 @@ NAMED = {
     ),
     "KILO_CONFIG_DIR": (
         "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc", "plugin", "plugins",
+    ),
+    "KIMI_CODE_HOME": (
+        "config.toml", "plugins",
     ),
     "OPENCODE_CONFIG_DIR": (
         "opencode.json", "opencode.jsonc", "plugin", "plugins",
@@ -128,6 +132,7 @@ WORDS = {
     "grok": (
         "plugin",
     ),
+    "kimi": (),
 }
 VARIABLES = (
     "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "KILO_CONFIG",
