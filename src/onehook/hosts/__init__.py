@@ -19,7 +19,24 @@ if TYPE_CHECKING:
     from onehook.hosts.interface import Wire as Wire
 
 
-HOSTS = ("claude", "cursor", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "droid", "vibe", "openhands", "grok", "pi", "hermes", "kimi", "contract")
+HOSTS = (
+    "claude",
+    "cursor",
+    "codex",
+    "gemini",
+    "qwen",
+    "copilot",
+    "opencode",
+    "kilo",
+    "droid",
+    "vibe",
+    "openhands",
+    "grok",
+    "pi",
+    "hermes",
+    "kimi",
+    "contract",
+)
 # Agents that nothing can be installed on. Their folders have what it takes to import hooks that are written for them, and to run those on
 # the hosts. With the other parts of a host such a folder becomes one.
 GUESTS = ("windsurf", "cline")
