@@ -20,7 +20,8 @@ ANSWER_LOSSES = [
 PERMISSIONS = [
     ("user", ".kimi-code/config.toml",
      '[[permission.rules]]\ndecision = "deny"\npattern = "Bash(rm -rf*)"\n\n[[permission.rules]]\ndecision = "ask"\npattern = "Write"\n\n'
-     '[[permission.rules]]\ndecision = "allow"\npattern = "mcp__notes__note"\n\n[[permission.rules]]\ndecision = "deny"\npattern = "TodoList"\n',
+     '[[permission.rules]]\ndecision = "allow"\npattern = "mcp__notes__note"\n\n'
+     '[[permission.rules]]\ndecision = "deny"\npattern = "TodoList"\n',
      [("deny", "Bash(rm -rf*)"), ("ask", "Write"), ("allow", "mcp__notes__note")],
      ["TodoList: it is about a tool that other agents do not have"]),
 ]  # fmt: skip

@@ -39,6 +39,8 @@ def places(machine: Machine) -> list[Place]:
 
 TRAITS = Traits(
     captured=("2.1.0",),
+    longest_timeout=_LONGEST,
+    processes=(*BINARIES, "kimi-code"),  # seen with 2.1.0: the title of its process; it sets no variable of its own for its shell
     same_command_runs_once=True,
     switches=Switches(files=lambda machine: [home(machine) / "plugins"]),
     unguarded={},

@@ -47,9 +47,9 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         body["error"] = {"code": "internal", "message": event.error, "retryable": False}
     if name == "UserPromptSubmit":
         body.update(prompt=[{"type": "text", "text": event.prompt}], is_steer=False)
-    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name in ("SubagentStart", "SubagentStop"):
         body["agent_name"] = event.agent_type
+    body.update(reverse.filled(event, FIELDS.get(name, {})))
     if name == "SubagentStop":
         body["response"] = event.last_assistant_message
     return body
