@@ -17,13 +17,20 @@ ANSWER_LOSSES = [
     ({"prompt"}, lambda a: a.decision == "deny" and a.additional_context is not None, lambda a: {"additional_context": None},
      "of a blocked prompt nothing reaches the model"),
 ]  # fmt: skip
+_RULES = [
+    ("rules", 'decision = "allow"', 'pattern = "mcp__notes__note"'), ("rules", 'decision = "ask"', 'pattern = "Write(src/*.py)"'),
+    ("rules", 'decision = "deny"', 'pattern = "Bash(rm -rf*)"'), ("rules", 'decision = "deny"', 'pattern = "TodoList"'),
+    ("rules", 'decision = "allow"', 'pattern = "Bash(npm *)"'), ("rules", 'decision = "deny"', 'pattern = "Bash(!ls)"'),
+    ("rules", 'decision = "never"', 'pattern = "Bash"'), ("deny", 'tool = "Read"', 'match = "/etc/**"'), ("ask", 'tool = "FetchURL"'),
+    ("deny", 'tool = "Agent"', 'pattern = "coder"'),
+]  # fmt: skip
 PERMISSIONS = [
-    ("user", ".kimi-code/config.toml",
-     '[[permission.rules]]\ndecision = "deny"\npattern = "Bash(rm -rf*)"\n\n[[permission.rules]]\ndecision = "ask"\npattern = "Write"\n\n'
-     '[[permission.rules]]\ndecision = "allow"\npattern = "mcp__notes__note"\n\n'
-     '[[permission.rules]]\ndecision = "deny"\npattern = "TodoList"\n',
-     [("deny", "Bash(rm -rf*)"), ("ask", "Write"), ("allow", "mcp__notes__note")],
-     ["TodoList: it is about a tool that other agents do not have"]),
+    ("user", ".kimi-code/config.toml", "\n".join("\n".join((f"[[permission.{key}]]", *lines, "")) for key, *lines in _RULES),
+     [("allow", "mcp__notes__note"), ("ask", "Write(./src/*.py)"), ("deny", "Bash(rm -rf*)"), ("ask", "WebFetch"),
+      ("deny", "Read(/etc/**)")],
+     ["TodoList: it is about a tool that other agents do not have", "Bash(npm *): its * ends at a slash; here, it would allow more",
+      "Bash(!ls): its pattern has characters that mean something else here",
+      "Agent(coder): it is about the input of a tool that is not compared here"]),
 ]  # fmt: skip
 
 

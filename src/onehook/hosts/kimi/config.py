@@ -41,6 +41,7 @@ TRAITS = Traits(
     captured=("2.1.0",),
     longest_timeout=_LONGEST,
     processes=(*BINARIES, "kimi-code"),  # seen with 2.1.0: the title of its process; it sets no variable of its own for its shell
+    reloads=False,  # seen with 2.1.0: without its hooks, the file does not change a session that runs
     same_command_runs_once=True,
     switches=Switches(files=lambda machine: [home(machine) / "plugins"]),
     unguarded={},

@@ -1,4 +1,4 @@
-"""How Kimi Code is started for a proof. Seen working with 2.1.0."""
+"""How Kimi Code is started for a proof. Seen working with 0.38.0 and 2.1.0."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def spoiled(sandbox: Sandbox, launch: Launch) -> Launch:
 
 TRAITS = Traits(
     Package("@moonshot-ai/kimi-code", "2.1.0", "0.38.0", ".bin/kimi", disk_mb=292, node="22.19.0"),
-    facts=(Fact("a stop can be refused once in a turn: the agent ends before the stop guard does", since="2.1.0", rows=("stop-guard",)),),
+    facts=(Fact("a stop can be refused once in a turn: the agent ends before the stop guard does", since="0.38.0", rows=("stop-guard",)),),
     disable=spoiled,
 )

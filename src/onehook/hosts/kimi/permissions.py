@@ -1,9 +1,12 @@
-"""The permission rules of Kimi Code (2.1.0): [[permission.rules]] of config.toml, of which the first that matches decides."""
+"""The permission rules of Kimi Code, as the code of 2.1.0 reads them: in config.toml, [[permission.rules]], [[permission.deny]] and so on.
+
+Deny comes before ask, and ask before allow, in whatever order they stand. No release that was tried obeys them: with `kimi -p` of 0.38.0
+and 2.1.0, what a rule denies runs. They are imported as they are meant.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from onehook.hostkit import permissions as kit
@@ -11,6 +14,9 @@ from onehook.hostkit.config import Machine
 from onehook.hostkit.permissions import LEVELS, Listed, Translated
 from onehook.hosts.kimi.config import home
 from onehook.hosts.kimi.wire import TOOLS
+
+_SPECIAL = "!{}[]()+@|\\"  # what its patterns know beside * and ?
+_FILES = ("Read", "Write", "Edit")
 
 
 def listed(machine: Machine, scope: str) -> Iterator[Listed]:
@@ -20,31 +26,49 @@ def listed(machine: Machine, scope: str) -> Iterator[Listed]:
     if scope != "user" or not file.is_file():
         return
     try:
-        rules = kit.table(kit.table(parse(file.read_text(encoding="utf-8"))).get("permission")).get("rules")
+        held = kit.table(kit.table(parse(file.read_text(encoding="utf-8"))).get("permission"))
     except ValueError:
         return
-    several = [one for rule in (rules if isinstance(rules, list) else ()) if (one := _listed(kit.table(rule), file))]
-    kit.ranked(several[::-1], lambda one, other: _covers(one.shown, other.shown))
-    yield from several
+    for level, pattern in _rules(held):
+        yield Listed(level, pattern, file, *_entry(level, pattern))
 
 
-def _listed(rule: dict[str, Any], file: Path) -> Listed | None:
-    level, pattern = rule.get("decision"), rule.get("pattern")
-    if level not in LEVELS or not isinstance(pattern, str):
-        return None
-    return Listed(str(level), pattern, file, *_entry(pattern))
+def _rules(held: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The level and the pattern of each rule: of those that name their level, and of the lists for one level."""
+    for key in ("rules", *LEVELS):
+        rules = held.get(key)
+        for rule in map(kit.table, rules if isinstance(rules, list) else [rules]):
+            level, pattern = rule.get("decision") if key == "rules" else key, _pattern(rule)
+            if level in LEVELS and pattern:
+                yield str(level), pattern
 
 
-def _covers(one: str, other: str) -> bool:
-    tool, specifier = kit.split(one)
-    return tool == kit.split(other)[0] and (not specifier or kit.covers_text(specifier, kit.split(other)[1]))
+def _pattern(rule: dict[str, Any]) -> str:
+    tool, pattern = rule.get("tool"), rule.get("match", rule.get("pattern"))
+    if isinstance(tool, str):
+        return f"{tool}({pattern})" if isinstance(pattern, str) else tool
+    return pattern if isinstance(pattern, str) else ""
 
 
-def _entry(text: str) -> Translated:
+def _entry(level: str, text: str) -> Translated:
     name, specifier = kit.split(text)
     if name.startswith("mcp__"):
-        return name, "" if not specifier else "it is about the input of an MCP tool"
+        return ("", "it is about the input of an MCP tool") if specifier else (name, "")
     tool = kit.unified(name, TOOLS)
     if not tool:
         return "", kit.NO_TOOL
-    return (f"{tool}({specifier})" if specifier else tool), ""
+    if not specifier:
+        return tool, ""
+    if tool not in ("Bash", *_FILES):
+        return "", "it is about the input of a tool that is not compared here"
+    return _specified(level, tool, specifier)
+
+
+def _specified(level: str, tool: str, specifier: str) -> Translated:
+    if any(char in specifier for char in _SPECIAL):
+        return "", "its pattern has characters that mean something else here"
+    if tool == "Bash" and level == "allow" and "*" in specifier:
+        return "", "its * ends at a slash; here, it would allow more"
+    if tool in _FILES and not specifier.startswith(("/", "~/", "./", "**")):
+        specifier = f"./{specifier}"
+    return f"{tool}({specifier})", ""
