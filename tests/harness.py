@@ -55,7 +55,10 @@ def honours(host, unified, effect):
 
 
 def support(host, unified, effect):
-    """What the host's table says of this effect on this event: "honoured", "limited" (where the call allows it) ...; "" without the event."""
+    """What the host's table says of this effect on this event: "honoured", "limited" (where the call allows it) ...
+
+    "" if the host has no such event.
+    """
     if all(row.event != unified for row in load(host).EVENTS.values()):
         return ""
     wire, name = load(host), native(host, unified)

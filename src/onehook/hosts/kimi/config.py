@@ -39,7 +39,7 @@ def places(machine: Machine) -> list[Place]:
 
 TRAITS = Traits(
     captured=("2.1.0",),
-    longest_timeout=_LONGEST,
+    longest_timeout=_LONGEST,  # seen with 2.1.0: a hook of nine and a half minutes is waited for, and its denial obeyed
     processes=(*BINARIES, "kimi-code"),  # seen with 2.1.0: the title of its process; it sets no variable of its own for its shell
     reloads=False,  # seen with 2.1.0: without its hooks, the file does not change a session that runs
     same_command_runs_once=True,
