@@ -55,7 +55,12 @@ def honours(host, unified, effect):
 
 
 def support(host, unified, effect):
-    """What the host's table says of this effect on this event: "honoured", "limited" (where the call allows it) ..."""
+    """What the host's table says of this effect on this event: "honoured", "limited" (where the call allows it) ...
+
+    "" if the host has no such event.
+    """
+    if all(row.event != unified for row in load(host).EVENTS.values()):
+        return ""
     wire, name = load(host), native(host, unified)
     event = wire.parse(load(host, "reverse").payload(sample(unified, "Bash" if unified in TOOL_EVENTS else "", **_COMMON), name), name)
     return wire.caps(event)[effect].kind

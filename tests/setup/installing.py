@@ -48,6 +48,11 @@ IN_PROJECTS = [host for host in configurable() if place_of(host, "project", Mach
 ALL_SCOPES = ("project", "local", "user", "enterprise")
 
 
+def own_scope(host: str) -> str:
+    """A scope that the agent has a file for."""
+    return "project" if host in IN_PROJECTS else "user"
+
+
 @dataclass
 class Place:
     """A machine of its own below a folder, and its journal."""

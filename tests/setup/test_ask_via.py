@@ -15,7 +15,7 @@ from onehook.setup.command import read
 from onehook.setup.doctor import examine
 from onehook.setup.installed import config_files
 from onehook.setup.plan import _stoppable, config_of, configurable
-from tests.setup.installing import Place
+from tests.setup.installing import Place, own_scope
 
 HOLDING = Wish(timeout=20, holds=True)
 PLUGINS = [host for host in configurable() if config_of(host).TRAITS.own_content is not None]
@@ -28,7 +28,7 @@ def entries(place: Place, host: str):
 @pytest.mark.parametrize("host", [host for host in configurable() if host not in PLUGINS])
 def test_only_what_can_be_stopped_is_waited_for(tmp_path: Path, host: str) -> None:
     place = Place(tmp_path)
-    place.install([host], wish=HOLDING)
+    place.install([host], own_scope(host), wish=HOLDING)
     config, wire = config_of(host), wire_of(host)
     found = entries(place, host)
     assert len(found) >= len([event for event in DEFAULT_EVENTS if event in config.EVENTS])
@@ -44,7 +44,7 @@ def test_only_what_can_be_stopped_is_waited_for(tmp_path: Path, host: str) -> No
 @pytest.mark.parametrize("host", PLUGINS)
 def test_a_plugin_waits_as_long(tmp_path: Path, host: str) -> None:
     place = Place(tmp_path)
-    place.install([host], wish=HOLDING)
+    place.install([host], own_scope(host), wish=HOLDING)
     (file,) = [file for file in config_files(place.machine, [host]) if file.ours]
     longest = config_of(host).TRAITS.longest_timeout
     assert f'"timeout": {longest}' in file.place.path.read_text(encoding="utf-8")
@@ -55,9 +55,9 @@ def test_a_plugin_waits_as_long(tmp_path: Path, host: str) -> None:
 def test_installing_twice_changes_nothing_and_uninstalling_restores(tmp_path: Path, host: str) -> None:
     place = Place(tmp_path)
     before = place.snapshot()
-    place.install([host], wish=HOLDING)
+    place.install([host], own_scope(host), wish=HOLDING)
     once = place.snapshot()
-    place.install([host], wish=HOLDING)
+    place.install([host], own_scope(host), wish=HOLDING)
     assert place.snapshot() == once
     place.uninstall([host])
     assert place.snapshot() == before

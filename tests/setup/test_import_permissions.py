@@ -140,6 +140,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "XDG_CONFIG_HOME",
         "FACTORY_HOME_OVERRIDE",
         "GEMINI_CLI_HOME",
+        "KIMI_CODE_HOME",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

@@ -34,6 +34,7 @@ HOSTS = (
     "grok",
     "pi",
     "hermes",
+    "kimi",
     "contract",
 )
 # Agents that nothing can be installed on. Their folders have what it takes to import hooks that are written for them, and to run those on

@@ -23,10 +23,11 @@ HOME = (
     ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".hermes/.env",
     ".hermes/config.yaml", ".hermes/plugins", ".hermes/shell-hooks-allowlist.json", ".kilo/kilo.json", ".kilo/kilo.jsonc",
     ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc",
-    ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json",
-    ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".openhands/hooks.json", ".pi/agent/extensions",
-    ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json",
-    ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml", "Library/Application Support/Cursor/User/settings.json",
+    ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins", ".kimi-code/config.toml",
+    ".kimi-code/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
+    ".openhands/hooks.json", ".pi/agent/extensions", ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions",
+    ".qwen/settings.json", ".qwen/trustedFolders.json", ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml",
+    "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
@@ -62,6 +63,9 @@ NAMED = {
     ),
     "KILO_CONFIG_DIR": (
         "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc", "plugin", "plugins",
+    ),
+    "KIMI_CODE_HOME": (
+        "config.toml", "plugins",
     ),
     "OPENCODE_CONFIG_DIR": (
         "opencode.json", "opencode.jsonc", "plugin", "plugins",
@@ -150,6 +154,7 @@ WORDS = {
     "hermes": (
         "hooks revoke", "hooks remove", "hooks rm", "--safe-mode", "--ignore-user-config", "config", "plugins", "profile",
     ),
+    "kimi": (),
 }
 VARIABLES = (
     "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "HERMES_HOME",

@@ -160,7 +160,8 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     more += ["--scope", _scope(host, sandbox)]
     environment = sandbox.home / "venv"
     python = sys.executable if scenario.interpreter is None else _interpreter(environment)
-    _onehook(sandbox, "install", str(policy), "--hosts", host, "--yes", *more, python=python)
+    scope = load(host, "config").places(Machine(sandbox.home, sandbox.project))[0].scope  # an agent may have a file for the user alone
+    _onehook(sandbox, "install", str(policy), "--hosts", host, "--scope", scope, "--yes", *more, python=python)
     if scenario.interpreter is not None:
         shutil.rmtree(environment)
     if scenario.interpreter:
