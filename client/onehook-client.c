@@ -30,9 +30,10 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-#define MAGIC "OHR1"
+#define MAGIC "OHR2"
 #define PATIENCE 1  /* seconds until the server has to be ready */
 #define PAUSE 10    /* seconds before a server that cannot be reached is started again */
+#define KILLED 137  /* as a shell says it of a command that was killed */
 #define MAX_REQUEST (8u << 20)
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define POLICY 4    /* its place among the words of the command */
@@ -200,13 +201,14 @@ static int be_patient(int server, long seconds) {
 
 /* The exit code of an answered event; -1 if the command has to be run. */
 static int exchanged(int server, int here, int open_ones, const struct request *request, const struct timespec *begun) {
-    char ready[5], done[2];
+    char ready[5], writing[1], done[2];
     if (!sent(server, request->data, request->size) || !received(server, ready, sizeof ready) || ready[0] != 'R')
         return -1;
     /* From here on, the deadline is kept by the other side: the code is the same. */
-    if (!be_patient(server, 0) || !send_go(server, here, open_ones, begun) || !received(server, done, sizeof done) || done[0] != 'X')
+    if (!be_patient(server, 0) || !send_go(server, here, open_ones, begun) || !received(server, writing, 1) || writing[0] != 'W')
         return -1;
-    return (unsigned char)done[1];
+    /* An answer may be on its way, and nothing may follow it: whatever happens now, the command is not run. */
+    return received(server, done, sizeof done) && done[0] == 'X' ? (unsigned char)done[1] : KILLED;
 }
 
 /* ---- the server */

@@ -61,7 +61,7 @@ def run(argv, stdin, cwd, env, timeout):
                 os.kill(child, signal.SIGKILL)
             raise
         exit_code = asking.exit_code_of(server)
-    return subprocess.CompletedProcess(argv, -signal.SIGKILL if exit_code is None else exit_code, out, err)
+    return subprocess.CompletedProcess(argv, -signal.SIGKILL if exit_code in (None, asking.KILLED) else exit_code, out, err)
 
 
 def connected():

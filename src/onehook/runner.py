@@ -416,20 +416,19 @@ def main(argv: list[str]) -> NoReturn:
     if argv[:1] == [SERVE]:
         from onehook.resident.zygote import serve
 
-        serve(argv[1:], exit_code_of, question_of, rehearse)
-    os._exit(exit_code_of(argv))
+        serve(argv[1:], output_of, question_of, rehearse)
+    os._exit(write(output_of(argv)))
 
 
-def exit_code_of(argv: list[str], waited: float = 0, heard: Callable[[bytes, float], None] | None = None) -> int:
+def output_of(argv: list[str], waited: float = 0, heard: Callable[[bytes, float], None] | None = None) -> Output:
     """Answer the event on stdin, of which these seconds have passed already."""
     try:
         request = requested(argv)
         request.begun -= waited
-        output = respond(request, heard)
+        return respond(request, heard)
     except BaseException as error:  # the last line of defence, and KeyboardInterrupt
         closed = any("closed" in word or source_says_closed(word) for word in argv)
-        output = Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
-    return write(output)
+        return Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
 
 
 def question_of(argv: list[str], data: bytes, begun: float) -> Question:

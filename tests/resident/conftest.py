@@ -68,6 +68,13 @@ class Agent:
             assert time.monotonic() < until, f"{what} did not come"
             time.sleep(0.02)
 
+    def next_event(self, payload, *arguments):
+        """Ask once more; returns how many events the server has answered by then."""
+        before = self.server.events
+        self.ask(payload, *arguments)
+        self.until(lambda: self.server and self.server.events > before, "an answer of the server")
+        return self.server.events
+
     def warm(self, payload, *arguments, **more):
         """Ask until a process has started, and has answered; returns that answer."""
         self.ask(payload, *arguments, **more)

@@ -28,30 +28,23 @@ def append_masked(
 
     To load the rules that find them takes longer than all the rest, so it is left to a process of its own where the log is not required.
     """
-    doubtful = options.log_content or any(may_hold_credential(cut(text)) for text in texts)
-    if options.log != "required" and doubtful and _forked():
-        return
-    try:
+
+    def write() -> None:
         append(masked_entry(entry, texts, event if options.log_content else None), options)
-    finally:
-        if os.getpid() != _PID:
+
+    doubtful = options.log_content or any(may_hold_credential(cut(text)) for text in texts)
+    # A process with threads must not fork.
+    if options.log == "required" or not doubtful or not hasattr(os, "fork") or len(sys._current_frames()) > 1:
+        write()
+    elif os.fork() == 0:
+        try:
+            os.setsid()
+            nowhere = os.open(NOWHERE, os.O_RDWR)
+            for descriptor in (0, 1, 2):  # the agent waits until these are closed
+                os.dup2(nowhere, descriptor)
+            write()
+        finally:
             os._exit(0)
-
-
-_PID = os.getpid()
-
-
-def _forked() -> bool:
-    """Whether this process may go on, since another does the work. A process with threads must not fork."""
-    if not hasattr(os, "fork") or len(sys._current_frames()) > 1:
-        return False
-    if os.fork():
-        return True
-    os.setsid()
-    nowhere = os.open(NOWHERE, os.O_RDWR)
-    for descriptor in (0, 1, 2):  # the agent waits until these are closed
-        os.dup2(nowhere, descriptor)
-    return False
 
 
 def masked_entry(entry: dict[str, Any], quoting: Container[str], content: Event | None = None) -> dict[str, Any]:

@@ -9,7 +9,10 @@ decides nothing, and never reads stdin: who answers is given stdin, stdout and s
     server -> client   b"R" and its pid if it is ready, anything else if it is not
     client -> server   b"G", microseconds since the client started, a bit for each of stdin, stdout and stderr that is open; and with it
                        the descriptors: the working folder, and those
-    server -> client   b"X" and the exit code, once the answer is written
+    server -> client   b"W" before the answer is written, b"X" and the exit code afterwards
+
+A server that goes away before b"W" has written nothing, and the command is run. After that, what it has written may be on its way to the
+agent, and nothing may follow it: the client ends as the command would, had it been killed at that moment.
 
 Imports nothing of onehook: as a program, only this file is loaded.
 """
@@ -28,10 +31,11 @@ if TYPE_CHECKING:
 else:
     import posix as os
 
-MAGIC = b"OHR1"
+MAGIC = b"OHR2"
 HEAD = 16  # bytes before the words
 PATIENCE = 1.0  # seconds until the server has to be ready; agents wait 10 s longer than the event may take (hostkit/config.py)
 PAUSE = 10  # seconds before a server that cannot be reached is started again
+KILLED = 137  # as a shell says it of a command that was killed
 SERVE = b"--serve"
 FOLDER = b"/resident"
 # What an interpreter looks at once, when it starts.
@@ -89,10 +93,16 @@ def go(server: _socket.socket, descriptors: Sequence[int], begun: float) -> None
 
 
 def exit_code_of(server: _socket.socket) -> int | None:
-    """The exit code, once there is one; None if the other side has gone. The deadline is kept there: the code is the same."""
+    """The exit code, once there is one; None if the other side has gone, and has written nothing. The deadline is kept there: the code is
+    the same."""
     server.settimeout(None)
-    data = server.recv(2, _socket.MSG_WAITALL)
-    return data[1] if data[:1] == b"X" and len(data) == 2 else None
+    if server.recv(1) != b"W":
+        return None
+    try:
+        data = server.recv(2, _socket.MSG_WAITALL)
+    except OSError:
+        return KILLED
+    return data[1] if data[:1] == b"X" and len(data) == 2 else KILLED
 
 
 def is_ours(server: _socket.socket, python: bytes) -> bool:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from onehook import cache
-from onehook.isolate import Child, lenient_output
+from onehook.isolate import Child, lenient_output, write
 from onehook.resident import learning
 from onehook.resident.asking import HEAD, MAGIC, PATIENCE
 from onehook.system import os, signal
@@ -53,8 +53,10 @@ class Spare:
             self.prepared.become(umask)
         self.become(umask)
         os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
-        exit_code = self.zygote.answer(sys.argv[1:], waited, self._heard)
+        output = self.zygote.answer(sys.argv[1:], waited, self._heard)
         connection.settimeout(None)
+        connection.send(b"W")
+        exit_code = write(output)
         connection.send(bytes([ord("X"), exit_code & 0xFF]))
         self._report(b"done\t%d" % ((time.monotonic() - begun) * 1e6))
         os._exit(exit_code)

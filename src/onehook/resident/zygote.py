@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
+    from onehook.core import Output
     from onehook.isolate import Question
 
 SPARES = 3
@@ -43,7 +44,7 @@ OLD = 7 * 86400  # seconds after which what a server has left in the folder is r
 
 def serve(
     argv: list[str],
-    answer: Callable[[list[str], float, Callable[[bytes, float], None]], int],
+    answer: Callable[[list[str], float, Callable[[bytes, float], None]], Output],
     question_of: Callable[[list[str], bytes, float], Question],
     rehearse: Callable[[list[str], bytes], None],
 ) -> NoReturn:
@@ -82,7 +83,7 @@ def serve(
 
 
 class Zygote:
-    answer: Callable[[list[str], float, Callable[[bytes, float], None]], int]
+    answer: Callable[[list[str], float, Callable[[bytes, float], None]], Output]
     question_of: Callable[[list[str], bytes, float], Question]
     rehearse: Callable[[list[str], bytes], None]
 

@@ -106,6 +106,7 @@ def _switches(machine: Machine) -> list[Path]:
 
 TRAITS = Traits(
     captured=("0.19.0",),
+    longest_timeout=MAX_SECONDS,
     programs=(".local/bin/hermes",),
     shell_variables=("HERMES_SESSION_ID",),
     reloads=False,

@@ -1,7 +1,8 @@
 """Kimi Code: what it sends and what it obeys (2.1.0; see docs/hosts/kimi.md).
 
-Claude Code's names for events and tools. A hook can deny a tool, a prompt or, once in a turn, a stop: exit 2, with the reason on stderr;
-then stdout is not read. At a prompt it can add context. All other events are told, and nothing waits for an answer.
+Claude Code's names for events and tools. A hook denies a tool by Claude Code's JSON, which keeps the reason apart from what else is on
+stderr; a prompt or, once in a turn, a stop by exit 2 alone, with all of stderr as the reason. At a prompt it can add context. All other
+events are told, and nothing waits for an answer.
 """
 
 from __future__ import annotations
@@ -107,6 +108,8 @@ def caps(event: Event) -> Caps:
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
+    if response.decision == "deny" and EVENTS[event.native_event].shape == "permission":
+        return Output(dumps({"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": response.reason or ""}}))
     if response.decision == "deny":
         return Output("", 2, response.reason or "")
     # A text would do too, but one that looks like JSON would be read as an answer.

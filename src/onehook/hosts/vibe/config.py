@@ -25,6 +25,7 @@ HOST_IDS = ("vibe",)
 PROJECT = ""  # hooks start in the folder of the session, which may move into a worktree: the policy is named absolutely
 TRAITS = Traits(
     captured=("3.0.2",),
+    longest_timeout=86400,
     shell_variables=("VIBE_APP_SERVER_BIN",),
     processes=("vibe", "vibe-rs", "vibe-app-server", "vibe-acp"),
     reloads=False,  # seen with 3.0.2: without its hooks file, a session that runs is held to the policy
