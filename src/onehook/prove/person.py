@@ -1,8 +1,9 @@
 """The person of a proof: has set a PIN, and answers what is asked, as `onehook approve` does. A process of its own, in the proof's home.
 
-    python -I -m onehook.prove.person allow|deny|rewrite|away TEXT
+    python -I -m onehook.prove.person allow|deny|rewrite|away|desk TEXT
 
-TEXT: the words of a denial, or the command to run instead. Someone who is away has a PIN and answers nothing.
+TEXT: the words of a denial, or the command to run instead. Someone who is away has a PIN and answers nothing; with `desk`, the desk stays open
+meanwhile, on the port that stands in the file DESK_PORT of the home folder.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 
 NAME = "the-person-of-the-proof"
 PIN = "4096 sleepy otters"
+DESK_PORT = "port-of-the-desk"
 _CHEAP = 1 << 10  # of scrypt: the proof is not about guessing
 
 
@@ -40,6 +42,8 @@ def main(does: str, text: str) -> None:
 
     pin.set_pin(PIN, cost=_CHEAP)
     key = pin.unlock(PIN)
+    if does == "desk":
+        _open_desk()
     print("ready", flush=True)
     answer = {
         "allow": answers.Answer("allow"),
@@ -52,6 +56,18 @@ def main(does: str, text: str) -> None:
                 answers.give(asked, answer, key, by=NAME, via="terminal")
             except DeskError as error:
                 print(error, file=sys.stderr)
+
+
+def _open_desk() -> None:
+    import threading
+    from pathlib import Path
+
+    from onehook.hostkit.config import Machine
+    from onehook.page.server import Desk
+
+    desk = Desk(Machine.here(Path.cwd()), NAME)
+    threading.Thread(target=desk.serve, daemon=True).start()
+    (Path.home() / DESK_PORT).write_text(str(desk.port), encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -409,7 +409,7 @@ SCENARIOS: tuple[Scenario, ...] = (
             Response("allow", modified_input={"command": approvals.INSTEAD}), approvals.rewritten, "modified_input"),
     _asking("ask-unanswered", "ask held, nobody there: denied in time, and the agent goes on", "away", "", NO, approvals.unanswered, "deny",
             options=", ask_wait=2"),
-    _asking("ask-own-answer", "ask held, the agent answers for the person, by command line and by file: refused", "away", "", NO,
+    _asking("ask-own-answer", "ask held, the agent answers for the person, by command line, curl and file: refused", "desk", "", NO,
             approvals.not_by_the_agent, "deny", options=", ask_wait=20", script=own_answer_script, files={"attack.py": approvals.ATTACK}),
     _simple("allow", "an allow skips the permission prompt", "PreToolUse", Response("allow"), shell_script, _ran,
             tool="Bash", effect="approve", needs=("strict",)),
