@@ -401,7 +401,9 @@ def test_a_port_that_is_taken_is_said(desk):
 @pytest.mark.parametrize("as_json", [True, False])
 def test_it_prints_the_link_and_ends_with_control_c(tmp_path, as_json):
     pin.set_pin(PIN, cost=CHEAP)
-    code = "import onehook.setup.person as p; p.processes_above = lambda: iter(()); from onehook.cli import main; main()"
+    # A shell without job control starts what runs in the background with Ctrl-C ignored.
+    listens = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{listens}; import onehook.setup.person as p; p.processes_above = lambda: iter(()); from onehook.cli import main; main()"
     words = [sys.executable, "-c", code, "desk", "--no-open", "--port", "0", *(["--json"] if as_json else [])]
     process = subprocess.Popen(words, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True)
     with process:
@@ -411,7 +413,10 @@ def test_it_prints_the_link_and_ends_with_control_c(tmp_path, as_json):
         port = int(link.partition("127.0.0.1:")[2].partition("/")[0])
         assert b"desk.js" in _get(port)
         process.send_signal(signal.SIGINT)
-        rest, problems = process.communicate(timeout=PATIENCE)
+        try:
+            rest, problems = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert process.returncode == 0 and "Traceback" not in problems and ("closed" in rest) is not as_json
 
 

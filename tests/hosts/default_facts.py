@@ -13,6 +13,8 @@ Loss = tuple[set[str], Callable[[Response], bool], Callable[[Response], dict[str
 
 # What a payload cannot carry, all of it: (native event, field of the event) -> why.
 FIELD_LOSSES: Mapping[tuple[str, str], str] = {}
+# Whether a matcher can tell the tools of MCP servers from others.
+MCP_BY_NAME = True
 # The key of a tool's result that holds what a command printed; "" if the result is that text, None if there is no place for it.
 RESULT: str | None = ""
 # Keys that the agent sends and nothing is built for, and keys that are built and not always sent.

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from onehook.cli import main
 from onehook.core import UsageError
 from onehook.hostkit.live import Package
-from onehook.hosts import load
+from onehook.hosts import load, wire_of
 from onehook.prove import registries
 from onehook.prove.agents import agents_of, by_default, install, pins, releases
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
@@ -220,7 +220,9 @@ def test_a_known_difference_is_expected_on_the_releases_that_have_it() -> None:
 
 def test_entries_of_another_agent_are_expected_to_work_only_where_they_are_run() -> None:
     (borrowed,) = by_id(["borrowed"])
-    assert {host for host in pins() if expectation(host, borrowed)[0] != NO_EVENT} == {"copilot", "cursor"}
+    reading = {host for host in pins() if "claude" in wire_of(host).READS_CONFIG_OF}
+    assert {host for host in pins() if expectation(host, borrowed)[0] != NO_EVENT} == reading
+    assert {"copilot", "cursor"} < reading
 
 
 def test_the_core_scenarios_are_scenarios_and_have_a_name() -> None:

@@ -17,11 +17,12 @@ from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import resembles_ours
 from onehook.setup.plan import config_of
 from onehook.textedit.document import ConfigError, Document
-from tests.host_folders import facts
+from tests.host_folders import facts, folder
 from tests.setup.installing import IN_PROJECTS, Place
 from tests.textedit.documents import VALUES, documents
 
-HOSTS = IN_PROJECTS
+TOML = [host for host in IN_PROJECTS if config_of(host).places(Machine(Path("/h"), Path("/p")))[0].format == "toml"]
+HOSTS = [host for host in IN_PROJECTS if host not in TOML]
 COMMANDS = st.sampled_from(["./mine.sh", "npx lint --fix", "python3 'a b.py'", 'echo "$HOME" é', "x" * 40])
 
 
@@ -87,8 +88,8 @@ def order_of_foreign(host: str, data: Any) -> dict[str, list[Any]]:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder).resolve())
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(Path(root).resolve())
         spot = target(host, place)
         before = _written(host, spot, data)
         start = place.snapshot()
@@ -102,6 +103,30 @@ def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.Dat
                 assert hooks_in(host, now)[event][: len(entries)] == entries, "foreign entries keep their places"
             assert not config_of(host).text_problems(spot, spot.path.read_text(encoding="utf-8"), now)
             assert not config_of(host).problems(now)
+        place.install([host], **second)
+        place.uninstall([host])
+        assert place.snapshot() == start
+
+
+@pytest.mark.parametrize("host", TOML)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_the_bytes_of_a_toml_file_come_back(host: str, data: st.DataObject) -> None:
+    """From any of the files that the install cases begin with."""
+    cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder(host) / "install").glob("*.json"))]
+    texts = [None, *("".join(case["before"]) for case in cases if case.get("before") and case.get("after"))]
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(Path(root).resolve())
+        spot = target(host, place)
+        text = data.draw(st.sampled_from(texts), "text")
+        if text is not None:
+            spot.path.parent.mkdir(parents=True)
+            spot.path.write_text(text, encoding="utf-8", newline="")
+            assume(not config_of(host).problems(Document(spot.path, spot.format).data()))
+        start = place.snapshot()
+        first, second = data.draw(REQUESTS, "first"), data.draw(REQUESTS, "second")
+        place.install([host], **first)
+        assert not place.install([host], **first).edits
         place.install([host], **second)
         place.uninstall([host])
         assert place.snapshot() == start
@@ -128,8 +153,8 @@ def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_after_edits_of_the_user_only_our_entries_go(host: str, data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder).resolve())
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(Path(root).resolve())
         spot = target(host, place)
         _written(host, spot, data)
         place.install([host], **data.draw(REQUESTS, "first"))

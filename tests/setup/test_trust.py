@@ -174,7 +174,7 @@ def test_a_preview_of_a_trust_file_shows_nothing_but_the_change(place: Place) ->
 def test_agents_without_a_trust_file_are_named_once(place: Place) -> None:
     notes = [note for note in trust(place, list(config for config in having("config"))).notes if "--trust" in note]
     (note,) = notes
-    absent = [config_of(host).TITLE for host in having("config") if host not in TRUSTING]
+    absent = [config_of(host).TITLE for host in having("config") if host not in having("trust")]
     assert absent and all(title in note for title in absent)
     assert [note for note in trust(place, ["codex"]).notes if "--trust" in note] == []
 

@@ -240,6 +240,8 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
     _add_skeleton(document, config)
     _refuse_invalid(document, config, place, "Fix that first; nothing was changed")
     wanted = _wanted(plan, host, request)
+    if not wanted and document.before is None:
+        return
     longest = config.TRAITS.longest_timeout
     if 0 < longest < request.wish.host_timeout:
         plan.notes.append(f"{config.TITLE} waits for {longest} s at most, and then goes on: choose a timeout of less than {longest - 10} s")

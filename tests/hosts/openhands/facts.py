@@ -12,6 +12,7 @@ FIELD_LOSSES = {
     ("SessionStart", "source"): SAID,
 }
 INSTEAD = {"subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
+MCP_BY_NAME = False  # such a tool has no name but its own
 RESULT = "content"
 OTHER_SETTINGS = False
 ANSWER_LOSSES = [

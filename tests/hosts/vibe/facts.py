@@ -15,6 +15,16 @@ ANSWER_LOSSES = [
 ]  # fmt: skip
 INSTEAD = {"subagent": ("Stop", "", {"agent_id": "a1"})}
 OTHER_SETTINGS = False
+TRUST_FILES = ('trusted = ["DIR"]\nuntrusted = []\n', '# mine\nuntrusted = [\n  "DIR", # not this one\n]\n')
+PERMISSIONS = [
+    ("project", ".vibe/config.toml",
+     'disabled_tools = ["web_fetch", "todo"]\nenabled_tools = ["bash"]\n\n[tools.bash]\npermission = "ask"\nallowlist = ["git status"]\n'
+     'denylist = ["rm -rf"]\ndenylist_standalone = ["python"]\n\n[tools.read_file]\ndenylist = ["*.env", "/etc/*", "/a/*/b"]\n',
+     [("deny", "WebFetch"), ("ask", "Bash"), ("deny", "Bash(rm -rf:*)"), ("allow", "Bash(git status:*)"), ("deny", "Bash(python)"),
+      ("deny", "Read(**/*.env)"), ("deny", "Read(/etc/**)")],
+     ["todo: it is about a tool that other agents do not have", "enabled_tools switches every other tool off",
+      "/a/*/b: its pattern means something else here"]),
+]  # fmt: skip
 
 
 def rewrite(updated: dict[str, Any]) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     context = reverse.text_in(specific, "additionalContext") if shape != "prompt" else None
     reason = _denial(shape, body)
     if shape == "stop" and body.get("continue") is False:
-        return Response()  # the turn ends, whatever else is said
+        return Response()  # the turn ends, whatever else it says
     if reason:
         return Response("deny", reason, additional_context=None if shape == "permission" else context)
     if shape == "stop" and context:

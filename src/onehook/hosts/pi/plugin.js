@@ -71,7 +71,7 @@ class Bridge {
     const answer = await this.ask("input", ctx, { prompt: event.text })
     if (answer.decision === "deny") return this.refusedPrompt(answer, ctx)
     if (!answer.context) return undefined
-    // What is said while the agent works starts no run of its own, at which a message could be added.
+    // A prompt that comes while the agent works starts no run of its own, at which a message could be added.
     if (event.streamingBehavior) return { action: "transform", text: `${event.text}\n\n${answer.context}` }
     this.prompted.push(answer.context)
     return undefined

@@ -1,7 +1,7 @@
 """Mistral Vibe: where hooks are configured, what an entry looks like, and what hides one (3.0.2).
 
 Seen with `vibe -p`: an entry with a fault (a strict or a match on post_agent, an unknown type) is skipped, and a file that is not TOML is
-skipped whole, each without a word; of two entries with one name the project's runs and the user's does not. So the name of an entry says
+skipped whole, each silently; of two entries with one name the project's runs and the user's does not. So the name of an entry says
 which policy it runs. The project's file is read in the folder that Vibe is started in, and in no folder above it.
 """
 
@@ -118,7 +118,7 @@ def _fault(entry: Any) -> str:
 def _match_fault(entry: dict[str, Any]) -> str:
     match = entry.get("match")
     if match is not None and (not isinstance(match, str) or not match.strip()):
-        return '"match" must be a text that is not empty'
+        return '"match" must be a string that is not empty'
     if entry["type"] not in _STRICT:
         return "".join(f'"{key}" is for tools only' for key in ("match", "strict") if entry.get(key))
     try:
