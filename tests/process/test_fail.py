@@ -280,7 +280,7 @@ def test_an_error_after_a_tool_ran_is_an_error_even_when_closed(policy, host, is
 
 
 @pytest.mark.parametrize(
-    "host", [host for host in HOSTS if any(row.event == "PermissionRequest" and row.gates for row in load(host).EVENTS.values())]
+    "host", [h for h in HOSTS if any(row.event == "PermissionRequest" and row.gates for row in load(h).EVENTS.values())]
 )
 def test_a_permission_request_that_cannot_be_read_is_denied_in_a_form_that_the_agent_reads(policy, host):
     name = native(host, "PermissionRequest")

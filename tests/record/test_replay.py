@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from harness import ANY, HOSTS, fire, policy_text, stop_payload, tool_payload
 
 from onehook.cli.replay import command
+from onehook.hosts import load
 from tests.host_folders import captures, transcripts, with_folders
 
 
