@@ -28,6 +28,7 @@ LIMITS: dict[tuple[str, str], str] = {
         for host in HOSTS
         if (config := optional(host, "config")) and "PreToolUse" not in config.TRAITS.agent_types
     },
+    ("a stop is refused", "openhands"): "its stop does not tell that one was refused before",
     ("a loop until a word in the transcript", "cursor"): f"{_NO_TRANSCRIPT}, and a stop does not say what the agent said",
 }
 IDS = [f"{hook.host}: {hook.name}" for hook in HOOKS]
