@@ -7,6 +7,7 @@ from typing import Any
 from onehook.core import Event
 
 RESULT = "output"
+TOKENS = 0
 FIELD_LOSSES = {
     ("on_session_start", "source"): "Hermes does not say why a session starts",
     ("subagent_stop", "stop_hook_active"): "a subagent's end cannot be denied",

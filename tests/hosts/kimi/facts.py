@@ -7,6 +7,7 @@ from onehook.hosts.kimi import wire
 
 RESULT = ""
 FAILURES = True
+TOKENS = 0
 NOT_BUILT = frozenset({"session_title"})
 FIELD_LOSSES = {
     ("Stop", "last_assistant_message"): "Kimi Code does not say it",
