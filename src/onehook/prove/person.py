@@ -2,8 +2,8 @@
 
     python -I -m onehook.prove.person allow|deny|rewrite|away|desk TEXT
 
-TEXT: the words of a denial, or the command to run instead. Someone who is away has a PIN and answers nothing; with `desk`, the desk stays open
-meanwhile, on the port that stands in the file DESK_PORT of the home folder.
+TEXT: the words of a denial, or the command to run instead. Someone who is away has a PIN and answers nothing; with
+`desk`, the desk stays open meanwhile, on the port that stands in the file DESK_PORT of the home folder.
 """
 
 from __future__ import annotations

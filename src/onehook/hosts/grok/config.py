@@ -69,7 +69,7 @@ def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
 
 TRAITS = Traits(
     captured=("1.0.41",),
-    longest_timeout=86400,
+    longest_timeout=86400,  # seen with 1.0.41: with that, a hook of eleven minutes is waited for, and its denial obeyed
     programs=(".grok/bin/grok",),
     shell_variables=("GROK_AGENT",),
     reloads=False,  # seen with 1.0.41: a session that runs is held to the hooks, the trust and the switches that it began with

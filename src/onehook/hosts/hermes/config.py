@@ -106,7 +106,7 @@ def _switches(machine: Machine) -> list[Path]:
 
 TRAITS = Traits(
     captured=("0.19.0",),
-    longest_timeout=MAX_SECONDS,
+    longest_timeout=MAX_SECONDS,  # seen with 0.19.0: a hook of four and a half minutes is waited for, and its denial obeyed
     programs=(".local/bin/hermes",),
     shell_variables=("HERMES_SESSION_ID",),
     reloads=False,

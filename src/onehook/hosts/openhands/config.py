@@ -57,7 +57,7 @@ def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
 
 TRAITS = Traits(
     captured=("1.16.0",),
-    longest_timeout=86400,
+    longest_timeout=86400,  # seen with 1.16.0: with that, a hook of eleven minutes is waited for, and its denial obeyed
     # The shell's parent is a tmux server that is nobody's child, so that no process tells whose it is.
     shell_variables=("OR_APP_NAME",),
     reloads=False,  # seen with 1.16.0: without its hooks file, a session that runs is held to the policy

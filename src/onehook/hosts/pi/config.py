@@ -127,7 +127,7 @@ def _switches(machine: Machine) -> list[Path]:
 
 TRAITS = Traits(
     captured=("0.87.1",),
-    longest_timeout=86400,
+    longest_timeout=86400,  # of our extension; seen with 0.87.1: with that, a hook of eleven minutes is waited for, and its denial obeyed
     shell_variables=("PI_CODING_AGENT", "PI_SESSION_ID"),
     reloads=False,
     own_content=PLUGIN.content,
