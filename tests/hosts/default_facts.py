@@ -59,6 +59,8 @@ def as_received(event: Event, output: Output, answer: Response) -> Response:
 REFUSED_UNSEEN: Mapping[str, tuple[str, ...]] = {}
 LAST_MESSAGE = "all done"  # of the stop
 TOKENS = 14  # at least, in one of them: 7 in and 7 out for a request; 0 if its files tell of none
+SUCCESS: int | None = 0  # the exit code of a command that went well; None if the agent does not tell
+READ: str | None = "one\ntwo"  # the result of reading a file with these lines; None if there is no tool for it
 FAILURES = False  # a command that failed is a PostToolUseFailure
 # Commands whose failure no hook is told of.
 FAILED_UNTOLD: tuple[str, ...] = ()

@@ -1,17 +1,23 @@
 """What the hosts' transcript readers share: lines in, the payloads that a hook would have been sent out. And the other way round.
 
 A host's class Transcript reads one file: take(line) returns payloads with their times, or None for a kind of line that it does not know.
+The file may be a database of many sessions (see Database), whose rows are the lines.
 Its lines() writes such a file, for programs that look for it although another agent runs; what its own reader reads of it is what went in.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from onehook.hostkit.reverse import TIME
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Transcripts
 
 MAX_KINDS = 50
 
@@ -50,6 +56,14 @@ class Transcript(Protocol):
     def take(self, line: dict[str, Any]) -> Iterable[Moment] | None: ...
 
     def end(self) -> Iterable[Moment]: ...
+
+
+class Database:
+    """A transcript for which an agent keeps all its sessions in one SQLite database. A file with such rows as JSON lines reads the same."""
+
+    ROWS = ""  # the query for them
+    OF_SESSION = ""  # its condition for those of one session
+    ORDER = ""
 
 
 class Counts:
@@ -101,18 +115,73 @@ class Messages:
             yield self.moment(line, "PostToolUseFailure", **call, error=error)
 
 
-def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0) -> Iterator[Moment]:
+def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0, session: str = "") -> Iterator[Moment]:
     """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over.
 
-    `last`: only of its end, of so many bytes.
+    `last`: only of its end, of so many bytes. `session`: only of this one, in a database of many.
     """
-    for line in json_lines(path, counts, last):
+    for line in _lines(transcript, path, counts, last, session):
         found = transcript.take(line)
         if found is None:
-            counts.add_unknown(text(line.get("type")) or "line without a type")
+            counts.add_unknown(text(line.get("type")) or text(line.get("role")) or "line without a type")
         else:
             yield from found
     yield from transcript.end()
+
+
+def session_file(own: Transcripts, session: str) -> Path:
+    """Where an agent that does not tell keeps a session: in a file or a folder of its name, in a folder of the project, or in the one
+    file with all of them."""
+    from glob import escape
+
+    folder = Path.home() / own.FOLDER
+    name = own.NAME.format(session=session)
+    found = [folder / name, *folder.glob(f"*/{escape(name)}"), *(folder / file for file in own.FILES if "*" not in file)]
+    return next((path for path in found if path.is_file()), folder / name)
+
+
+def _lines(transcript: Transcript, path: Path, counts: Counts, last: int, session: str) -> Iterator[dict[str, Any]]:
+    if isinstance(transcript, Database) and is_database(path):
+        rows = database_rows(transcript, path, counts, session)
+        return _end_of(rows, last) if last else rows
+    return json_lines(path, counts, last)
+
+
+def is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+def database_rows(transcript: Database, path: Path, counts: Counts, session: str = "") -> Iterator[dict[str, Any]]:
+    """Its rows as lines. A database without a log beside it is open nowhere, and one that is read as such stays without."""
+    import sqlite3
+
+    query = f"{transcript.ROWS} {transcript.OF_SESSION if session else ''} {transcript.ORDER}"
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True)
+        try:
+            connection.row_factory = sqlite3.Row
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            for row in connection.execute(query, (session,) if session else ()):
+                counts.lines += 1
+                yield dict(row)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        counts.add_unknown(f"database that cannot be read ({error})")
+
+
+def _end_of(lines: Iterable[dict[str, Any]], size: int) -> Iterator[dict[str, Any]]:
+    """The last of them that are no larger together."""
+    kept: deque[tuple[int, dict[str, Any]]] = deque()
+    total = 0
+    for line in lines:
+        kept.append((sum(len(value) for value in line.values() if isinstance(value, str)), line))
+        total += kept[-1][0]
+        while total > size:
+            total -= kept.popleft()[0]
+    return (line for _, line in kept)
 
 
 def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, Any]]:
@@ -150,3 +219,18 @@ def rows(value: object) -> list[dict[str, Any]]:
 def joined_texts(value: object) -> str:
     """A text, or the texts of a list of parts."""
     return value if isinstance(value, str) else "\n".join(text(part.get("text")) for part in rows(value) if part.get("text"))
+
+
+def stamp(moment: object, per_second: int = 1) -> str:
+    """A number since 1970 as the time of a Moment; "" if it is none."""
+    try:
+        return datetime.fromtimestamp(moment / per_second, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")  # type: ignore[operator]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return ""
+
+
+def milliseconds(time: str) -> int:
+    try:
+        return int(datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
+    except ValueError:
+        return 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from onehook.codec import compact
 from onehook.core import OnehookError
-from onehook.hostkit.transcripts import Counts, Entry, moments
+from onehook.hostkit.transcripts import Counts, Entry, moments, session_file
 from onehook.hosts import having, load, wire_of
 from onehook.manifest.variables import original
 from onehook.places import state_folder
@@ -28,6 +28,7 @@ MAX_SOURCE = 8 << 20  # bytes of the running agent's transcript that are read, f
 _PATIENCE = 1.0  # seconds to wait for an agent that is about to write
 _KINDS = {
     "UserPromptSubmit": "prompt", "PreToolUse": "call", "PostToolUse": "result", "PostToolUseFailure": "result", "Stop": "say",
+    "AgentResponse": "say",
 }  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def _past(event: Event) -> Iterator[Event]:
         return
     own = load(event.host, "transcripts")
     # Not every event names it, but a session may be found by its id.
-    path = Path(event.transcript_path or Path.home() / own.FOLDER / own.NAME.format(session=event.session_id))
+    path = Path(event.transcript_path) if event.transcript_path else session_file(own, event.session_id)
     patient_until = time.monotonic() + (_PATIENCE if own.CALLS_FIRST and event.event == "PreToolUse" else 0)
     while True:
         past = list(_told(own, path, event)) if path.is_file() else []
@@ -62,7 +63,8 @@ def _past(event: Event) -> Iterator[Event]:
 
 def _told(own: Transcripts, path: Path, event: Event) -> Iterator[Event]:
     wire = wire_of(event.host)
-    for moment in moments(own.Transcript(path), path, Counts(), MAX_SOURCE):
+    only = "" if event.transcript_path else event.session_id
+    for moment in moments(own.Transcript(path), path, Counts(), MAX_SOURCE, only):
         try:
             past = wire.parse(moment.payload, "")
         except OnehookError:

@@ -7,6 +7,8 @@ from typing import Any
 from onehook.core import Event
 
 RESULT = "output"
+TOKENS = 0
+READ = "1|one\n2|two\n3|"
 FIELD_LOSSES = {
     ("on_session_start", "source"): "Hermes does not say why a session starts",
     ("subagent_stop", "stop_hook_active"): "a subagent's end cannot be denied",

@@ -7,6 +7,9 @@ from onehook.hosts.kimi import wire
 
 RESULT = ""
 FAILURES = True
+TOKENS = 0
+SUCCESS = None
+READ = "1\tone\n2\ttwo"
 NOT_BUILT = frozenset({"session_title"})
 FIELD_LOSSES = {
     ("Stop", "last_assistant_message"): "Kimi Code does not say it",

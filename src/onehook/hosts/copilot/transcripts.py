@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.reverse import TIME
-from onehook.hostkit.transcripts import Entry, Moment, chained, table, text, uuid_of
+from onehook.hostkit.transcripts import Entry, Moment, chained, milliseconds, table, text, uuid_of
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".copilot/session-state"
@@ -47,7 +47,7 @@ class Transcript:
     def _moment(self, line: dict[str, Any], **more: Any) -> Moment:
         time = text(line.get("timestamp"))
         agent = text(line.get("agentId"))
-        payload = {"sessionId": self.session, "timestamp": _milliseconds(time), "cwd": self.cwd, **({"agentId": agent} if agent else {})}
+        payload = {"sessionId": self.session, "timestamp": milliseconds(time), "cwd": self.cwd, **({"agentId": agent} if agent else {})}
         return Moment(time, {**payload, **more})
 
     def _start(self, line: dict[str, Any], data: dict[str, Any]) -> Iterator[Moment]:
@@ -82,15 +82,6 @@ class Transcript:
     def _said(self, line: dict[str, Any], data: dict[str, Any]) -> Iterator[Moment]:
         if not data.get("toolRequests") and data.get("content") and not line.get("agentId"):
             yield self._moment(line, stopReason="end_turn", transcriptPath=self.path, response=data["content"])
-
-
-def _milliseconds(time: str) -> int:
-    from datetime import datetime
-
-    try:
-        return int(datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
-    except ValueError:
-        return 0
 
 
 def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.hermes import config, imports, live, reverse, trust, wire
+    from onehook.hosts.hermes import config, imports, live, reverse, transcripts, trust, wire
     from onehook.hosts.interface import conforms
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, trust=trust)
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust)

@@ -63,7 +63,7 @@ TOOLS = {
     "web_search": Tool("WebSearch"),
     "delegate_task": Tool("Agent|Task", prompt="goal"),
 }
-RESULTS = Results({"terminal": "output", "execute_code": "output", "read_file": "content"})
+RESULTS = Results({"terminal": "output", "execute_code": "output", "read_file": "content", "*": "result"})  # the last: of MCP tools
 MARKS = (Mark(CERTAIN, {"hook_event_name": tuple(EVENTS), "tool_name": object, "tool_input": object, "extra": dict}),)
 SENDS = ("extra",)
 

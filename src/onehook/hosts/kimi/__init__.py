@@ -3,6 +3,6 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.interface import conforms
-    from onehook.hosts.kimi import config, imports, live, permissions, reverse, wire
+    from onehook.hosts.kimi import config, imports, live, permissions, reverse, transcripts, wire
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, permissions=permissions)
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, permissions=permissions, transcripts=transcripts)

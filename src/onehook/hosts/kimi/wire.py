@@ -73,7 +73,10 @@ TOOLS = {
     "FetchURL": Tool("WebFetch"),
     "Agent": Tool("Agent|Task"),
 }
-RESULTS = Results()
+RESULTS = Results(
+    tails=("Process exited with code #\nCommand failed with exit code: #.", "Command failed with exit code: #."), marker="exit code: ",
+    empty="Command executed successfully.",
+)  # fmt: skip
 MARKS = (Mark(CERTAIN, {"hook_event_name": EVENTS, "session_id": str, "client_type": str}),)
 SENDS = ("client_type",)
 
