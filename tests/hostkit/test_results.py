@@ -9,9 +9,9 @@ import pytest
 from onehook import Event, Result
 from onehook.hostkit.effects import Results
 from onehook.hostkit.results import replaced, result_of
-from onehook.hostkit.transcripts import Counts, moments
+from onehook.hostkit.transcripts import Counts, event_of, moments
 from onehook.hosts import HOSTS, having, load, wire_of
-from tests.host_folders import captures, folder, lines_of
+from tests.host_folders import captures, facts, folder, lines_of
 
 GEMINI = "<untrusted_context>\nOutput: a\nExit Code: 3 secret\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>"
 QWEN = "Command: x\nDirectory: (root)\nOutput: Output: a\nSignal: secret\nError: (none)\nExit Code: 0\nSignal: (none)"
@@ -101,10 +101,9 @@ def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
     """Each session ran `mkdir -p build && ls`, `false`, read old.txt where there is a tool for it, and called the MCP tool."""
     reader = load(host, "transcripts")
     found = [path for pattern in reader.FILES for path in sorted((folder(host) / "transcripts" / reader.FOLDER).glob(pattern))]
-    payloads = [moment.payload for path in found for moment in moments(reader.Transcript(path), path, Counts())]
-    events = [wire_of(host).parse(payload, "") for payload in payloads]
+    events = [event_of(moment, wire_of(host)) for path in found for moment in moments(reader.Transcript(path), path, Counts())]
     results = [(event.tool, event.result.text.strip(), event.result.exit_code) for event in events if event.event.startswith("PostTool")]
-    assert ("Bash", "build\nold.txt", 0) in results
+    assert ("Bash", facts(host).LISTED, 0) in results
     if load(host, "live").mcp("proof", "note", {}):
         assert ("MCP", "noted: hi", None) in results
     if host != "droid":  # which tells of no tool that failed
@@ -112,8 +111,8 @@ def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
             result == ("Bash", "", 1) for result in results
         )
         assert ("Bash", "", 1) in results
-    if host != "codex":
-        assert ("Read", "one\ntwo", None) in results
+    if facts(host).READ is not None:
+        assert ("Read", facts(host).READ, None) in results
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,10 @@ def as_received(event: Event, output: Output, answer: Response) -> Response:
 
 # Commands that left no trace because the agent refused them itself, by a part of the file's name.
 REFUSED_UNSEEN: Mapping[str, tuple[str, ...]] = {}
+BEGINS: tuple[str, ...] = ("SessionStart", "UserPromptSubmit")  # the events before the first call
 LAST_MESSAGE = "all done"  # of the stop
+LISTED: str = "build\nold.txt"  # what `ls` printed
+READ: str | None = "one\ntwo"  # what the tool that reads a file gave back; None if there is none
 TOKENS = 14  # at least, in one of them: 7 in and 7 out for a request; 0 if its files tell of none
 FAILURES = False  # a command that failed is a PostToolUseFailure
 # Commands whose failure no hook is told of.

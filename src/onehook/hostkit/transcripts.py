@@ -9,9 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from onehook.core import Event
 from onehook.hostkit.reverse import TIME
+
+if TYPE_CHECKING:
+    from onehook.hosts.interface import Wire
 
 MAX_KINDS = 50
 
@@ -20,7 +24,8 @@ class Moment(NamedTuple):
     """A payload as the host would have sent it, and when."""
 
     time: str
-    payload: dict[str, Any]
+    payload: dict[str, Any]  # empty for what the host tells no hook
+    prompt: str = ""  # of a person, if the host tells no hook of it
 
 
 class Entry(NamedTuple):
@@ -50,6 +55,34 @@ class Transcript(Protocol):
     def take(self, line: dict[str, Any]) -> Iterable[Moment] | None: ...
 
     def end(self) -> Iterable[Moment]: ...
+
+
+class Folder:
+    """A session that the agent keeps in a folder. One of its files alone can be read, too."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def files(self) -> list[Path]:
+        """Those that hold the session, in order."""
+        raise NotImplementedError
+
+    def read(self, file: Path, counts: Counts, last: int) -> Iterator[dict[str, Any]]:
+        return json_lines(file, counts, last)
+
+    def lines(self, counts: Counts, last: int) -> Iterator[dict[str, Any]]:
+        for file in _newest([self.path] if self.path.is_file() else self.files(), last):
+            yield from self.read(file, counts, last)
+
+
+def _newest(files: list[Path], last: int) -> list[Path]:
+    """Only those at the end, of so many bytes; all if it is 0."""
+    size = 0
+    for number in range(len(files), 0, -1):
+        size += files[number - 1].stat().st_size
+        if 0 < last < size:
+            return files[min(number, len(files) - 1) :]
+    return files
 
 
 class Counts:
@@ -102,17 +135,35 @@ class Messages:
 
 
 def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0) -> Iterator[Moment]:
-    """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over.
+    """Every moment of one session, in order. A line that is not JSON, or of no known kind, is counted and passed over.
 
     `last`: only of its end, of so many bytes.
     """
-    for line in json_lines(path, counts, last):
+    for line in transcript.lines(counts, last) if isinstance(transcript, Folder) else json_lines(path, counts, last):
         found = transcript.take(line)
         if found is None:
-            counts.add_unknown(text(line.get("type")) or "line without a type")
+            counts.add_unknown(text(line.get("type")) or text(line.get("kind")) or "line without a type")
         else:
             yield from found
     yield from transcript.end()
+
+
+def event_of(moment: Moment, wire: Wire) -> Event:
+    """What happened then, in unified words. PayloadError if it is nothing that the host would send."""
+    if moment.payload:
+        return wire.parse(moment.payload, "")
+    event = Event("UserPromptSubmit", wire.ID)
+    event.prompt = moment.prompt
+    return event
+
+
+def files_below(path: Path) -> list[Path]:
+    """The file, or all files of the folder, that a session is kept in."""
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+
+
+def size_of(path: str | Path) -> int:
+    return sum(file.stat().st_size for file in files_below(Path(path)))
 
 
 def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, Any]]:
@@ -132,6 +183,23 @@ def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, 
                 yield line
             else:
                 counts.add_unknown("line that is not a JSON object")
+
+
+def json_of(path: Path) -> Any:
+    """None if there is none."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def time_of(seconds: object) -> str:
+    """Seconds since 1970 in the format of logs."""
+    from datetime import datetime, timezone
+
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 <= seconds < 1e11:
+        return ""
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()
 
 
 def text(value: object) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from onehook.core import Event, Output, Response
@@ -193,17 +193,18 @@ class Transcripts(Protocol):
     @property
     def FOLDER(self) -> str: ...  # below the home folder
     @property
-    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER
+    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER, of files or of the folders of sessions
     @property
     def TOKENS(self) -> Usage | None: ...  # where a session's file tells of tokens; None if it does not
 
     @property
-    def NAME(self) -> str: ...  # of a file that onehook writes: {session}
+    def NAME(self) -> str: ...  # of a session below FOLDER, and of a file that onehook writes: {session}, or {bare} without its dashes
     @property
     def CALLS_FIRST(self) -> bool: ...  # a call is in the file when its hooks run, or a moment later, so that it can be waited for
 
     def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
-    def lines(self, session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]: ...  # the lines of a file of these steps
+    @property  # the lines of a file of these steps; None if no payload of the agent names a transcript
+    def lines(self) -> Callable[[str, str, Iterable[Entry]], Iterator[dict[str, Any]]] | None: ...
 
 
 class Trust(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from onehook.codec import compact
 from onehook.core import OnehookError
-from onehook.hostkit.transcripts import Counts, Entry, moments
+from onehook.hostkit.transcripts import Counts, Entry, event_of, moments
 from onehook.hosts import having, load, wire_of
 from onehook.manifest.variables import original
 from onehook.places import state_folder
@@ -37,9 +37,8 @@ def built(dialect: str, event: Event) -> str:
         return ""
     try:
         events = [original(one, event) for one in (*_past(event), event)]
-        steps = list(_steps(dialect, events))
-        lines = load(dialect, "transcripts").lines(event.session_id, event.cwd, steps)
-        return _written(dialect, event.session_id, lines)
+        lines = load(dialect, "transcripts").lines
+        return _written(dialect, event.session_id, lines(event.session_id, event.cwd, list(_steps(dialect, events)))) if lines else ""
     except (OSError, OnehookError, ValueError):
         return ""
 
@@ -50,10 +49,13 @@ def _past(event: Event) -> Iterator[Event]:
         return
     own = load(event.host, "transcripts")
     # Not every event names it, but a session may be found by its id.
-    path = Path(event.transcript_path or Path.home() / own.FOLDER / own.NAME.format(session=event.session_id))
+    path = Path(
+        event.transcript_path
+        or Path.home() / own.FOLDER / own.NAME.format(session=event.session_id, bare=event.session_id.replace("-", ""))
+    )
     patient_until = time.monotonic() + (_PATIENCE if own.CALLS_FIRST and event.event == "PreToolUse" else 0)
     while True:
-        past = list(_told(own, path, event)) if path.is_file() else []
+        past = list(_told(own, path, event)) if path.exists() else []
         if time.monotonic() >= patient_until or _tells_call(past, event):
             yield from past
             return
@@ -64,7 +66,7 @@ def _told(own: Transcripts, path: Path, event: Event) -> Iterator[Event]:
     wire = wire_of(event.host)
     for moment in moments(own.Transcript(path), path, Counts(), MAX_SOURCE):
         try:
-            past = wire.parse(moment.payload, "")
+            past = event_of(moment, wire)
         except OnehookError:
             continue
         past.cwd = past.cwd or event.cwd

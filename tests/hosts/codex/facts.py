@@ -9,6 +9,7 @@ from onehook.core import Change, Event
 # "permission": a bare allow is said by silence, an allow with a rewrite is said.
 START_WORDS = {"startup": "startup", "resume": "resume", "fork": "fork"}
 OTHER_SETTINGS = False
+READ = None
 SAYS_ALLOW = frozenset({"request", "permission"})
 ANSWER_LOSSES = [
     ({"permission"}, lambda a: a.decision == "allow" and a.modified_input is None, lambda a: {"decision": None},
