@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onehook.hostkit.reverse import sample
-from onehook.hostkit.transcripts import Counts, Entry, event_of, moments, size_of
+from onehook.hostkit.transcripts import Counts, Entry, event_of, moments, name_of, size_of
 from onehook.hosts import having, load, wire_of
 from onehook.manifest import transcripts as made
 from onehook.manifest.mentions import mentions
@@ -21,8 +21,7 @@ from onehook.sweep import sweep
 from tests.host_folders import transcripts
 from tests.manifest.kit import manifest_of, sh
 
-READ = having("transcripts")
-WRITTEN = [host for host in READ if load(host, "transcripts").lines]
+WRITTEN = having("transcripts")
 WITHOUT = "cursor"  # an agent whose transcripts cannot be read
 
 
@@ -58,7 +57,7 @@ def stop(host, path=""):
 
 
 @pytest.mark.parametrize("dialect", WRITTEN)
-@pytest.mark.parametrize("host", READ)
+@pytest.mark.parametrize("host", WRITTEN)
 def test_a_session_of_any_agent_reads_the_same_in_the_form_of_any_other(host, dialect):
     path = recorded(host)
     event = stop(host, path)
@@ -137,7 +136,7 @@ def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path,
     """Codex in code mode writes the result before it tells its hooks; the same command again is another call."""
     monkeypatch.setenv("HOME", str(tmp_path))
     module = load("gemini", "transcripts")
-    path = tmp_path / module.FOLDER / module.NAME.format(session="s-1")
+    path = tmp_path / module.FOLDER / name_of(module, "s-1")
     path.parent.mkdir(parents=True)
     call = {"tool": "run_shell_command", "input": {"command": "ls"}}
     steps = [Entry("prompt", "go"), Entry("call", **call, id="1"), Entry("result", "a.txt", **call, id="1", response="a.txt")]
@@ -161,7 +160,7 @@ LATE = [host for host in WRITTEN if load(host, "transcripts").CALLS_FIRST]
 def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     module = load(host, "transcripts")
-    path = tmp_path / module.FOLDER / module.NAME.format(session="s-1")
+    path = tmp_path / module.FOLDER / name_of(module, "s-1")
     path.parent.mkdir(parents=True)
     payload = load(host, "reverse").payload(sample("PreToolUse", "Bash", session_id="s-1", cwd="/p", command="make"))
     event = wire_of(host).parse(payload, "PreToolUse")

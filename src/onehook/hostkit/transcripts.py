@@ -15,7 +15,7 @@ from onehook.core import Event
 from onehook.hostkit.reverse import TIME
 
 if TYPE_CHECKING:
-    from onehook.hosts.interface import Wire
+    from onehook.hosts.interface import Transcripts, Wire
 
 MAX_KINDS = 50
 
@@ -146,6 +146,11 @@ def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0) -
         else:
             yield from found
     yield from transcript.end()
+
+
+def name_of(module: Transcripts, session: str) -> str:
+    """Where a session is kept, below the agent's folder or that of the files that onehook writes."""
+    return module.NAME.format(session=session, bare=session.replace("-", ""))
 
 
 def event_of(moment: Moment, wire: Wire) -> Event:

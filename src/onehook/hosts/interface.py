@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from onehook.core import Event, Output, Response
@@ -203,8 +203,7 @@ class Transcripts(Protocol):
     def CALLS_FIRST(self) -> bool: ...  # a call is in the file when its hooks run, or a moment later, so that it can be waited for
 
     def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
-    @property  # the lines of a file of these steps; None if no payload of the agent names a transcript
-    def lines(self) -> Callable[[str, str, Iterable[Entry]], Iterator[dict[str, Any]]] | None: ...
+    def lines(self, session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]: ...  # the lines of a file of these steps
 
 
 class Trust(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from onehook.codec import compact
 from onehook.core import OnehookError
-from onehook.hostkit.transcripts import Counts, Entry, event_of, moments
+from onehook.hostkit.transcripts import Counts, Entry, event_of, moments, name_of
 from onehook.hosts import having, load, wire_of
 from onehook.manifest.variables import original
 from onehook.places import state_folder
@@ -37,8 +37,9 @@ def built(dialect: str, event: Event) -> str:
         return ""
     try:
         events = [original(one, event) for one in (*_past(event), event)]
-        lines = load(dialect, "transcripts").lines
-        return _written(dialect, event.session_id, lines(event.session_id, event.cwd, list(_steps(dialect, events)))) if lines else ""
+        steps = list(_steps(dialect, events))
+        lines = load(dialect, "transcripts").lines(event.session_id, event.cwd, steps)
+        return _written(dialect, event.session_id, lines)
     except (OSError, OnehookError, ValueError):
         return ""
 
@@ -49,10 +50,7 @@ def _past(event: Event) -> Iterator[Event]:
         return
     own = load(event.host, "transcripts")
     # Not every event names it, but a session may be found by its id.
-    path = Path(
-        event.transcript_path
-        or Path.home() / own.FOLDER / own.NAME.format(session=event.session_id, bare=event.session_id.replace("-", ""))
-    )
+    path = Path(event.transcript_path or Path.home() / own.FOLDER / name_of(own, event.session_id))
     patient_until = time.monotonic() + (_PATIENCE if own.CALLS_FIRST and event.event == "PreToolUse" else 0)
     while True:
         past = list(_told(own, path, event)) if path.exists() else []
@@ -122,7 +120,7 @@ def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
 def _written(dialect: str, session: str, lines: Iterable[dict[str, object]]) -> str:
     safe = "".join(char if char.isalnum() or char in "._-" else "_" for char in session)[:100]
     folder = os.path.join(state_folder(), "transcripts", dialect)
-    path = os.path.join(folder, load(dialect, "transcripts").NAME.format(session=safe))
+    path = os.path.join(folder, name_of(load(dialect, "transcripts"), safe))
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     new = not os.path.exists(path)
     temporary = f"{path}.{os.getpid()}"

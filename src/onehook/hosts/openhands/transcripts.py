@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.transcripts import Folder, Moment, joined_texts, json_of, table, text
+from onehook.hostkit.transcripts import Entry, Folder, Moment, chained, joined_texts, json_of, table, text
 from onehook.hostkit.usage import Usage
 from onehook.hosts.openhands.reverse import ACTIONS
+from onehook.hosts.openhands.wire import MCP_KIND, TOOLS
 
 FOLDER = ".openhands/conversations"
 FILES = ("[0-9a-f]" * 32,)
 TOKENS: Usage | None = None  # they are in a file of their own, and no hook is told where the session is
 NAME = "{bare}"
 CALLS_FIRST = False  # 1.16.0 writes a call down after its hooks
-lines = None
 # Kinds of events that are about the program, not about what the agent did.
 _SILENT = frozenset([
     "ACPToolCallEvent", "Condensation", "CondensationRequest", "CondensationSummaryEvent", "ConversationErrorEvent",
@@ -107,3 +107,24 @@ def _time(local: str) -> str:
         return datetime.fromisoformat(local).astimezone(timezone.utc).isoformat()
     except (ValueError, OverflowError, OSError):
         return ""
+
+
+# ---- a session in one file, a line an event, for the reader above: no payload of OpenHands names one, so no program is told of it ----
+
+
+def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    for step, line in chained(steps):
+        yield {"id": line["uuid"], "timestamp": line["timestamp"].removesuffix("Z"), **_event(step)}
+
+
+def _event(step: Entry) -> dict[str, Any]:
+    content = [{"cache_prompt": False, "type": "text", "text": step.text}]
+    call = {"tool_name": step.tool, "tool_call_id": step.id}
+    if step.kind in ("prompt", "say"):
+        source, role = ("user", "user") if step.kind == "prompt" else ("agent", "assistant")
+        return {"source": source, "llm_message": {"role": role, "content": content}, "kind": "MessageEvent"}
+    if step.kind == "call":
+        action = step.input if step.tool in TOOLS else {"data": step.input, "kind": MCP_KIND}
+        return {"source": "agent", "action": action, **call, "kind": "ActionEvent"}
+    given = step.response if isinstance(step.response, dict) else {"content": content}
+    return {"source": "environment", "observation": {**given, "is_error": step.failed}, **call, "kind": "ObservationEvent"}
