@@ -1,7 +1,8 @@
-"""What is particular about Vibe's sessions: a journal behind snapshots, subagents in folders of their own, prompts that no hook is told of."""
+"""What is particular about Vibe's sessions: a journal behind snapshots, subagents in folders of their own, prompts that no hook gets."""
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -52,13 +53,15 @@ def test_a_subagents_session_has_its_parents_folder_and_is_told_as_the_subagents
 
 def test_a_call_that_a_hook_denied_is_told_without_a_result(tmp_path):
     """As 3.0.2 wrote it: the hook's question has the call, and the effect that was skipped has no input."""
-    call = '{"action_id":"a1","call":{"arguments":{"command":"rm -rf x"},"name":"file_system.bash","type":"runtime_builtin"},"call_id":"call_1_0"}'
-    asked = '{"hook":"pre_tool_call","input":{"tool_call":%s},"type":"hook_call"}' % call
-    effect = '{"detail":{"input":null,"kind":"tool","toolName":"tool"},"id":"effect-a1","state":{"status":"skipped"},"type":"effect"}'
+    call = {"action_id": "a1", "call": {"arguments": {"command": "rm -rf x"}, "name": "file_system.bash"}, "call_id": "call_1_0"}
+    asked = {"hook": "pre_tool_call", "input": {"tool_call": call}, "type": "hook_call"}
+    detail, state = {"input": None, "kind": "tool", "toolName": "tool"}, {"reason": "no", "status": "skipped"}
+    skipped = {"op": "append_entry", "entry": {"detail": detail, "id": "effect-a1", "state": state, "type": "effect"}}
+    lines = [
+        {"payload": {"kind": "hook", "request": asked}, "type": "action_intent"},
+        {"payload": {"delta": [skipped]}, "type": "projection_delta"},
+    ]
     path = tmp_path / "s-1" / "journal" / "0000000000000001.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_text(
-        '{"payload":{"kind":"hook","request":%s},"type":"action_intent"}\n' % asked
-        + '{"payload":{"delta":[{"entry":%s,"op":"append_entry"}]},"type":"projection_delta"}\n' % effect
-    )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert [(event.event, event.command) for event in events_of(tmp_path / "s-1")] == [("PreToolUse", "rm -rf x")]
