@@ -15,7 +15,7 @@ from onehook.core import Event, OnehookError, Options, Response
 from onehook.hostkit.config import Machine, Place
 from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
-from onehook.hostkit.transcripts import Entry
+from onehook.hostkit.transcripts import Entry, name_of
 from onehook.hosts import GUESTS, guest, having, load, wire_of
 from onehook.manifest.load import load_manifest
 from onehook.runner import answer
@@ -135,7 +135,7 @@ def _transcript(host: str, project: Path, talk: tuple[str, str]) -> str:
         return ""
     steps = [Entry("prompt", talk[0]), Entry("say", talk[1])]
     module = load(host, "transcripts")
-    path = project.parent / module.FOLDER / module.NAME.format(session=SESSION)
+    path = project.parent / module.FOLDER / name_of(module, SESSION)
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = module.lines(SESSION, str(project), steps)
     path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8")

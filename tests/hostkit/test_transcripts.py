@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onehook.core import Change, Mcp, UsageError
-from onehook.hostkit.transcripts import Counts, Database, database_rows, is_database
+from onehook.hostkit.transcripts import Counts, Database, Folder, database_rows, is_database
 from onehook.hosts import HOSTS as KNOWN
 from onehook.hosts import load, wire_of
 from onehook.record.sources import Source, as_stamp, hosts_with_transcripts, parse_since, read, transcripts
@@ -28,13 +28,14 @@ def sources(host):
     return sorted(transcripts([host], 0, home(host)), key=lambda source: source.path)
 
 
-def lines_in(source):
-    """The lines of a transcript as text, also of one that is a database."""
+def lines_of(source):
+    """The lines of a session as text, also of one in a database; if it is a folder, those of the files in it that are the session's."""
     path = Path(source.path)
     reader = load(source.host, "transcripts").Transcript(path)
     if isinstance(reader, Database) and is_database(path):
         return [json.dumps(row).encode() for row in database_rows(reader, path, Counts())]
-    return path.read_bytes().splitlines()
+    files = reader.files() if isinstance(reader, Folder) else [path]
+    return [line for file in files for line in file.read_bytes().splitlines()]
 
 
 def files_session(host):
@@ -51,9 +52,10 @@ def test_a_session_is_read_from_its_start_to_its_stop(host):
     for source in files_session(host):
         events = events_of(source)
         names = [event.event for event in events]
-        assert names[:2] == ["SessionStart", "UserPromptSubmit"]
+        begins = facts(host).BEGINS
+        assert tuple(names[: names.index("PreToolUse")]) == begins
         assert [name for name in names if name not in ("SessionEnd", "AgentResponse")][-1] == "Stop"
-        assert events[1].prompt == "make the files, please"
+        assert "UserPromptSubmit" not in begins or events[1].prompt == "make the files, please"
         stop = next(event for event in events if event.event == "Stop")
         assert stop.last_assistant_message == facts(host).LAST_MESSAGE
         assert {event.cwd for event in events} == {P}
@@ -93,9 +95,8 @@ def test_a_failed_command_is_a_failure_where_the_host_has_that_event(host):
 @pytest.mark.parametrize("host", [host for host in HOSTS if load(host, "live").mcp("proof", "note", {})])
 def test_a_call_of_an_mcp_tool_is_read(host):
     calls = [event for source in sources(host) for event in events_of(source) if event.mcp and event.event == "PreToolUse"]
-    assert {(event.mcp.server, event.mcp.tool) for event in calls} == {("proof", "note")}
+    assert {event.mcp for event in calls} == {facts(host).mcp_as_told("PreToolUse", Mcp("proof", "note"))}
     assert all(event.tool_input == {"text": "hi"} for event in calls)
-    assert Mcp("proof", "note") == calls[0].mcp
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -109,7 +110,7 @@ def test_no_line_of_a_real_transcript_is_of_an_unknown_kind(host):
 @pytest.mark.parametrize("host", HOSTS)
 def test_strange_lines_are_counted_and_passed_over(host, tmp_path):
     (real, *_) = files_session(host)
-    good = lines_in(real)
+    good = lines_of(real)
     strange = [b"{", b"[1]", b'"x"', b"\xff", b'{"type": "brand.new_kind"}', b'{"type": 5}', b"{}", b"[" * 100_000, b""]
     path = tmp_path / "x" / Path(real.path).name
     path.parent.mkdir()
@@ -126,7 +127,7 @@ def test_no_field_of_a_line_is_trusted_to_be_what_it_should_be(host, tmp_path):
     path = tmp_path / "session-x.jsonl"
     for wrong in (None, 5, "text", [], [None], {}, {"content": 5}):
         lines = []
-        for line in map(json.loads, lines_in(real)):
+        for line in map(json.loads, lines_of(real)):
             lines += [{**line, key: wrong} for key in line]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         for _ in read(Source(str(path), host), Counts()):

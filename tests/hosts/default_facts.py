@@ -57,7 +57,10 @@ def as_received(event: Event, output: Output, answer: Response) -> Response:
 
 # Commands that left no trace because the agent refused them itself, by a part of the file's name.
 REFUSED_UNSEEN: Mapping[str, tuple[str, ...]] = {}
+BEGINS: tuple[str, ...] = ("SessionStart", "UserPromptSubmit")  # the events before the first call
 LAST_MESSAGE = "all done"  # of the stop
+LISTED: str = "build\nold.txt"  # what `ls` printed
+READ: str | None = "one\ntwo"  # what the tool that reads a file gave back; None if there is none
 TOKENS = 14  # at least, in one of them: 7 in and 7 out for a request; 0 if its files tell of none
 SUCCESS: int | None = 0  # the exit code of a command that went well; None if the agent does not tell
 READ: str | None = "one\ntwo"  # the result of reading a file with these lines; None if there is no tool for it

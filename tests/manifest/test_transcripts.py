@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onehook.hostkit.reverse import sample
-from onehook.hostkit.transcripts import Counts, Entry, moments
+from onehook.hostkit.transcripts import Counts, Entry, event_of, moments, name_of, size_of
 from onehook.hosts import having, load, wire_of
 from onehook.manifest import transcripts as made
 from onehook.manifest.mentions import mentions
@@ -34,14 +34,14 @@ def recorded(host):
     """A session that the real agent left on disk."""
     module = load(host, "transcripts")
     found = [path for pattern in module.FILES for path in (transcripts(host) / module.FOLDER).glob(pattern)]
-    return max(found, key=lambda path: path.stat().st_size)
+    return max(found, key=size_of)
 
 
 def told(host, path):
     """What a reader of the host's transcripts finds in a file, in unified words."""
     found = []
     for moment in moments(load(host, "transcripts").Transcript(Path(path)), Path(path), Counts()):
-        event = wire_of(host).parse(moment.payload, "")
+        event = event_of(moment, wire_of(host))
         if event.event == "UserPromptSubmit":
             found.append(event.prompt)
         elif event.event == "Stop":
@@ -136,7 +136,7 @@ def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path,
     """Codex in code mode writes the result before it tells its hooks; the same command again is another call."""
     monkeypatch.setenv("HOME", str(tmp_path))
     module = load("gemini", "transcripts")
-    path = tmp_path / module.FOLDER / module.NAME.format(session="s-1")
+    path = tmp_path / module.FOLDER / name_of(module, "s-1")
     path.parent.mkdir(parents=True)
     call = {"tool": "run_shell_command", "input": {"command": "ls"}}
     steps = [Entry("prompt", "go"), Entry("call", **call, id="1"), Entry("result", "a.txt", **call, id="1", response="a.txt")]
@@ -160,7 +160,7 @@ LATE = [host for host in WRITTEN if load(host, "transcripts").CALLS_FIRST]
 def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     module = load(host, "transcripts")
-    path = tmp_path / module.FOLDER / module.NAME.format(session="s-1")
+    path = tmp_path / module.FOLDER / name_of(module, "s-1")
     path.parent.mkdir(parents=True)
     payload = load(host, "reverse").payload(sample("PreToolUse", "Bash", session_id="s-1", cwd="/p", command="make"))
     event = wire_of(host).parse(payload, "PreToolUse")

@@ -12,12 +12,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from onehook.core import Event
 from onehook.hostkit.reverse import TIME
-
-if TYPE_CHECKING:
-    from onehook.hosts.interface import Transcripts
 
 MAX_KINDS = 50
 
@@ -26,7 +24,8 @@ class Moment(NamedTuple):
     """A payload as the host would have sent it, and when."""
 
     time: str
-    payload: dict[str, Any]
+    payload: dict[str, Any]  # empty for what the host tells no hook
+    prompt: str = ""  # of a person, if the host tells no hook of it
 
 
 class Entry(NamedTuple):
@@ -52,6 +51,25 @@ def chained(steps: Iterable[Entry], **common: Any) -> Iterator[tuple[Entry, dict
         yield step, {"parentUuid": parent, **common, "uuid": uuid_of(number), "timestamp": TIME}
 
 
+class Kept(Protocol):
+    """Where an agent keeps its sessions: a part of Transcripts in hosts/interface.py."""
+
+    @property
+    def FOLDER(self) -> str: ...
+    @property
+    def FILES(self) -> tuple[str, ...]: ...
+    @property
+    def NAME(self) -> str: ...
+
+
+class Parser(Protocol):
+    """How its payloads are read: a part of Wire in hosts/interface.py."""
+
+    @property
+    def ID(self) -> str: ...
+    def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...
+
+
 class Transcript(Protocol):
     def take(self, line: dict[str, Any]) -> Iterable[Moment] | None: ...
 
@@ -64,6 +82,34 @@ class Database:
     ROWS = ""  # the query for them
     OF_SESSION = ""  # its condition for those of one session
     ORDER = ""
+
+
+class Folder:
+    """A session that the agent keeps in a folder. One of its files alone can be read, too."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def files(self) -> list[Path]:
+        """Those that hold the session, in order."""
+        raise NotImplementedError
+
+    def read(self, file: Path, counts: Counts, last: int) -> Iterator[dict[str, Any]]:
+        return json_lines(file, counts, last)
+
+    def lines(self, counts: Counts, last: int) -> Iterator[dict[str, Any]]:
+        for file in _newest([self.path] if self.path.is_file() else self.files(), last):
+            yield from self.read(file, counts, last)
+
+
+def _newest(files: list[Path], last: int) -> list[Path]:
+    """Only those at the end, of so many bytes; all if it is 0."""
+    size = 0
+    for number in range(len(files), 0, -1):
+        size += files[number - 1].stat().st_size
+        if 0 < last < size:
+            return files[min(number, len(files) - 1) :]
+    return files
 
 
 class Counts:
@@ -116,31 +162,33 @@ class Messages:
 
 
 def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0, session: str = "") -> Iterator[Moment]:
-    """Every moment of one file, in order. A line that is not JSON, or of no known kind, is counted and passed over.
+    """Every moment of one session, in order. A line that is not JSON, or of no known kind, is counted and passed over.
 
     `last`: only of its end, of so many bytes. `session`: only of this one, in a database of many.
     """
     for line in _lines(transcript, path, counts, last, session):
         found = transcript.take(line)
         if found is None:
-            counts.add_unknown(text(line.get("type")) or text(line.get("role")) or "line without a type")
+            counts.add_unknown(text(line.get("type")) or text(line.get("role")) or text(line.get("kind")) or "line without a type")
         else:
             yield from found
     yield from transcript.end()
 
 
-def session_file(own: Transcripts, session: str) -> Path:
+def session_file(own: Kept, session: str) -> Path:
     """Where an agent that does not tell keeps a session: in a file or a folder of its name, in a folder of the project, or in the one
     file with all of them."""
     from glob import escape
 
     folder = Path.home() / own.FOLDER
-    name = own.NAME.format(session=session)
+    name = name_of(own, session)
     found = [folder / name, *folder.glob(f"*/{escape(name)}"), *(folder / file for file in own.FILES if "*" not in file)]
-    return next((path for path in found if path.is_file()), folder / name)
+    return next((path for path in found if path.exists()), folder / name)
 
 
 def _lines(transcript: Transcript, path: Path, counts: Counts, last: int, session: str) -> Iterator[dict[str, Any]]:
+    if isinstance(transcript, Folder):
+        return transcript.lines(counts, last)
     if isinstance(transcript, Database) and is_database(path):
         rows = database_rows(transcript, path, counts, session)
         return _end_of(rows, last) if last else rows
@@ -184,6 +232,29 @@ def _end_of(lines: Iterable[dict[str, Any]], size: int) -> Iterator[dict[str, An
     return (line for _, line in kept)
 
 
+def name_of(module: Kept, session: str) -> str:
+    """Where a session is kept, below the agent's folder or that of the files that onehook writes."""
+    return module.NAME.format(session=session, bare=session.replace("-", ""))
+
+
+def event_of(moment: Moment, wire: Parser) -> Event:
+    """What happened then, in unified words. PayloadError if it is nothing that the host would send."""
+    if moment.payload:
+        return wire.parse(moment.payload, "")
+    event = Event("UserPromptSubmit", wire.ID)
+    event.prompt = moment.prompt
+    return event
+
+
+def files_below(path: Path) -> list[Path]:
+    """The file, or all files of the folder, that a session is kept in."""
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+
+
+def size_of(path: str | Path) -> int:
+    return sum(file.stat().st_size for file in files_below(Path(path)))
+
+
 def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
         if last and path.stat().st_size > last:
@@ -201,6 +272,14 @@ def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, 
                 yield line
             else:
                 counts.add_unknown("line that is not a JSON object")
+
+
+def json_of(path: Path) -> Any:
+    """None if there is none."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def text(value: object) -> str:

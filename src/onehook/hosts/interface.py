@@ -193,12 +193,12 @@ class Transcripts(Protocol):
     @property
     def FOLDER(self) -> str: ...  # below the home folder
     @property
-    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER
+    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER, of files or of the folders of sessions
     @property
     def TOKENS(self) -> Usage | None: ...  # where a session's file tells of tokens; None if it does not
 
     @property
-    def NAME(self) -> str: ...  # of a file that onehook writes: {session}
+    def NAME(self) -> str: ...  # of a session below FOLDER, and of a file that onehook writes: {session}, or {bare} without its dashes
     @property
     def CALLS_FIRST(self) -> bool: ...  # a call is in the file when its hooks run, or a moment later, so that it can be waited for
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from onehook.core import STOPS, OnehookError
-from onehook.hostkit.transcripts import Counts, moments
+from onehook.hostkit.transcripts import Counts, event_of, moments
 from onehook.hosts import having, load
 from onehook.manifest.looking import TOOLS, looked
 from onehook.manifest.models import Model, ModelError
@@ -97,13 +97,13 @@ def _verdict(said: str) -> dict[str, Any]:
 
 def talk(dialect: str, path: str) -> str:
     """The session as text, from a transcript in the dialect's form; the end of it if it is long."""
-    if dialect not in having("transcripts") or not path or not os.path.isfile(path):
+    if dialect not in having("transcripts") or not path or not os.path.exists(path):
         return "(there is no transcript)"
     reader = load(dialect, "transcripts").Transcript(Path(path))
     lines: list[str] = []
     for moment in moments(reader, Path(path), Counts(), 8 << 20):
         try:
-            event = load(dialect, "wire").parse(moment.payload, "")
+            event = event_of(moment, load(dialect, "wire"))
         except OnehookError:
             continue
         if event.prompt:

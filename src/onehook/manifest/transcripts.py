@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from onehook.codec import compact
 from onehook.core import OnehookError
-from onehook.hostkit.transcripts import Counts, Entry, moments, session_file
+from onehook.hostkit.transcripts import Counts, Entry, event_of, moments, name_of, session_file
 from onehook.hosts import having, load, wire_of
 from onehook.manifest.variables import original
 from onehook.places import state_folder
@@ -54,7 +54,7 @@ def _past(event: Event) -> Iterator[Event]:
     path = Path(event.transcript_path) if event.transcript_path else session_file(own, event.session_id)
     patient_until = time.monotonic() + (_PATIENCE if own.CALLS_FIRST and event.event == "PreToolUse" else 0)
     while True:
-        past = list(_told(own, path, event)) if path.is_file() else []
+        past = list(_told(own, path, event)) if path.exists() else []
         if time.monotonic() >= patient_until or _tells_call(past, event):
             yield from past
             return
@@ -66,7 +66,7 @@ def _told(own: Transcripts, path: Path, event: Event) -> Iterator[Event]:
     only = "" if event.transcript_path else event.session_id
     for moment in moments(own.Transcript(path), path, Counts(), MAX_SOURCE, only):
         try:
-            past = wire.parse(moment.payload, "")
+            past = event_of(moment, wire)
         except OnehookError:
             continue
         past.cwd = past.cwd or event.cwd
@@ -122,7 +122,7 @@ def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
 def _written(dialect: str, session: str, lines: Iterable[dict[str, object]]) -> str:
     safe = "".join(char if char.isalnum() or char in "._-" else "_" for char in session)[:100]
     folder = os.path.join(state_folder(), "transcripts", dialect)
-    path = os.path.join(folder, load(dialect, "transcripts").NAME.format(session=safe))
+    path = os.path.join(folder, name_of(load(dialect, "transcripts"), safe))
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     new = not os.path.exists(path)
     temporary = f"{path}.{os.getpid()}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -99,7 +98,7 @@ def transcripts(hosts: Sequence[str], since: float, home: Path) -> list[Source]:
         module = load(host, "transcripts")
         for pattern in module.FILES:
             for path in (home / module.FOLDER).glob(pattern):
-                written = path.stat().st_mtime
+                written = max((file.stat().st_mtime for file in kit.files_below(path)), default=0.0)
                 if written >= since:
                     found.append((written, Source(str(path), host)))
     return [source for _, source in sorted(found, key=lambda pair: (pair[0], pair[1].path))]
@@ -131,7 +130,8 @@ def read(source: Source, counts: Counts, since: str = "") -> Iterator[Recorded]:
 def _transcript(source: Source, counts: Counts) -> Iterator[Recorded]:
     path = Path(source.path)
     for moment in moments(load(source.host, "transcripts").Transcript(path), path, counts):
-        yield Recorded(moment.time, source.host, "", moment.payload)
+        if moment.payload:
+            yield Recorded(moment.time, source.host, "", moment.payload)
 
 
 def _log(path: Path, counts: Counts) -> Iterator[Recorded]:
@@ -151,4 +151,4 @@ def _log(path: Path, counts: Counts) -> Iterator[Recorded]:
 
 
 def size_of(sources: Sequence[Source]) -> int:
-    return sum(source.size or os.path.getsize(source.path) for source in sources)
+    return sum(source.size or kit.size_of(source.path) for source in sources)

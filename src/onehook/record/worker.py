@@ -19,7 +19,7 @@ from typing import Any
 
 from onehook.core import Hooks, OnehookError, PayloadError, UsageError
 from onehook.hostkit.effects import gates
-from onehook.hostkit.transcripts import MAX_KINDS, Counts
+from onehook.hostkit.transcripts import MAX_KINDS, Counts, size_of
 from onehook.hosts import resolve
 from onehook.policy import load_policy, message_of, settled, told
 from onehook.record.sources import Recorded, Source, fetched, read
@@ -97,7 +97,7 @@ def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
             if time.monotonic() - last > PROGRESS_SECONDS:
                 last = time.monotonic()
                 yield {"progress": bytes_done, "events": sum(tally.values())}
-        bytes_done += os.path.getsize(source.path)
+        bytes_done += size_of(source.path)
     yield {"end": True, "tally": tally, "lines": counts.lines, "unknown": counts.unknown, "unusable": unusable}
 
 

@@ -14,6 +14,9 @@ FIELD_LOSSES = {
 INSTEAD = {"subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
 MCP_BY_NAME = False  # such a tool has no name but its own
 RESULT = "content"
+TOKENS = 0
+LISTED = "build  old.txt"  # in a terminal
+READ = "Here's the result of running `cat -n` on /home/dev/project/old.txt:\n     1\tone\n     2\ttwo\n     3"
 OTHER_SETTINGS = False
 ANSWER_LOSSES = [
     ({"stop"}, lambda a: a.decision == "deny" and a.additional_context is not None,

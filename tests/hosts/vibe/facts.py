@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 RESULT = "stdout"
+BEGINS = ()  # no hook is told of them
+TOKENS = 0
 FIELD_LOSSES = {
     ("post_agent", "last_assistant_message"): "Vibe does not say it",
     ("post_agent", "stop_hook_active"): "Vibe does not say it",

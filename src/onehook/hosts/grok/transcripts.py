@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from onehook.hostkit.transcripts import Entry, Moment, table, text
+from onehook.hostkit.transcripts import Entry, Moment, stamp, table, text
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".grok/sessions"
@@ -56,7 +56,7 @@ class Transcript:
         yield from found
 
     def _moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
-        time = _time(line.get("timestamp"))
+        time = stamp(line.get("timestamp"))
         root = f"{self.cwd.rstrip('/')}/"
         common = {"sessionId": self.session, "session_id": self.session, "cwd": self.cwd, "workspaceRoot": root, "timestamp": time}
         return Moment(time, {"hookEventName": event, "hook_event_name": event, **common, "transcript_path": self.path, **more})
@@ -102,14 +102,6 @@ def _content(update: dict[str, Any]) -> str:
     parts = update.get("content")
     texts = [text(table(table(part).get("content")).get("text")) for part in parts] if isinstance(parts, list) else []
     return "\n".join(filter(None, texts))
-
-
-def _time(seconds: object) -> str:
-    from datetime import datetime, timezone
-
-    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 <= seconds < 1e11:
-        return ""
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()
 
 
 def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:

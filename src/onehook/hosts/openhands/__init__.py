@@ -3,6 +3,6 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onehook.hosts.interface import conforms
-    from onehook.hosts.openhands import config, imports, live, reverse, wire
+    from onehook.hosts.openhands import config, imports, live, reverse, transcripts, wire
 
-    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports)
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts)

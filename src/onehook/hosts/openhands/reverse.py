@@ -18,7 +18,7 @@ losses = reverse.no_losses
 _NAMES = {"Bash": "terminal", "Read": "file_editor", "Write": "file_editor", "Edit": "file_editor", "Agent": "task"}
 _COMMANDS = {"Read": "view", "Write": "create", "Edit": "str_replace"}
 # Every key of an action is sent, null if it is not set.
-_ACTIONS: dict[str, dict[str, Any]] = {
+ACTIONS: dict[str, dict[str, Any]] = {
     "terminal": {"command": "", "is_input": False, "timeout": None, "reset": False, "kind": "TerminalAction"},
     "file_editor": {
         "command": "", "path": "", "file_text": None, "old_str": None, "new_str": None, "insert_line": None, "view_range": None,
@@ -64,7 +64,7 @@ def _tool(event: Event) -> tuple[str, dict[str, Any]]:
     if tool == "Delete":  # only a patch deletes
         return "apply_patch", {"patch": reverse.patch_of(event.changes, event.cwd), "kind": "ApplyPatchAction"}
     native = _NAMES.get(tool, tool)
-    action = _ACTIONS.get(native)
+    action = ACTIONS.get(native)
     spelled = reverse.spelled(TOOLS.get(native), given)
     if action is None:
         return native, spelled

@@ -26,7 +26,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     """What Vibe would send for this event."""
     body: dict[str, Any] = {
         "session_id": event.session_id,
-        "transcript_path": reverse.own_transcript(event, ID, ("/.vibe/",)),
+        "transcript_path": _folder(reverse.own_transcript(event, ID, ("/.vibe/",))),
         "cwd": event.cwd,
         "parent_session_id": "" if event.agent_id else None,
         "hook_event_name": name,
@@ -40,6 +40,11 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         if name == "post_tool":
             body.update(_result(event, native))
     return body
+
+
+def _folder(transcript: str) -> str:
+    """Of a session: a journal that onehook wrote is in a folder of it."""
+    return transcript.rpartition("/journal/")[0] or transcript
 
 
 def _result(event: Event, native: str) -> dict[str, Any]:
