@@ -14,7 +14,7 @@ from onehook.core import UsageError
 from onehook.hostkit.live import Package
 from onehook.hosts import load, wire_of
 from onehook.prove import registries
-from onehook.prove.agents import agents_of, by_default, install, pins, releases
+from onehook.prove.agents import agents_of, install, pins, releases
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
 from onehook.prove.registries import AgentError, installed, own_node, python_for
 from onehook.prove.report import release_lines
@@ -65,10 +65,6 @@ def test_every_agent_has_an_old_release_beside_the_pinned_one() -> None:
     old, pinned = releases(list(pins()), ["old"]), releases(list(pins()), ["pinned"])
     assert [pin.host for pin in old] == [pin.host for pin in pinned] == list(pins())
     assert not {(pin.host, pin.version) for pin in old} & {(pin.host, pin.version) for pin in pinned}
-
-
-def test_the_agents_that_are_proven_if_none_is_named() -> None:
-    assert set(pins()) - set(by_default()) == {"kilo"}
 
 
 @pytest.mark.parametrize("words", [["oldest"], ["pinned", "x.1"], []])

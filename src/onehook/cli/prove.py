@@ -127,9 +127,9 @@ def _words(text: str) -> list[str]:
 
 
 def _chosen(hosts: list[str]) -> list[str]:
-    from onehook.prove.agents import by_default, pins
+    from onehook.prove.agents import pins
 
-    return by_default() if hosts == ["all"] else pick(hosts, list(pins()))
+    return list(pins()) if hosts == ["all"] else pick(hosts, list(pins()))
 
 
 def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:

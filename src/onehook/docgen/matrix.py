@@ -70,9 +70,8 @@ def releases() -> str:
         traits = load(host, "live").TRAITS
         if traits.package:
             known = "; ".join(f"{fact.releases}: {fact.what}" for fact in traits.facts)
-            name = name_of(host) if traits.package.by_default else f"{name_of(host)} (core scenarios only)"
             lines.append(
-                f"| {name} | {traits.package.title.removeprefix('the ')} | {traits.package.oldest} | {traits.package.version} | {known} |"
+                f"| {name_of(host)} | {traits.package.title.removeprefix('the ')} | {traits.package.oldest} | {traits.package.version} | {known} |"
             )
     return "\n".join(lines)
 

@@ -45,7 +45,6 @@ class Package(NamedTuple):
     oldest: str  # the oldest, which the core scenarios are proven on: about three months old
     binary: str  # below node_modules, or below the scripts of a virtual environment
     disk_mb: int
-    by_default: bool = True  # False: it is proven only if it is named, since it takes too long
     registry: str = "npm"  # or pypi
     node: str = ""  # the release of Node.js that it needs, if that is newer than what onehook itself asks for; brought from npm
     python: str = ""  # the Python that it needs, such as 3.12, if onehook's own does not do

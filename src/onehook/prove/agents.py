@@ -44,11 +44,6 @@ def pins() -> dict[str, Pin]:
     return {host: Pin(host, package, package.version) for host, package in _packages().items()}
 
 
-def by_default() -> list[str]:
-    """The hosts that are proven if none is named."""
-    return [host for host, package in _packages().items() if package.by_default]
-
-
 def releases(hosts: Sequence[str], wanted: Sequence[str]) -> list[Pin]:
     """The wanted releases of each host, without duplicates: old, pinned, newest, or exact versions of a single host."""
     unknown = next((word for word in wanted if word not in WORDS and not numbers(word)), "")

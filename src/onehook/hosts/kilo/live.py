@@ -10,9 +10,9 @@ __all__ = ["MODES", "TRAITS", "compaction", "edit", "mcp", "mcp_server", "prepar
 
 _PROGRAM = Program("kilo")
 prepare, mcp_server = _PROGRAM.prepare, _PROGRAM.mcp_server
-# 50 s a run on two busy cores, ten times as long as most agents.
+# A run takes 20 s of processor time, ten times as long as most agents.
 TRAITS = Traits(
-    Package("@kilocode/cli-linux-x64", "7.7.9", "7.7.2", "@kilocode/cli-linux-x64/bin/kilo", disk_mb=228, by_default=False),
+    Package("@kilocode/cli-linux-x64", "7.7.9", "7.7.2", "@kilocode/cli-linux-x64/bin/kilo", disk_mb=228),
     facts=(
         Fact(
             "`kilo run` does not take the prompt that continues a session, so the session ends although a hook denied the stop",
