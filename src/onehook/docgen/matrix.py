@@ -70,9 +70,8 @@ def releases() -> str:
         traits = load(host, "live").TRAITS
         if traits.package:
             known = "; ".join(f"{fact.releases}: {fact.what}" for fact in traits.facts)
-            lines.append(
-                f"| {name_of(host)} | {traits.package.title.removeprefix('the ')} | {traits.package.oldest} | {traits.package.version} | {known} |"
-            )
+            package = traits.package.title.removeprefix("the ")
+            lines.append(f"| {name_of(host)} | {package} | {traits.package.oldest} | {traits.package.version} | {known} |")
     return "\n".join(lines)
 
 
