@@ -8,7 +8,7 @@ import time
 
 from onehook import cache
 from onehook.isolate import Child, lenient_output, write
-from onehook.resident import learning
+from onehook.resident import inline, learning
 from onehook.resident.asking import HEAD, MAGIC, PATIENCE
 from onehook.system import os, signal
 
@@ -31,6 +31,7 @@ class Spare:
         self.known = set(sys.modules), learning.compiled()
         self.body, self.count, self.here = b"", 0, -1
         self.prepared: Prepared | None = None
+        self.inline: inline.Inline | None = None
         self.taken = False
 
     def answer_next(self) -> NoReturn:
@@ -48,17 +49,23 @@ class Spare:
         if learning.is_outdated(self.zygote.files):  # nothing of the client's has been touched yet
             self._report(b"outdated")
             os._exit(0)
-        waited = self._take_descriptors(connection)
+        waited = self._take_descriptors(connection) if self.inline is None else self._take_inline(self.inline)
         if self.prepared is not None:
             self.prepared.become(umask)
         self.become(umask)
         os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
         output = self.zygote.answer(sys.argv[1:], waited, self._heard)
         connection.settimeout(None)
-        connection.send(b"W")
+        if self.inline is None:
+            connection.send(b"W")
         exit_code = write(output)
-        connection.send(bytes([ord("X"), exit_code & 0xFF]))
+        if self.inline is None:
+            connection.send(bytes([ord("X"), exit_code & 0xFF]))
+        else:
+            self.inline.tell(exit_code)
         self._report(b"done\t%d" % ((time.monotonic() - begun) * 1e6))
+        if self.inline is not None:
+            self.inline.linger()
         os._exit(exit_code)
 
     def rehearse(self) -> None:
@@ -89,9 +96,11 @@ class Spare:
         """Returns the umask."""
         head = received(connection, HEAD)
         size, umask, self.count = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
-        if head[:4] != MAGIC or size > MAX_REQUEST or self.count < 5:
+        if head[:4] not in (MAGIC, inline.MAGIC) or size > MAX_REQUEST or self.count < 5:
             os._exit(0)
         self.body = received(connection, size)
+        if head[:4] == inline.MAGIC:
+            self.inline = inline.Inline(connection, head + self.body)
         # Without a process of its own for the policy, an exit of the policy is one of this process, and the client would not be told of it.
         if self.body.count(b"\0") < self.count or b"\0--isolation" in self.body:
             os._exit(0)
@@ -112,6 +121,10 @@ class Spare:
                 os.close(number)
                 setattr(sys, name, None)
         return int.from_bytes(data[1:5], "little") / 1e6
+
+    def _take_inline(self, given: inline.Inline) -> float:
+        self.here = given.take()
+        return 0
 
     def become(self, umask: int) -> None:
         *parts, _ = self.body.split(b"\0")

@@ -81,14 +81,14 @@ def test_the_plugin_does_what_the_policy_says(tmp_path: Path) -> None:
 
 def test_the_template_is_a_module_that_node_can_read(tmp_path: Path) -> None:
     copy = tmp_path / "plugin.mjs"
-    copy.write_text(config.PLUGIN.template, encoding="utf-8")
+    copy.write_text(config.PLUGIN.template(resident=True), encoding="utf-8")
     assert NODE
     checked = subprocess.run([NODE, "--check", str(copy)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
 
 def test_the_template_imports_nothing_but_nodes_own_modules_and_exports_one_thing() -> None:
-    lines = config.PLUGIN.template.splitlines()
+    lines = config.PLUGIN.template(resident=True).splitlines()
     imports = [line for line in lines if line.startswith("import ")]
     assert imports and all(' from "node:' in line for line in imports)
     assert [line.split("=")[0].strip() for line in lines if line.startswith("export")] == ["export const Onehook"]

@@ -69,7 +69,7 @@ def test_the_extension_does_what_the_policy_says(tmp_path: Path) -> None:
 
 
 def test_the_extension_imports_nothing_but_nodes_own_modules_and_exports_one_thing() -> None:
-    lines = config.PLUGIN.template.splitlines()
+    lines = config.PLUGIN.template(resident=True).splitlines()
     imports = [line for line in lines if line.startswith("import ")]
     assert imports and all(' from "node:' in line for line in imports)
     assert [line for line in lines if line.startswith("export")] == ["export default function onehook(pi) {"]
