@@ -23,6 +23,7 @@ import pytest
 from harness import PATIENCE, clean_environment, launcher, tool_payload
 
 from onehook.hostkit.config import Commands, Machine, Wish
+from onehook.hostkit.plugin import CONNECTION
 from onehook.hosts.kilo import config as kilo
 from onehook.hosts.opencode import config as opencode
 from onehook.hosts.pi import config as pi
@@ -421,3 +422,42 @@ def test_without_files_in_memory_they_are_in_the_folder_and_have_no_name(tmp_pat
     os.write(descriptor, b"x")
     assert inline._content(descriptor) == b"x" and not list(tmp_path.iterdir())
     os.close(descriptor)
+
+
+# --- install
+
+
+def test_install_writes_it_and_status_doctor_and_uninstall_know_it(tmp_path):
+    project = tmp_path / "p"
+    project.mkdir()
+    (project / "policy.py").write_text(
+        "from onehook import Hooks, deny\nhooks = Hooks()\n\n@hooks.on('PreToolUse')\ndef guard(event):\n    return deny('no')\n"
+    )
+    hosts = ",".join(CONFIGS)
+
+    def onehook(*words):
+        argv = [sys.executable, "-I", "-m", "onehook", *words, "--hosts", hosts]
+        done = subprocess.run(
+            argv, cwd=project, env=clean_environment({"HOME": str(tmp_path)}), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def written():
+        machine = Machine(tmp_path, project, {}, "linux")
+        paths = [config.places(machine)[0].path for config in CONFIGS.values()]
+        return [path.read_bytes() for path in paths if path.exists()]
+
+    onehook("install", "policy.py", "--yes")
+    plain = written()
+    assert not any(CONNECTION.read_bytes() in content for content in plain)
+    onehook("install", "policy.py", "--yes", "--resident", "--trust")
+    connected = written()
+    assert len(connected) == 3 and all(CONNECTION.read_bytes() in content for content in connected)
+    assert [row["resident"] for row in json.loads(onehook("status", "--json"))["installed"]] == [True] * 3
+    assert onehook("doctor").count("valid; installed for") == 3
+    onehook("install", "policy.py", "--yes", "--no-resident")
+    assert written() == plain
+    onehook("install", "policy.py", "--yes", "--resident")
+    onehook("uninstall", "policy.py", "--yes")
+    assert written() == []
