@@ -114,7 +114,12 @@ function served(stdin) {
       resolve(answer)
     }
     const late = () => settle({ problem: `no answer within ${OPTIONS.timeout} s` })
-    const timers = [setTimeout(() => hearing.isReady || settle(), PATIENCE), setTimeout(late, OPTIONS.timeout * 1000)]
+    const impatient = () => setImmediate(() => hearing.isReady || settle()) // where the agent was busy, what has come is heard first
+    const timers = [setTimeout(late, OPTIONS.timeout * 1000)]
+    socket.on("connect", () => {
+      timers.push(setTimeout(impatient, PATIENCE))
+      socket.write(request)
+    })
     socket.on("error", () => settle())
     socket.on("close", () => settle())
     socket.on("data", (piece) => {
@@ -125,7 +130,6 @@ function served(stdin) {
         settle()
       }
     })
-    socket.write(request)
   })
 }
 

@@ -9,7 +9,7 @@ import time
 from onehook import cache
 from onehook.isolate import Child, lenient_output, write
 from onehook.resident import inline, learning
-from onehook.resident.asking import HEAD, MAGIC, PATIENCE
+from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open
 from onehook.system import os, signal
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onehook.resident.zygote import Zygote
 
 LEAVE = signal.SIGUSR1  # tells a spare to end, unless it has taken an event: then who waits for it runs its command
+REQUEST_WITHIN = 10  # seconds: an agent that asks from inside itself may be busy once it has connected
 MAX_REQUEST = 8 << 20  # the system allows no more words and variables
 MAX_ORDER = 1 << 17  # bytes of a payload that is read by two processes; a larger one is worth a fork
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
@@ -32,7 +33,7 @@ class Spare:
         self.body, self.count, self.here = b"", 0, -1
         self.prepared: Prepared | None = None
         self.inline: inline.Inline | None = None
-        self.taken = False
+        self.taken, self.next = False, -1  # next: the number that the next descriptor gets
 
     def answer_next(self) -> NoReturn:
         if not self.zygote.is_manifest:
@@ -40,10 +41,11 @@ class Spare:
             Child.ready.append(self.prepared)
         self.rehearse()
         connection = self._accepted()
-        begun = time.monotonic()
         self.zygote.listener.close()
-        connection.settimeout(PATIENCE)
+        connection.settimeout(REQUEST_WITHIN)
         umask = self._read_request(connection)
+        begun = time.monotonic()
+        connection.settimeout(PATIENCE)
         connection.send(b"R" + os.getpid().to_bytes(4, "little"))
         self._report(b"taken\t%d" % os.getpid())
         if learning.is_outdated(self.zygote.files):  # nothing of the client's has been touched yet
@@ -78,6 +80,8 @@ class Spare:
 
     def _accepted(self) -> _socket.socket:
         """The next client. Not by poll(), which wakes all spares for one."""
+        self.next = os.dup(0)
+        os.close(self.next)
         signal.signal(LEAVE, self._leave)
         while os.getppid() == self.zygote.pid:  # which may have ended before this process came here
             try:
@@ -89,7 +93,8 @@ class Spare:
         os._exit(0)  # the warm process was killed
 
     def _leave(self, *_: object) -> None:
-        if not self.taken:
+        """The signal may come when a client has been accepted, and this process does not know it yet; its descriptor is there."""
+        if not self.taken and not is_open(self.next):
             os._exit(0)
 
     def _read_request(self, connection: _socket.socket) -> int:
