@@ -86,11 +86,16 @@ class Agent:
 
 
 @pytest.fixture
-def agent(client, policy):
+def agent(client, policy, nothing_left):
     """agent("return deny('no')") writes a policy and gives somebody who asks it; keywords as for policy()."""
+    return lambda handler="", **parts: Agent(client, policy(handler, **parts))
+
+
+@pytest.fixture
+def nothing_left():
     os.makedirs(os.environ["ONEHOOK_STATE_DIR"])
     before = children_of_nobody()
-    yield lambda handler="", **parts: Agent(client, policy(handler, **parts))
+    yield
     for server in resident.servers():
         resident.stop(server)
     assert resident.gone(PATIENCE)

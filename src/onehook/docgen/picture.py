@@ -65,7 +65,7 @@ BAR, WIDEST = 26, 420
 
 def bars(page: str) -> str:
     """The first table of "Resident mode" in docs/benchmarks.md as bars: how many starts of a bare interpreter an event takes."""
-    lines = page.partition("## Resident mode")[2].partition("\n## ")[0].splitlines()
+    lines = page.partition("## Resident mode")[2].partition("\n##")[0].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
     figures = [(row[0], float(row[1])) for row in cells if len(row) == 4]
     most = max(figure for _, figure in figures)

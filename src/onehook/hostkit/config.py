@@ -122,6 +122,7 @@ class Commands:
     powershell: str
     cmd: str
     words: tuple[str, ...] = ()  # for hosts that start it without a shell; every path is absolute
+    client: int = 0  # how many of these words are the client's, in resident mode
 
 
 @dataclass(frozen=True)

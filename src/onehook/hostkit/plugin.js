@@ -16,7 +16,7 @@ const MAX_ANSWER = 16 * 1024 * 1024
 const DECISIONS = ["allow", "deny", "ask", null, undefined]
 
 /** Run the launcher on one payload: { code, stdout, stderr }, or { problem } if there is no answer. */
-function launch(payload) {
+function launch(payload, seconds = OPTIONS.timeout) {
   return new Promise((resolve) => {
     const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
     const out = { stdout: "", stderr: "" }
@@ -28,7 +28,7 @@ function launch(payload) {
       child.kill("SIGKILL")
       settle({ problem })
     }
-    const timer = setTimeout(() => stop(`no answer within ${OPTIONS.timeout} s`), OPTIONS.timeout * 1000)
+    const timer = setTimeout(() => stop(`no answer within ${OPTIONS.timeout} s`), seconds * 1000)
     for (const name of ["stdout", "stderr"]) {
       child[name].setEncoding("utf8")
       child[name].on("data", (text) => {
@@ -42,6 +42,9 @@ function launch(payload) {
     child.stdin.end(JSON.stringify(payload))
   })
 }
+
+/** How an event gets its answer; resident mode (connection.js) has another way, and this one whenever there is any doubt. */
+let reach = launch
 
 /** The launcher's answer as { decision, reason, args, output, context, message }; a string if it is not an answer. */
 function understood({ problem, code, stdout, stderr }) {
@@ -60,7 +63,7 @@ function understood({ problem, code, stdout, stderr }) {
 
 /** Ask the policy about an event. `warn` takes what goes to the agent's log. */
 async function ask(name, fields, warn) {
-  const result = await launch({ [OPTIONS.host]: 1, hook_event_name: name, ...fields })
+  const result = await reach({ [OPTIONS.host]: 1, hook_event_name: name, ...fields })
   const answer = understood(result)
   if (typeof answer === "string") return failure(name, answer, warn)
   if (result.code === 0 && result.stderr.trim()) warn(result.stderr.trim())

@@ -1,5 +1,5 @@
-"""Our plugin in an agent that has no command hooks: a file that is onehook's alone, made of plugin.js, which all such agents share, and the
-host's own plugin.js. One line of it is JSON, and holds what install chose."""
+"""Our plugin in an agent that has no command hooks: a file that is onehook's alone, made of plugin.js, which all such agents share, of
+connection.js in resident mode, and of the host's own plugin.js. One line of it is JSON, and holds what install chose."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from onehook.hostkit.effects import Row
 from onehook.hostkit.tools import Tool
 
 SHARED = Path(__file__).with_name("plugin.js")
+CONNECTION = Path(__file__).with_name("connection.js")
 FILE = "onehook.js"
 LISTED = ".+"  # a matcher is a list of names for our plugin, and MCP is every tool that it does not know
 PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # for who reads the entries; the plugin has no shell, and knows where it lies
@@ -49,16 +50,17 @@ class Plugin:
         beside = {native for others in self.also.values() for native in others}
         return {row.event: native for native, row in self.wire.EVENTS.items() if native not in beside}
 
-    @property
-    def template(self) -> str:
-        return SHARED.read_text(encoding="utf-8") + "\n" + self.own.read_text(encoding="utf-8")
+    def template(self, resident: bool = False) -> str:
+        parts = [SHARED, *([CONNECTION] if resident else []), self.own]
+        return "\n".join(part.read_text(encoding="utf-8") for part in parts)
 
     def content(self, place: Place, lines: Mapping[str, Commands], wish: Wish, machine: Machine) -> bytes:
         """The file, for Traits.own_content."""
         events = self.events
+        command = next(iter(lines.values()), Commands("", "", ""))
         options = {
             "host": self.wire.ID,
-            "command": _command(next(iter(lines.values())).words if lines else (), place, machine),
+            "command": _command(command.words, place, machine),
             "events": [name for event in lines for name in (events[event], *self.also.get(events[event], ()))],
             "gates": [native for native, row in self.wire.EVENTS.items() if row.gates],
             "tools": self._matchers(lines, wish),
@@ -66,8 +68,10 @@ class Plugin:
             "timeout": wish.host_timeout,
             "fail": "closed" if wish.fail_closed else "open",
             "stopLimit": wish.stop_limit,
+            **({"client": command.client} if command.client else {}),
         }
-        written = (_OPTIONS + json.dumps(options) if line.startswith(_OPTIONS) else line for line in self.template.splitlines())
+        template = self.template(bool(command.client)).splitlines()
+        written = (_OPTIONS + json.dumps(options) if line.startswith(_OPTIONS) else line for line in template)
         return ("\n".join(written) + "\n").encode()
 
     def _matchers(self, lines: Mapping[str, Commands], wish: Wish) -> dict[str, list[str]]:

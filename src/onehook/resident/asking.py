@@ -14,6 +14,8 @@ decides nothing, and never reads stdin: who answers is given stdin, stdout and s
 A server that goes away before b"W" has written nothing, and the command is run. After that, what it has written may be on its way to the
 agent, and nothing may follow it: the client ends as the command would, had it been killed at that moment.
 
+An agent that asks from inside itself has no descriptors to hand over, and another form of the request: see inline.py.
+
 Imports nothing of onehook: as a program, only this file is loaded.
 """
 

@@ -8,8 +8,8 @@ import time
 
 from onehook import cache
 from onehook.isolate import Child, lenient_output, write
-from onehook.resident import learning
-from onehook.resident.asking import HEAD, MAGIC, PATIENCE
+from onehook.resident import inline, learning
+from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open
 from onehook.system import os, signal
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onehook.resident.zygote import Zygote
 
 LEAVE = signal.SIGUSR1  # tells a spare to end, unless it has taken an event: then who waits for it runs its command
+REQUEST_WITHIN = 10  # seconds: an agent that asks from inside itself may be busy once it has connected
 MAX_REQUEST = 8 << 20  # the system allows no more words and variables
 MAX_ORDER = 1 << 17  # bytes of a payload that is read by two processes; a larger one is worth a fork
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
@@ -31,7 +32,8 @@ class Spare:
         self.known = set(sys.modules), learning.compiled()
         self.body, self.count, self.here = b"", 0, -1
         self.prepared: Prepared | None = None
-        self.taken = False
+        self.inline: inline.Inline | None = None
+        self.taken, self.next = False, -1  # next: the number that the next descriptor gets
 
     def answer_next(self) -> NoReturn:
         if not self.zygote.is_manifest:
@@ -39,26 +41,33 @@ class Spare:
             Child.ready.append(self.prepared)
         self.rehearse()
         connection = self._accepted()
-        begun = time.monotonic()
         self.zygote.listener.close()
-        connection.settimeout(PATIENCE)
+        connection.settimeout(REQUEST_WITHIN)
         umask = self._read_request(connection)
+        begun = time.monotonic()
+        connection.settimeout(PATIENCE)
         connection.send(b"R" + os.getpid().to_bytes(4, "little"))
         self._report(b"taken\t%d" % os.getpid())
         if learning.is_outdated(self.zygote.files):  # nothing of the client's has been touched yet
             self._report(b"outdated")
             os._exit(0)
-        waited = self._take_descriptors(connection)
+        waited = self._take_descriptors(connection) if self.inline is None else self._take_inline(self.inline)
         if self.prepared is not None:
             self.prepared.become(umask)
         self.become(umask)
         os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
         output = self.zygote.answer(sys.argv[1:], waited, self._heard)
         connection.settimeout(None)
-        connection.send(b"W")
+        if self.inline is None:
+            connection.send(b"W")
         exit_code = write(output)
-        connection.send(bytes([ord("X"), exit_code & 0xFF]))
+        if self.inline is None:
+            connection.send(bytes([ord("X"), exit_code & 0xFF]))
+        else:
+            self.inline.tell(exit_code)
         self._report(b"done\t%d" % ((time.monotonic() - begun) * 1e6))
+        if self.inline is not None:
+            self.inline.linger()
         os._exit(exit_code)
 
     def rehearse(self) -> None:
@@ -71,6 +80,8 @@ class Spare:
 
     def _accepted(self) -> _socket.socket:
         """The next client. Not by poll(), which wakes all spares for one."""
+        self.next = os.dup(0)
+        os.close(self.next)
         signal.signal(LEAVE, self._leave)
         while os.getppid() == self.zygote.pid:  # which may have ended before this process came here
             try:
@@ -82,16 +93,19 @@ class Spare:
         os._exit(0)  # the warm process was killed
 
     def _leave(self, *_: object) -> None:
-        if not self.taken:
+        """The signal may come when a client has been accepted, and this process does not know it yet; its descriptor is there."""
+        if not self.taken and not is_open(self.next):
             os._exit(0)
 
     def _read_request(self, connection: _socket.socket) -> int:
         """Returns the umask."""
         head = received(connection, HEAD)
         size, umask, self.count = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
-        if head[:4] != MAGIC or size > MAX_REQUEST or self.count < 5:
+        if head[:4] not in (MAGIC, inline.MAGIC) or size > MAX_REQUEST or self.count < 5:
             os._exit(0)
         self.body = received(connection, size)
+        if head[:4] == inline.MAGIC:
+            self.inline = inline.Inline(connection, head + self.body)
         # Without a process of its own for the policy, an exit of the policy is one of this process, and the client would not be told of it.
         if self.body.count(b"\0") < self.count or b"\0--isolation" in self.body:
             os._exit(0)
@@ -112,6 +126,10 @@ class Spare:
                 os.close(number)
                 setattr(sys, name, None)
         return int.from_bytes(data[1:5], "little") / 1e6
+
+    def _take_inline(self, given: inline.Inline) -> float:
+        self.here = given.take()
+        return 0
 
     def become(self, umask: int) -> None:
         *parts, _ = self.body.split(b"\0")

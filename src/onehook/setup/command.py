@@ -157,7 +157,7 @@ def commands(
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
     # The paths are those of this machine, so a command for Windows makes sense only on Windows.
-    return Commands(posix + guard, powershell, " ".join(map(quote_cmd, words)) if windows else "", words)
+    return Commands(posix + guard, powershell, " ".join(map(quote_cmd, words)) if windows else "", words, len(client))
 
 
 def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str, guard: str) -> str:

@@ -15,7 +15,8 @@ from onehook.hostkit.config import Commands, Machine, Place, Wish
 from onehook.hostkit.plugin import options_in
 from onehook.hosts.kilo import config as kilo
 from onehook.hosts.opencode import config
-from onehook.setup.command import LAUNCHER
+from onehook.setup import resident
+from onehook.setup.command import LAUNCHER, client
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
@@ -44,9 +45,11 @@ def place(folder: Path) -> tuple[Place, Machine]:
     return next(place for place in config.places(machine) if place.scope == "project"), machine
 
 
-def write_variant(folder: Path, words: tuple[str, ...], wish: Wish, events: tuple[str, ...] = EVERYTHING) -> None:
+def write_variant(
+    folder: Path, words: tuple[str, ...], wish: Wish, events: tuple[str, ...] = EVERYTHING, before: tuple[str, ...] = ()
+) -> None:
     where, machine = place(folder)
-    lines = {event: Commands("", "", "", words) for event in events}
+    lines = {event: Commands("", "", "", (*before, *words), len(before)) for event in events}
     where.path.parent.mkdir(parents=True)
     where.path.write_bytes(config.PLUGIN.content(where, lines, wish, machine))
     (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
@@ -56,9 +59,19 @@ def launcher(*more: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", str(LAUNCHER), str(HERE / "policy.py"), "--host", "opencode", "--event", "PreToolUse", *more)
 
 
-def test_the_plugin_does_what_the_policy_says(tmp_path: Path) -> None:
-    write_variant(tmp_path / "open", launcher(), Wish(stop_limit=2))
-    write_variant(tmp_path / "closed", launcher("--fail", "closed"), Wish(fail_closed=True))
+def answered_by_servers() -> int:
+    """How many events; and there are no servers any more."""
+    servers = resident.servers()
+    for server in servers:
+        resident.stop(server)
+    assert resident.gone(60)
+    return sum(server.events for server in servers)
+
+
+@pytest.mark.parametrize("before", [(), pytest.param(client(), marks=pytest.mark.slow)], ids=["process", "resident"])
+def test_the_plugin_does_what_the_policy_says(tmp_path: Path, before: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    write_variant(tmp_path / "open", launcher(), Wish(stop_limit=2), before=before)
+    write_variant(tmp_path / "closed", launcher("--fail", "closed"), Wish(fail_closed=True), before=before)
     for name, words in FAULTS.items():
         for fail in ("open", "closed"):
             timeout = -9.0 if name == "slow" else 20.0  # the plugin waits 10 s more: 1 s
@@ -77,18 +90,20 @@ def test_the_plugin_does_what_the_policy_says(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "# fail 0" in done.stdout
     assert "# pass 0" not in done.stdout
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+    assert bool(answered_by_servers()) == bool(before)
 
 
 def test_the_template_is_a_module_that_node_can_read(tmp_path: Path) -> None:
     copy = tmp_path / "plugin.mjs"
-    copy.write_text(config.PLUGIN.template, encoding="utf-8")
+    copy.write_text(config.PLUGIN.template(resident=True), encoding="utf-8")
     assert NODE
     checked = subprocess.run([NODE, "--check", str(copy)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
 
 def test_the_template_imports_nothing_but_nodes_own_modules_and_exports_one_thing() -> None:
-    lines = config.PLUGIN.template.splitlines()
+    lines = config.PLUGIN.template(resident=True).splitlines()
     imports = [line for line in lines if line.startswith("import ")]
     assert imports and all(' from "node:' in line for line in imports)
     assert [line.split("=")[0].strip() for line in lines if line.startswith("export")] == ["export const Onehook"]

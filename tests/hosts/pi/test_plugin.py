@@ -13,7 +13,8 @@ import pytest
 
 from onehook.hostkit.config import Commands, Machine, Place, Wish
 from onehook.hosts.pi import config, trust
-from onehook.setup.command import LAUNCHER
+from onehook.setup import resident
+from onehook.setup.command import LAUNCHER, client
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
@@ -37,9 +38,11 @@ def place(folder: Path) -> tuple[Place, Machine]:
     return config.places(machine)[0], machine
 
 
-def write_variant(folder: Path, words: tuple[str, ...], wish: Wish, events: tuple[str, ...] = tuple(config.EVENTS)) -> None:
+def write_variant(
+    folder: Path, words: tuple[str, ...], wish: Wish, events: tuple[str, ...] = tuple(config.EVENTS), before: tuple[str, ...] = ()
+) -> None:
     where, machine = place(folder)
-    lines = {event: Commands("", "", "", words) for event in events}
+    lines = {event: Commands("", "", "", (*before, *words), len(before)) for event in events}
     where.path.parent.mkdir(parents=True)
     where.path.write_bytes(config.PLUGIN.content(where, lines, wish, machine))
     (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
@@ -49,10 +52,20 @@ def launcher(*more: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", str(LAUNCHER), str(HERE / "policy.py"), "--host", "pi", "--event", "PreToolUse", *more)
 
 
+def answered_by_servers() -> int:
+    """How many events; and there are no servers any more."""
+    servers = resident.servers()
+    for server in servers:
+        resident.stop(server)
+    assert resident.gone(60)
+    return sum(server.events for server in servers)
+
+
 @needs_node
-def test_the_extension_does_what_the_policy_says(tmp_path: Path) -> None:
-    write_variant(tmp_path / "open", launcher(), Wish(stop_limit=2))
-    write_variant(tmp_path / "closed", launcher("--fail", "closed"), Wish(fail_closed=True))
+@pytest.mark.parametrize("before", [(), pytest.param(client(), marks=pytest.mark.slow)], ids=["process", "resident"])
+def test_the_extension_does_what_the_policy_says(tmp_path: Path, before: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    write_variant(tmp_path / "open", launcher(), Wish(stop_limit=2), before=before)
+    write_variant(tmp_path / "closed", launcher("--fail", "closed"), Wish(fail_closed=True), before=before)
     for name, words in FAULTS.items():
         for fail in ("open", "closed"):
             timeout = -9.0 if name == "slow" else 20.0  # the extension waits 10 s more: 1 s
@@ -66,10 +79,12 @@ def test_the_extension_does_what_the_policy_says(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "# fail 0" in done.stdout
     assert "# pass 0" not in done.stdout
+    monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
+    assert bool(answered_by_servers()) == bool(before)
 
 
 def test_the_extension_imports_nothing_but_nodes_own_modules_and_exports_one_thing() -> None:
-    lines = config.PLUGIN.template.splitlines()
+    lines = config.PLUGIN.template(resident=True).splitlines()
     imports = [line for line in lines if line.startswith("import ")]
     assert imports and all(' from "node:' in line for line in imports)
     assert [line for line in lines if line.startswith("export")] == ["export default function onehook(pi) {"]
