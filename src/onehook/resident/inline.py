@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"OHI1"
 MAX_STDIN = 8 << 20  # for more than that, the start of a process makes no difference
-LINGER = 60  # seconds in which the agent takes an answer, and looks who gave it; seen with Kilo 7.7.9: it is busy for 20 s when it starts
+LINGER = 60  # seconds in which the agent looks whose answer it is; seen with Kilo 7.7.9, load 8: it heard nothing for 21 s at its start
 _HEAD = 24  # bytes before the folder
 _MAX_FOLDER = 1 << 15
 _NAME = 15  # bytes that the name of a process has
