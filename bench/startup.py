@@ -147,30 +147,6 @@ def resident_contenders(scratch: Path, python: str, launcher: str, source: str) 
     return found
 
 
-def growth(scratch: Path, python: str, launcher: str) -> list[Contender]:
-    """An event with a payload of 1 KB to 10 MB, with and without."""
-    client = (str(NATIVE_CLIENT),) if os.access(NATIVE_CLIENT, os.X_OK) else (python, "-I", "-S", str(PYTHON_CLIENT))
-    cold = (
-        python,
-        "-I",
-        "-S",
-        launcher,
-        str(scratch / "resident-plain.py" / "plain.py"),
-        "--host",
-        "claude",
-        "--event",
-        "PreToolUse",
-        "--fail",
-        "closed",
-    )
-    found = [Contender(BARE, [python, "-I", "-c", "pass"], None)]
-    for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000):
-        payload = {**PRE_TOOL_USE, "tool_input": {"command": "rm -rf /tmp/foo", "description": "x" * size}}
-        found.append(Contender(f"not resident, {size:,} bytes", by_shell(*cold), payload))
-        found.append(Contender(f"resident, {size:,} bytes", by_shell(*client, *cold), payload))
-    return found
-
-
 def own_contenders(scratch: Path, python: str) -> list[Contender]:
     source = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
     fresh, full = ((python, copied(scratch / name, python, full=name == "full")) for name in ("fresh", "full"))
@@ -297,7 +273,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
-    parser.add_argument("--growth", action="store_true", help="also payloads of 1 KB to 10 MB")
     parser.add_argument("--own", action="store_true", help="only onehook and the bare interpreter")
     parser.add_argument("--python", default=sys.executable, help="the interpreter to measure (default: this one)")
     options = parser.parse_args()
@@ -306,9 +281,6 @@ def main() -> int:
         found = (own_contenders if options.own else contenders)(scratch, options.python)
         try:
             right = compare(found, options.rounds, options.markdown)
-            if options.growth:
-                sizes = growth(scratch, options.python, str(scratch / "full" / "onehook" / "launch.py"))
-                right &= compare(sizes, options.rounds, options.markdown)
         finally:
             for server in servers():
                 stop(server)

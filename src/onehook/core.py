@@ -90,6 +90,10 @@ class PayloadError(OnehookError):
     """The host sent something that cannot be read or is not what that host sends."""
 
 
+class NotSupported(PayloadError):
+    """An agent that is known, and that no policy is run for yet."""
+
+
 class HandlerError(OnehookError):
     """The policy's fault: a handler raised, or returned something that is not an answer.
 

@@ -13,7 +13,7 @@ import time
 
 from onehook.cache import JUDGE, SERVE
 from onehook.codec import loads, text_of
-from onehook.core import Hooks, Options, Output, PayloadError, Response, UsageError
+from onehook.core import Hooks, NotSupported, Options, Output, PayloadError, Response, UsageError
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
@@ -265,7 +265,10 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
     try:
         wire, event = event_of(request, data)
     except Exception as error:  # not only OnehookError: a defect of ours must not become an allow either
-        return logged(request, not_understood(request, data, told(error), isinstance(error, PayloadError)))
+        output = not_understood(request, data, told(error), isinstance(error, PayloadError))
+        if isinstance(error, NotSupported) and output.exit_code != 2:
+            output = Output("", 0, f"[onehook] {error}")
+        return logged(request, output)
     if request.problem:
         return logged(request, failed(wire, event, request.problem, request.options_without_policy()))
     if event.echo:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from onehook.docgen import host_pages, matrix
-from onehook.docgen.picture import bars, picture
+from onehook.docgen.picture import bars, curves, picture
 from onehook.hosts import HOSTS
 from onehook.prove.agents import pins
 from onehook.prove.expectations import NO_EVENT, NOT_HONOURED, WORKS, expectation
@@ -51,6 +51,11 @@ def test_the_bars_are_those_of_the_figures_in_the_page() -> None:
     assert (ROOT / "docs" / "resident.svg").read_text(encoding="utf-8") == drawn, "run: python -m onehook.docgen.matrix"
     texts = [element.text or "" for element in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
     assert "1.00" in texts and any(text.startswith("resident, native client") for text in texts)
+
+
+def test_the_curves_are_those_of_the_figures_in_the_page() -> None:
+    drawn = curves((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"))
+    assert (ROOT / "docs" / "growth.svg").read_text(encoding="utf-8") == drawn, "run: python -m onehook.docgen.matrix"
 
 
 def test_the_picture_is_the_one_that_the_results_give() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from onehook.core import EVENTS, EXTENDED_EVENTS, Event
 from onehook.docgen import host_pages, reference
-from onehook.docgen.picture import bars, picture
+from onehook.docgen.picture import bars, curves, picture
 from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, having, load, optional, wire_of
 from onehook.lint.codes import CODES
@@ -162,7 +162,9 @@ def main(root: Path) -> int:
     (root / "docs" / "matrix.md").write_text(page(document), encoding="utf-8")
     (root / "docs" / "reference.md").write_text(reference.page(root), encoding="utf-8")
     (root / "docs" / "proof.svg").write_text(picture(document), encoding="utf-8")
-    (root / "docs" / "resident.svg").write_text(bars((root / "docs" / "benchmarks.md").read_text(encoding="utf-8")), encoding="utf-8")
+    figures = (root / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    (root / "docs" / "resident.svg").write_text(bars(figures), encoding="utf-8")
+    (root / "docs" / "growth.svg").write_text(curves(figures), encoding="utf-8")
     (root / "docs" / "hosts").mkdir(exist_ok=True)
     for host in HOSTS:
         (root / "docs" / "hosts" / f"{host}.md").write_text(host_pages.page(host), encoding="utf-8")
