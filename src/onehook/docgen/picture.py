@@ -94,9 +94,9 @@ def curves(page: str) -> str:
     """The table of "As things grow" in docs/benchmarks.md: a panel for each thing that grows, a line for each way."""
     lines = page.partition("### As things grow")[2].partition("\n##")[0].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
-    panels: dict[str, list[tuple[str, float, float]]] = {}
-    for what, size, cold, warm in cells:
-        panels.setdefault(what, []).append((size, float(cold), float(warm)))
+    panels: dict[str, list[tuple[str, list[float]]]] = {}
+    for what, size, *figures in cells:
+        panels.setdefault(what, []).append((size, [float(figure) for figure in figures]))
     width, height = 2 * MARGIN + len(panels) * (PANEL + GAP) - GAP, 2 * MARGIN + HIGH + 86
     title = "One event as things grow, in starts of a bare interpreter (python -I -c pass); less is better"
     drawn = [
@@ -112,17 +112,18 @@ def curves(page: str) -> str:
     return "\n".join([*drawn, "</svg>"]) + "\n"
 
 
-def _panel(left: float, top: float, what: str, points: list[tuple[str, float, float]]) -> Iterator[str]:
-    most = max(max(cold, warm) for _, cold, warm in points) * 1.15
+def _panel(left: float, top: float, what: str, points: list[tuple[str, list[float]]]) -> Iterator[str]:
+    most = max(max(figures) for _, figures in points) * 1.15
     step = PANEL / len(points)
     yield f"<line x1='{left}' y1='{top + HIGH}' x2='{left + PANEL}' y2='{top + HIGH}' stroke='#d1d5db'/>"
     yield _text(left, top + 12, what, "font-size='12' font-weight='600' fill='#111827'")
-    for number, (size, *_) in enumerate(points):
+    for number, (size, _) in enumerate(points):
         yield _text(left + step * (number + 0.5), top + HIGH + 16, size, "font-size='10' text-anchor='middle' fill='#4b5563'")
     for column, (_, colour) in enumerate(LINES):
-        places = [(left + step * (number + 0.5), top + HIGH - HIGH * point[column + 1] / most) for number, point in enumerate(points)]
+        heights = [figures[column] for _, figures in points]
+        places = [(left + step * (number + 0.5), top + HIGH - HIGH * height / most) for number, height in enumerate(heights)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         yield f"<polyline points='{line}' fill='none' stroke='{colour}' stroke-width='2'/>"
-        for (x, y), point in zip(places, points):
+        for (x, y), height in zip(places, heights):
             yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' fill='{colour}'/>"
-            yield _text(x, y - 7, f"{point[column + 1]:.2f}", f"font-size='10' text-anchor='middle' fill='{colour}'")
+            yield _text(x, y - 7, f"{height:.2f}", f"font-size='10' text-anchor='middle' fill='{colour}'")
