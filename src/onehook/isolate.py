@@ -89,16 +89,22 @@ def hold_standard_descriptors() -> None:
 
 
 def write(output: Output, stdout: int = 1, stderr: int = 2) -> int:
-    """Write an answer and log it; returns the exit code, which has to say it if the rest does not reach the host."""
-    exit_code = _answer_written(output, stdout, stderr)
+    """Write an answer and log it; returns the exit code."""
+    exit_code = write_answer(output, stdout, stderr)
+    log_answer(output, stderr)
+    return exit_code
+
+
+def log_answer(output: Output, stderr: int = 2) -> None:
+    """What is left to do when the answer is written."""
     problem = output.after() if output.after is not None else ""
     save()
     if problem and not output.alone:
         _written(stderr, f"[onehook] {problem}")
-    return exit_code
 
 
-def _answer_written(output: Output, stdout: int, stderr: int) -> int:
+def write_answer(output: Output, stdout: int = 1, stderr: int = 2) -> int:
+    """Returns the exit code, which has to say it if the rest does not reach the host."""
     told = _written(stderr, output.stderr)
     if _written(stdout, output.stdout):
         # If stderr is where the host looks for the reason, exit 2 without one may be a failed hook to it. stdout has the deny too.

@@ -7,15 +7,16 @@ import sys
 import time
 
 from onehook import cache
-from onehook.isolate import Child, lenient_output, write
+from onehook.isolate import Child, lenient_output, log_answer, write, write_answer
 from onehook.resident import inline, learning
 from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open
-from onehook.system import os, signal
+from onehook.system import NOWHERE, os, signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+    from onehook.core import Output
     from onehook.isolate import Question
     from onehook.resident.zygote import Zygote
 
@@ -59,16 +60,25 @@ class Spare:
         output = self.zygote.answer(sys.argv[1:], waited, self._heard)
         connection.settimeout(None)
         if self.inline is None:
-            connection.send(b"W")
-        exit_code = write(output)
-        if self.inline is None:
-            connection.send(bytes([ord("X"), exit_code & 0xFF]))
+            exit_code = self._tell(connection, output)
         else:
+            exit_code = write(output)
             self.inline.tell(exit_code)
         self._report(b"done\t%d" % ((time.monotonic() - begun) * 1e6))
         if self.inline is not None:
             self.inline.linger()
         os._exit(exit_code)
+
+    def _tell(self, connection: _socket.socket, output: Output) -> int:
+        """The client ends as soon as the answer is written, and does not wait for its line in the log."""
+        connection.send(b"W")
+        exit_code = write_answer(output)
+        connection.send(bytes([ord("X"), exit_code & 0xFF]))
+        nowhere = os.open(NOWHERE, os.O_RDWR)
+        for number in (0, 1):  # an agent may wait until they are closed; what goes wrong with the log is reported on stderr
+            os.dup2(nowhere, number)
+        log_answer(output)
+        return exit_code
 
     def rehearse(self) -> None:
         """Every page of memory that is written to now need not be copied while an agent waits."""
