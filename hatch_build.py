@@ -54,3 +54,18 @@ def compiled(source: Path, program: Path, target: str) -> None:
         subprocess.run(command, cwd=source.parent, check=True)
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"the client for {target} was not built (is `ziglang` installed?): {error}") from None
+
+
+def here() -> str:
+    """The platform of this machine."""
+    import platform
+
+    machine = {"aarch64": "arm64", "amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
+    name = f"{'macos' if sys.platform == 'darwin' else sys.platform}-{machine}"
+    if name not in PLATFORMS:
+        raise SystemExit(f"there is no native client for {name}; known platforms: {', '.join(PLATFORMS)}")
+    return name
+
+
+if __name__ == "__main__":
+    compiled(Path(__file__).parent / SOURCE, Path(sys.argv[1]).resolve(), PLATFORMS[here()][0])
