@@ -141,7 +141,7 @@ def test_a_payload_that_cannot_be_read_is_noted_without_its_text(policy, folder)
 def test_nothing_of_it_is_imported_when_it_is_off(policy):
     from tests.test_hot_path import SHOW, modules_of
 
-    assert not {name for name in modules_of(fire(policy(SHOW), tool_payload(ANY), "--host", ANY)) if "record" in name}
+    assert not {name for name in modules_of(fire(policy(SHOW), tool_payload(ANY), "--host", ANY, cold=True)) if "record" in name}
 
 
 def agent(policy_path, events):

@@ -74,7 +74,7 @@ def test_the_nearest_decision_about_a_folder_counts(machine: Machine, lists: str
         ({"name": "a", "type": "before_tool", "command": "x"}, '"type" must be one of'),
         ({"name": "a", "type": "pre_tool", "command": "x", "timeout": "5"}, '"timeout" must be a number'),
         ({"name": "a", "type": "pre_tool", "command": "x", "strict": "yes"}, '"strict" must be true or false'),
-        ({"name": "a", "type": "pre_tool", "command": "x", "match": " "}, '"match" must be a text'),
+        ({"name": "a", "type": "pre_tool", "command": "x", "match": " "}, '"match" must be a string'),
         ({"name": "a", "type": "pre_tool", "command": "x", "match": "re:("}, "never runs"),
         ({"name": "a", "type": "post_agent", "command": "x", "match": "*"}, '"match" is for tools only'),
     ],
