@@ -81,9 +81,8 @@ def opening_of(request: Request, event: Event | None) -> dict[str, Any]:
     """The fields of a line, those filled in that do not depend on the answer.
 
     It is made while the policy runs in a process of its own. So are the page faults: a process that has forked copies each page that it
-    touches, which takes longer than all that is computed here. What computes hashes takes 0.3 ms to load.
+    touches, which takes longer than all that is computed here.
     """
-    sha256(b"")
     policy = request.policy or sys.argv[0]
     opening: dict[str, Any] = {
         "time": "",
