@@ -55,13 +55,13 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 prove: $(READY)
-	$(BIN)/onehook prove --install --changed
-	$(BIN)/onehook prove --versions old --only core
+	$(BIN)/onehook prove --install --changed --again
+	$(BIN)/onehook prove --versions old --only core --again
 	$(BIN)/pytest -q tests/live
 
 prove-all: $(READY)
-	$(BIN)/onehook prove --install
-	$(BIN)/onehook prove --versions old --only core
+	$(BIN)/onehook prove --install --again
+	$(BIN)/onehook prove --versions old --only core --again
 	$(BIN)/pytest -q tests/live
 
 fleet: $(READY) .bench/fleet/ready

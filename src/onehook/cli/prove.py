@@ -19,6 +19,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
     is_flag=True,
     help="Run only the core scenarios on agents whose adapters have not changed since the committed results were made.",
 )
+@click.option("--again", is_flag=True, help="Run what was a MISS once more at the end, with nothing beside it: for a busy machine.")
 @click.option(
     "--install", "fetch", is_flag=True, help="Install the pinned agents from the npm registry into the cache folder first, and use them."
 )
@@ -44,8 +45,8 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 )
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents, and exit.")
 def command(
-    hosts: list[str], only: str, changed: bool, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None, diff: bool,
-    update: bool, keep: Path | None, policy: str | None, shell_command: str | None, list_only: bool,
+    hosts: list[str], only: str, changed: bool, again: bool, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None,
+    diff: bool, update: bool, keep: Path | None, policy: str | None, shell_command: str | None, list_only: bool,
 ) -> None:  # fmt: skip
     """Run the real agents against a scripted model on loopback, and check the outcome: whether the file was created, what the
     model was told, whether the turn ended. Needs no API key and no network, and reads none of your own configuration.
@@ -86,7 +87,7 @@ def command(
         if not (policy and shell_command):
             raise click.UsageError("--policy and --command must be used together")
         _try(agents, policy, shell_command, keep, as_json)
-    document = _run(_jobs(agents, scenarios, changed), keep, quiet=as_json)
+    document = _run(_jobs(agents, scenarios, changed), keep, quiet=as_json, again=again)
     if update:
         _update(document)
     if versions:
@@ -183,7 +184,7 @@ def _update(document: dict[str, Any]) -> None:
     COMMITTED.write_text(json.dumps(merged(read(), document), indent=1) + "\n", encoding="utf-8")
 
 
-def _run(jobs: list[tuple[Any, Any]], keep: Path | None, quiet: bool) -> dict[str, Any]:
+def _run(jobs: list[tuple[Any, Any]], keep: Path | None, quiet: bool, again: bool) -> dict[str, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -205,7 +206,7 @@ def _run(jobs: list[tuple[Any, Any]], keep: Path | None, quiet: bool) -> dict[st
                 text = f"{name} {verdict.scenario}: [{style}]{verdict.verdict}[/{style}] ({verdict.seconds} s)"
                 console.print(text + (f" {verdict.detail}\n  kept in {verdict.kept}" if verdict.kept else ""), highlight=False)
 
-        return document(conduct(jobs, done, keep))
+        return document(conduct(jobs, done, keep, again))
 
 
 def _drift(document: dict[str, Any], agents: list[Any]) -> list[str]:

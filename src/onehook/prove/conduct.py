@@ -9,13 +9,18 @@ from pathlib import Path
 
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent
-from onehook.prove.verdicts import Prover, Verdict
+from onehook.prove.verdicts import MISS, Prover, Verdict
 
 AT_ONCE = 2
 
 
-def conduct(jobs: Sequence[tuple[Agent, Scenario]], done: Callable[[Verdict], None], folder: Path | None = None) -> list[Verdict]:
-    """A verdict for each scenario on its agent, in this order; `done` is called with each as it arrives."""
+def conduct(
+    jobs: Sequence[tuple[Agent, Scenario]], done: Callable[[Verdict], None], folder: Path | None = None, again: bool = False
+) -> list[Verdict]:
+    """A verdict for each scenario on its agent, in this order; `done` is called with each as it arrives.
+
+    again: what was a MISS is proven once more at the end, with nothing beside it and with controls of its own.
+    """
     base = folder or Path(tempfile.mkdtemp(prefix="onehook-prove-"))
     base.mkdir(parents=True, exist_ok=True)
     prover = Prover(base, keep=folder is not None)
@@ -27,4 +32,8 @@ def conduct(jobs: Sequence[tuple[Agent, Scenario]], done: Callable[[Verdict], No
         for future in as_completed(running):
             verdicts[running[future]] = future.result()
             done(future.result())
+    for agent, scenario in jobs if again else ():
+        if verdicts[agent, scenario.id].verdict == MISS:
+            verdicts[agent, scenario.id] = Prover(base / "again", keep=folder is not None).prove(agent, scenario)
+            done(verdicts[agent, scenario.id])
     return [verdicts[agent, scenario.id] for agent, scenario in jobs]
