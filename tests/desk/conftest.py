@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from harness import ANY, PATIENCE, Result, clean_environment, launcher, policy_text, tool_payload
+from harness import ANY, PATIENCE, Result, clean_environment, launcher, policy_text, tool_payload, traced_launcher
 
 from onehook.desk import answers, pin
 from tests.desk.person import CHEAP, PIN
@@ -19,9 +19,9 @@ ASKS = 'return ask("is this right?") if event.command else None'
 class Hook:
     """A hook's process, started as an agent starts it, that is not waited for."""
 
-    def __init__(self, policy, payload, *arguments, python=sys.executable):
+    def __init__(self, policy, payload, *arguments, python=sys.executable, traced=False):
         self.process = subprocess.Popen(
-            launcher(policy, *arguments, python=python),
+            traced_launcher(policy, *arguments) if traced else launcher(policy, *arguments, python=python),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -56,10 +56,10 @@ def hook(tmp_path):
     asking.write_text(policy_text(ASKS, options='ask_via="desk-always"'), encoding="utf-8")
     started = []
 
-    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking, python=sys.executable):
+    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking, python=sys.executable, traced=False):
         payload = tool_payload(host, command)
         payload = {key: session if value == "s-1" else value for key, value in payload.items()}
-        started.append(Hook(policy, payload, "--host", host, *arguments, python=python))
+        started.append(Hook(policy, payload, "--host", host, *arguments, python=python, traced=traced))
         return started[-1]
 
     yield start

@@ -7,14 +7,9 @@ these, one for each way through an event.
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
-from harness import ANY, LAUNCH, clean_environment, cold_process, encoded, fire, stop_payload, tool_payload
-
-ROOT = Path(__file__).resolve().parents[2]
-TRACED = [sys.executable, "-I", str(ROOT / "tests" / "traced_launch.py"), str(ROOT), LAUNCH]
+from harness import ANY, clean_environment, cold_process, encoded, fire, launcher, stop_payload, tool_payload, traced_launcher
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
@@ -41,7 +36,7 @@ PROGRAM = 'fail = "closed"\n[[hook]]\non = "PreToolUse"\nrun = ["sh", "-c", "ech
 def both(policy, payload, *arguments):
     """What the launcher answers, traced and not."""
     options = ("--log", "off", *arguments)
-    traced = cold_process([*TRACED, policy, *options], encoded(payload))
+    traced = cold_process(traced_launcher(policy, *options), encoded(payload))
     return repr(traced), repr(fire(policy, payload, *options))
 
 
@@ -85,7 +80,7 @@ def test_a_program(tmp_path):
 def test_a_line_in_the_log_and_a_recording(policy, tmp_path):
     path = policy("return deny('no')")
     env = {"ONEHOOK_STATE_DIR": str(tmp_path / "state"), "ONEHOOK_RECORD": str(tmp_path / "record")}
-    for way in (TRACED, [sys.executable, "-I", "-S", LAUNCH]):
-        cold_process([*way, path, "--host", ANY, "--log", "required"], encoded(tool_payload(ANY)), env=clean_environment(env))
+    for way in (traced_launcher, launcher):
+        cold_process(way(path, "--host", ANY, "--log", "required"), encoded(tool_payload(ANY)), env=clean_environment(env))
     lines = (tmp_path / "state" / "log").glob("*.jsonl")
     assert [line.count('"decision": "deny"') for file in lines for line in file.read_text(encoding="utf-8").splitlines()] == [1, 1]
