@@ -87,7 +87,7 @@ def bars(page: str) -> str:
 
 
 PANEL, HIGH, GAP = 250, 150, 34
-LINES = (("not resident", "#9ca3af"), ("resident, native client", "#11602b"))
+LINES = (("not resident", "#6b7280"), ("resident, native client", "#11602b"))
 
 
 def curves(page: str) -> str:
@@ -97,7 +97,7 @@ def curves(page: str) -> str:
     panels: dict[str, list[tuple[str, list[float]]]] = {}
     for what, size, *figures in cells:
         panels.setdefault(what, []).append((size, [float(figure) for figure in figures]))
-    width, height = 2 * MARGIN + len(panels) * (PANEL + GAP) - GAP, 2 * MARGIN + HIGH + 86
+    width, height = 2 * MARGIN + len(panels) * (PANEL + GAP) - GAP, 2 * MARGIN + HIGH + 116
     title = "One event as things grow, in starts of a bare interpreter (python -I -c pass); less is better"
     drawn = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}' role='img' {FONT}>",
@@ -106,9 +106,9 @@ def curves(page: str) -> str:
         _text(MARGIN, MARGIN + 14, title, "font-size='14' font-weight='600' fill='#111827'"),
     ]
     for index, (name, colour) in enumerate(LINES):
-        drawn.append(_text(MARGIN + 180 * index, MARGIN + 36, f"\u25cf {name}", f"font-size='12' fill='{colour}'"))
+        drawn.append(_text(MARGIN + 180 * index, MARGIN + 36, name, f"font-size='12' fill='{colour}'"))
     for index, (what, points) in enumerate(panels.items()):
-        drawn += _panel(MARGIN + index * (PANEL + GAP), MARGIN + 56, what, points)
+        drawn += _panel(MARGIN + index * (PANEL + GAP), MARGIN + 86, what, points)
     return "\n".join([*drawn, "</svg>"]) + "\n"
 
 
@@ -116,7 +116,7 @@ def _panel(left: float, top: float, what: str, points: list[tuple[str, list[floa
     most = max(max(figures) for _, figures in points) * 1.15
     step = PANEL / len(points)
     yield f"<line x1='{left}' y1='{top + HIGH}' x2='{left + PANEL}' y2='{top + HIGH}' stroke='#d1d5db'/>"
-    yield _text(left, top + 12, what, "font-size='12' font-weight='600' fill='#111827'")
+    yield _text(left, top - 18, what, "font-size='12' font-weight='600' fill='#111827'")
     for number, (size, _) in enumerate(points):
         yield _text(left + step * (number + 0.5), top + HIGH + 16, size, "font-size='10' text-anchor='middle' fill='#4b5563'")
     for column, (_, colour) in enumerate(LINES):
