@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 from onehook import pause
+from onehook.hostkit.config import Machine
 from onehook.hosts import having
 from onehook.prove import stage
 from onehook.prove.agents import cache_folder, pinned_agents
 from onehook.prove.scenarios import NO, Scenario, shell_script
-from onehook.setup.plan import configurable
+from onehook.setup.plan import config_of, configurable
 
 RULES = '[permissions]\ndeny = ["Bash(echo ran:*)"]\n'
 WEAKER = 'mode = "observe"\nself_protect = false\npausable = true\n[permissions]\nallow = ["Bash(echo:*)"]\n'
@@ -36,7 +37,13 @@ shift
 exec "$@"
 """
 NOT_READ = ("cursor",)  # by the SDK, which is what runs here
-AGENTS = [host for host in configurable() if host in having("live") and host not in NOT_READ]
+
+
+def is_managed(host: str) -> bool:
+    return any(place.scope == "enterprise" for place in config_of(host).places(Machine(Path("/home/x"), Path("/p"), {}, "linux")))
+
+
+AGENTS = [host for host in configurable() if host in having("live") and host not in NOT_READ and is_managed(host)]
 
 
 def session(host: str, folder: Path, users: str) -> dict[str, bool]:
