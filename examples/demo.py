@@ -111,8 +111,9 @@ def show_install(console: Console, scratch: Path) -> None:
 def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 150)
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "ONEHOOK_STATE_DIR": folder}
-        os.environ["ONEHOOK_STATE_DIR"] = folder
+        # A folder for each, since a stop that was refused once is remembered.
+        environment = {**os.environ, "ONEHOOK_STATE_DIR": f"{folder}/launcher"}
+        os.environ["ONEHOOK_STATE_DIR"] = f"{folder}/here"
         wrong = sum(show_host(host, console, environment) for host in HOSTS)
         console.print(f"policy: {POLICY.relative_to(ROOT)}; payloads: {CAPTURES.relative_to(ROOT)} (recorded from the real agents)\n")
         del os.environ["ONEHOOK_STATE_DIR"]
