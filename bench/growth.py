@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from rules import rule
 from startup import BARE, CONTENDERS, OPTIONS, PRE_TOOL_USE, Contender, by_shell, many_handlers, measure, where_and_when
 
 from onehook.cache import LAUNCHER
@@ -31,11 +32,10 @@ WARM_UP = 8  # events, until the process has learnt what they load
 
 
 def rules(count: int) -> str:
-    own = "".join(f'[[rule]]\nid = "own-{number}"\ncommand = "tool{number} delete --force"\nreason = "no"\n' for number in range(count))
-    return f'{own}[[rule]]\nid = "last"\ncommand = "rm -rf"\nreason = "no"\n'
+    return "".join(map(rule, range(count))) + '[[rule]]\nid = "last"\ncommand = "rm -rf"\nreason = "no"\n'
 
 
-def cases(folder: Path) -> Iterator[tuple[str, str, str, str, int, int]]:
+def cases() -> Iterator[tuple[str, str, str, str, int, int]]:
     """What grows, its size in words; the name and text of the policy; bytes of the payload, lines in the log."""
     trivial = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
     for name, size in SIZES.items():
@@ -88,7 +88,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as scratch:
         folder, bare = Path(scratch).resolve(), Contender(BARE, [sys.executable, "-I", "-c", "pass"], None)
-        found = {case[:2]: pair(folder, case, sys.executable) for case in cases(folder)}
+        found = {case[:2]: pair(folder, case, sys.executable) for case in cases()}
         try:
             measure([bare, *(one for both in found.values() for one in both)], rounds)
         finally:

@@ -60,23 +60,33 @@ def _row(index: int, scenario: Any, agents: list[tuple[str, str, str]], by_cell:
         yield _text(left + CELL / 2, top + 15, SHORT[cell["verdict"]], f"font-size='11' text-anchor='middle' fill='{ink}'")
 
 
-BAR, WIDEST = 26, 420
-
-
-def bars(page: str) -> str:
-    """The first table of "Resident mode" in docs/benchmarks.md as bars: how many starts of a bare interpreter an event takes."""
-    lines = page.partition("## Resident mode")[2].partition("\n##")[0].splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
-    figures = [(row[0], float(row[1])) for row in cells if len(row) == 4]
-    most = max(figure for _, figure in figures)
-    width, height = 2 * MARGIN + LABEL + WIDEST + 50, 2 * MARGIN + 30 + BAR * len(figures)
-    title = "One event, in starts of a bare interpreter (python -I -c pass); less is better"
-    drawn = [
+def _framed(width: float, height: float, title: str) -> list[str]:
+    """The beginning of a picture with a title."""
+    return [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}' role='img' {FONT}>",
         f"<title>{escape(title)}</title>",
         f"<rect width='{width}' height='{height}' rx='8' fill='#ffffff' stroke='#d1d5db'/>",
         _text(MARGIN, MARGIN + 14, title, "font-size='14' font-weight='600' fill='#111827'"),
     ]
+
+
+def _cells(page: str, heading: str) -> list[list[str]]:
+    """The tables below a heading of a page, without their first line."""
+    lines = page.partition(heading)[2].partition("\n##")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
+
+
+BAR, WIDEST = 26, 420
+
+
+def bars(page: str) -> str:
+    """The first table of "Resident mode" in docs/benchmarks.md as bars: how many starts of a bare interpreter an event takes."""
+    cells = _cells(page, "## Resident mode")
+    figures = [(row[0], float(row[1])) for row in cells if len(row) == 4]
+    most = max(figure for _, figure in figures)
+    width, height = 2 * MARGIN + LABEL + WIDEST + 50, 2 * MARGIN + 30 + BAR * len(figures)
+    title = "One event, in starts of a bare interpreter (python -I -c pass); less is better"
+    drawn = _framed(width, height, title)
     for index, (name, figure) in enumerate(figures):
         top, length = MARGIN + 30 + BAR * index, WIDEST * figure / most
         colour = "#11602b" if name.startswith("resident, native") else "#174a8c" if name.startswith("resident") else "#9ca3af"
@@ -92,19 +102,13 @@ LINES = (("not resident", "#6b7280"), ("resident, native client", "#11602b"))
 
 def curves(page: str) -> str:
     """The table of "As things grow" in docs/benchmarks.md: a panel for each thing that grows, a line for each way."""
-    lines = page.partition("### As things grow")[2].partition("\n##")[0].splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
+    cells = _cells(page, "### As things grow")
     panels: dict[str, list[tuple[str, list[float]]]] = {}
     for what, size, *figures in cells:
         panels.setdefault(what, []).append((size, [float(figure) for figure in figures]))
     width, height = 2 * MARGIN + len(panels) * (PANEL + GAP) - GAP, 2 * MARGIN + HIGH + 116
     title = "One event as things grow, in starts of a bare interpreter (python -I -c pass); less is better"
-    drawn = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}' role='img' {FONT}>",
-        f"<title>{escape(title)}</title>",
-        f"<rect width='{width}' height='{height}' rx='8' fill='#ffffff' stroke='#d1d5db'/>",
-        _text(MARGIN, MARGIN + 14, title, "font-size='14' font-weight='600' fill='#111827'"),
-    ]
+    drawn = _framed(width, height, title)
     for index, (name, colour) in enumerate(LINES):
         drawn.append(_text(MARGIN + 180 * index, MARGIN + 36, name, f"font-size='12' fill='{colour}'"))
     for index, (what, points) in enumerate(panels.items()):

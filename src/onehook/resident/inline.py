@@ -52,12 +52,7 @@ class Inline:
         return here
 
     def _received(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            more = self.connection.recv(size - len(data))
-            if not more:
-                os._exit(0)
-            data += more
+        data = received(self.connection, size)
         self.said.update(data)
         return data
 
@@ -95,3 +90,13 @@ def private_file() -> int:
 def _content(descriptor: int) -> bytes:
     os.lseek(descriptor, 0, 0)
     return os.read(descriptor, os.fstat(descriptor).st_size)
+
+
+def received(connection: _socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = connection.recv(min(size - len(data), 1 << 20))
+        if not more:
+            os._exit(0)
+        data += more
+    return data

@@ -10,6 +10,7 @@ from onehook import cache
 from onehook.isolate import Child, lenient_output, log_answer, write, write_answer
 from onehook.resident import inline, learning
 from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open
+from onehook.resident.inline import received
 from onehook.system import NOWHERE, os, signal
 
 TYPE_CHECKING = False
@@ -254,13 +255,3 @@ class Prepared(Child):
         received(orders, 1)  # the other one has found that the policy is to be asked
         orders.close()
         return question
-
-
-def received(connection: _socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        more = connection.recv(min(size - len(data), 1 << 20))
-        if not more:
-            os._exit(0)
-        data += more
-    return data
