@@ -45,7 +45,7 @@ def command(output: str, since: str, hosts: list[str], project: str, events: int
         return
     path = _written(output, text)
     total = found["total"]
-    click.echo(f"{path}: {total['events']:,} events, {total['denied']:,} denied ({len(text) / 1000:,.0f} kB)")
+    click.echo(f"{path}: {total['events']:,} event{'s' * (total['events'] != 1)}, {total['denied']:,} denied ({len(text) / 1000:,.0f} kB)")
     if open_it:
         import webbrowser
 
