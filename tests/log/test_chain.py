@@ -101,6 +101,27 @@ def test_half_a_line_is_marked_and_the_next_starts_anew(newline):
     assert "half a line" in note and f"{today().name}:3" in note
 
 
+@pytest.mark.parametrize("sizes", [[150], [400], [30, 400], [400, 30], [400, 200, 300]])
+def test_a_line_that_was_cut_anywhere_is_known_from_one_that_was_changed(sizes):
+    """The beginning of a line looks like a line. Writers that come next and are killed as well leave more of them."""
+    write(2)
+    head = Path(log_folder(), "head").read_bytes()
+    before = today().read_bytes()
+    write(1)
+    line = today().read_bytes()[len(before) :]
+    assert len(line) > max(sizes)
+    today().write_bytes(before + b"\n".join(line[:size] for size in sizes))
+    Path(log_folder(), "head").write_bytes(head)
+    assert verify().problems == []
+    write(2)
+    checked = verify()
+    assert (checked.problems, checked.lines) == ([], 4)
+    (note,) = checked.notes
+    assert f"{today().name}:3: half a line" in note
+    today().write_bytes(today().read_bytes().replace(line[: sizes[-1]] + b"\n", b"", 1))
+    assert verify().problems, "a half line that somebody removed is missing"
+
+
 def test_a_line_that_head_does_not_know_of_is_taken_into_the_chain():
     write(2)
     head = Path(log_folder(), "head").read_bytes()

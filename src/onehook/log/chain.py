@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onehook.log.files import START, log_files
+from onehook.log.files import START, log_files, parsed
 from onehook.log.reader import log_folder
 from onehook.logger import sha256
 
@@ -57,7 +57,8 @@ class _Walk:
         self.at_known = ""  # the hash of that line
         self.number = 0
         self.last = START
-        self.garbage: tuple[str, int] | None = None  # where, and how many bytes
+        self.before: tuple[str, bytes, int, str, str] | None = None  # the line that was taken last, and the state before it
+        self.garbage: tuple[str, int] | None = None  # where it begins, and how many bytes
         self.swept = False
         self.first: tuple[str, int] | None = None  # the place and the number of the first line, if that is not line 1
 
@@ -66,22 +67,45 @@ class _Walk:
         line = line[:-1] if whole else line
         found = _LINE.match(line)
         if found is None or not whole:
-            self._unreadable()
-            self.garbage = (place, len(line))
+            self._retract()
+            self._discard(place, line)
             return
         number, prev, torn = int(found[1]), found[2].decode(), int(found[3] or 0)
+        if number != self.number + 1:
+            self._retract()
+        if self.garbage is not None and torn != self.garbage[1] and parsed(line) is None:
+            self._discard(place, line)
+            return
         if self.garbage is not None and torn == self.garbage[1]:
             self.checked.notes.append(f"{self.garbage[0]}: half a line, left by a process that was killed")
             self.garbage = None
+        elif torn and self.garbage is None:
+            self.checked.problems.append(f"{place}: half a line of {torn} bytes, which was before this one, is missing")
         self._unreadable()
         if found[4]:
             self.checked.problems.append(f"{place}: `head` was gone or damaged when this line was written; lines before it may be missing")
         self._compare(place, number, prev)
         self.swept = self.swept or b'"event": "LogSwept"' in line
         self.checked.lines += 1
+        self.before = place, line, self.number, self.last, self.at_known
         self.number, self.last = number, sha256(line)
         if number == self.known:
             self.at_known = self.last
+
+    def _discard(self, place: str, line: bytes) -> None:
+        """A line that is not whole. Several in a row are one gap: the next writer can be killed as well."""
+        first, size = self.garbage or (place, 0)
+        self.garbage, self.before = (first, size + len(line)), None
+
+    def _retract(self) -> None:
+        """Take back the last line if it is only the beginning of one, cut off where a writer was killed.
+
+        It looks like any other up to there. All lines would have to be parsed to know at once; the next one shows it by its number.
+        """
+        if self.before is not None and parsed(self.before[1]) is None:
+            place, line, self.number, self.last, self.at_known = self.before
+            self.checked.lines -= 1
+            self._discard(place, line)
 
     def _unreadable(self) -> None:
         if self.garbage is not None:

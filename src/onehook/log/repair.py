@@ -30,7 +30,7 @@ def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[i
         if entry is not None and entry.get("n") == number + 1 and entry.get("prev") == last:
             number, last, torn = number + 1, _hash(line), 0
         else:
-            torn = len(line)
+            torn += len(line)
     if rest and not rest.endswith(b"\n"):
         os.write(file, b"\n")
     return os.fstat(file).st_size, number, last, b'"torn": %d, ' % torn if torn else b""
