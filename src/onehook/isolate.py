@@ -391,7 +391,11 @@ class Noise:
         """Throw away what will not be shown. The writers go on where they were, and the gap before takes no memory."""
         try:
             if os.fstat(self.descriptor).st_blocks * 512 > _MAX_KEPT:
-                self.kept = self._end()[-MAX_NOISE:]
+                for _ in range(4):  # what is written between the look and the cut would be lost; who writes all the time is not waited for
+                    size = os.fstat(self.descriptor).st_size
+                    self.kept = self._end()[-MAX_NOISE:]
+                    if os.fstat(self.descriptor).st_size == size:
+                        break
                 os.ftruncate(self.descriptor, 0)
         except (AttributeError, OSError):  # no such numbers here (Windows)
             pass

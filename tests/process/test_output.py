@@ -14,7 +14,7 @@ import time
 import pytest
 from harness import ANY, ISOLATIONS, PATIENCE, fire, launcher, process, reason_of, spread, tool_payload
 
-from onehook.isolate import _Reader
+from onehook.isolate import Noise, _Reader
 
 NOISY = {
     "print": "print('NOISE')",
@@ -78,6 +78,23 @@ def test_what_a_policy_prints_does_not_fill_the_memory(policy, isolation):
     written, held = (int(word) for word in reason_of(result, ANY).split() if word.isdigit())
     assert written >= 400 and held < 200
     assert "END" in result.stderr and len(result.stderr) < 16 * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is thrown away")
+def test_what_is_printed_while_output_is_thrown_away_is_kept(monkeypatch):
+    noise = Noise()
+    os.write(noise.descriptor, b"x" * 5_000_000)
+    end_of, late = Noise._end, [b"END"]
+
+    def end_and_more(self):
+        end = end_of(self)
+        os.write(self.descriptor, late.pop() if late else b"")
+        return end
+
+    monkeypatch.setattr(Noise, "_end", end_and_more)
+    noise.trim()
+    assert noise.text().endswith("xEND") and os.fstat(noise.descriptor).st_blocks == 0
+    os.close(noise.descriptor)
 
 
 def test_an_answer_that_is_too_large_is_an_error(policy):

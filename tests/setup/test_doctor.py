@@ -78,6 +78,17 @@ def test_nothing_installed_at_all_is_a_failure(tmp_path: Path) -> None:
     assert "no policy is installed" in told(Place(tmp_path), "fail")
 
 
+def test_where_nothing_is_installed_little_is_loaded(tmp_path: Path) -> None:
+    """Agents that nobody has here must not slow doctor down: what looks at entries of ours is loaded where there are some."""
+    code = "import runpy, sys\ntry:\n    runpy.run_module('onehook', run_name='__main__')\nfinally:\n    print('LOADED', *sys.modules)"
+    variables = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([sys.executable, "-c", code, "doctor"], env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
+    loaded = done.stdout.partition("LOADED ")[2].split()
+    assert "onehook.setup.doctor" in loaded and "onehook.hosts.claude.config" in loaded, done.stderr
+    late = ("onehook.lint", "onehook.testing", "onehook.hosts.claude.live", "onehook.setup.entry_checks", "tarfile")
+    assert [name for name in loaded if name.startswith(late)] == []
+
+
 def test_a_host_that_is_here_without_a_policy_is_a_warning_only(place: Place) -> None:
     place.uninstall(["cursor"])
     (place.project / ".cursor").mkdir()

@@ -123,7 +123,7 @@ def test_the_work_of_an_install_grows_with_the_size_of_the_config_and_no_faster(
 
 def test_an_upgrade_of_onehook_changes_no_byte(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.install(HOSTS)
-    for module in ("onehook.version", "onehook.setup.installed", "onehook.setup.doctor"):
+    for module in ("onehook.version", "onehook.setup.installed", "onehook.setup.entry_checks"):
         monkeypatch.setattr(f"{module}.VERSION", "99.0.0")
     assert not place.install(HOSTS).edits
 

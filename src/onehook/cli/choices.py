@@ -52,12 +52,12 @@ def hosts_option(text: str, default: str = "", *aliases: str) -> Callable[[F], F
 
 def pick(names: Sequence[str], known: Sequence[str]) -> list[str]:
     """The named agents, or every one that this verb knows for "all"."""
-    from onehook.testing.shots import unknown_agent
-
     if list(names) == ["all"]:
         return list(known)
     for name in names:
         if name not in known:
+            from onehook.testing.shots import unknown_agent
+
             raise unknown_agent(name, known)
     return list(names)
 

@@ -26,7 +26,6 @@ def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None)
     Exits with 1 if anything would keep a deny from taking effect.
     """
     from onehook.setup.doctor import NOT_HERE, examine
-    from onehook.setup.versions import agents_here
 
     machine = machine_of(project)
     reports: list[Report] = []
@@ -40,6 +39,8 @@ def command(hosts: list[str], no_fire: bool, as_json: bool, project: str | None)
         reports.append(report)
     failed = any(report.diagnosis.level == "fail" for report in reports)
     if as_json:
+        from onehook.setup.versions import agents_here
+
         shown = [{"host": report.host, "file": report.where, **asdict(report.diagnosis)} for report in reports]
         agents = [here.to_dict() for here in agents_here(machine, chosen, ask=not no_fire)]
         print_json({"ok": not failed, "agents": agents, "findings": shown})

@@ -85,6 +85,11 @@ def policy_of(command: str, machine: Machine) -> Path | None:
     return written.policy_path(machine.project) if written else None
 
 
+def editing(file: ConfigFile, machine: Machine) -> str:
+    """The command that opens a config for a person to edit."""
+    return f"{machine.variables.get('EDITOR') or 'vi'} {shlex.quote(str(file.place.path))}"
+
+
 def install_again(file: ConfigFile, found: Found, machine: Machine) -> str:
     """The command that writes the entries of this file again."""
     policy = policy_of(found.command, machine)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 import io
-import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -35,6 +34,8 @@ _PARTS = ("wire.py", "reverse.py", "own_entries.py", "confirm.py", "transcripts.
 @functools.cache
 def runtime_files() -> dict[str, bytes]:
     """The runtime: file name -> content."""
+    import tarfile
+
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         first = PACKAGE / "cache.py"  # where the launcher expects it
@@ -118,6 +119,10 @@ def _read(path: Path) -> bytes | None:
 
 def installed_version(folder: Path) -> str:
     """The version of the runtime in a folder; "" if there is none."""
+    if not (folder / ARCHIVE).is_file():
+        return ""
+    import tarfile
+
     try:
         with tarfile.open(fileobj=io.BytesIO(_unpacked(_read(folder / ARCHIVE)))) as archive:
             file = archive.extractfile("onehook/version.py")
