@@ -441,19 +441,28 @@ def question_of(argv: list[str], data: bytes, begun: float) -> Question:
     return Question(request.load, event_of(request, data)[1], request.given, request.known, begun)
 
 
-def rehearse(argv: list[str], data: bytes) -> None:
-    """Do for an event what can be done before there is one: answer one like it with an empty policy, and write nothing."""
+def rehearse(argv: list[str]) -> None:
+    """Do for an event what can be done before there is one: answer one like it, on stdin, with an empty policy, and write nothing.
+
+    Rules are asked, too: what they say depends on nothing but the event, and nothing else comes of it.
+    """
     request = requested(argv)
-    if is_manifest(request.policy):
-        request.load()  # which runs nothing but our own code
+    judged = None
+    if is_manifest(request.policy):  # which runs our own code only
+        from onehook.rules.load import REHEARSED
+
+        REHEARSED[:] = [{}]
+        judged = getattr(request.load(), "judged", None)
     request.load = Hooks
     request.given = {**request.given, "log": "on"}  # "required" would be written at once
 
     def surrounding(question: Question, finish: Finish) -> Output:
         if question.meanwhile is not None:
             question.meanwhile()
+        if judged is not None and question.event.event == "PreToolUse":
+            judged(question.event)
         return finish(message_of(question.load, question.event), "")
 
-    output = answered(request, data, surrounding)
+    output = answered(request, read_stdin(request.options().timeout), surrounding)
     if output.event is not None:
         rehearsed(entry_of(request, output, request.options(), ""))

@@ -29,6 +29,10 @@ _MAX_FOLDER = 1 << 15
 _NAME = 15  # bytes that the name of a process has
 
 
+class Refused(Exception):
+    """The other side has gone, or asks for what cannot be done here: this process ends, and who waits for it runs the command."""
+
+
 class Inline:
     def __init__(self, connection: _socket.socket, request: bytes) -> None:
         self.connection = connection
@@ -40,7 +44,7 @@ class Inline:
         head = self._received(_HEAD)
         length, size = (int.from_bytes(head[at : at + 4], "little") for at in (16, 20))
         if length > _MAX_FOLDER or size > MAX_STDIN:
-            os._exit(0)
+            raise Refused
         here = os.open(self._received(length), os.O_RDONLY | os.O_CLOEXEC)
         for number in range(3):
             file = private_file()
@@ -97,6 +101,6 @@ def received(connection: _socket.socket, size: int) -> bytes:
     while len(data) < size:
         more = connection.recv(min(size - len(data), 1 << 20))
         if not more:
-            os._exit(0)
+            raise Refused
         data += more
     return data

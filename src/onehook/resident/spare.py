@@ -9,8 +9,8 @@ import time
 from onehook import cache
 from onehook.isolate import Child, lenient_output, log_answer, write, write_answer
 from onehook.resident import inline, learning
-from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open
-from onehook.resident.inline import received
+from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open, request_of
+from onehook.resident.inline import Refused, received
 from onehook.system import NOWHERE, os, signal
 
 TYPE_CHECKING = False
@@ -57,6 +57,7 @@ class Spare:
         if self.prepared is not None:
             self.prepared.become(umask)
         self.become(umask)
+        self.attend()
         os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
         output = self.zygote.answer(sys.argv[1:], waited, self._heard)
         connection.settimeout(None)
@@ -85,9 +86,30 @@ class Spare:
         """Every page of memory that is written to now need not be copied while an agent waits."""
         if self.zygote.last is not None:
             try:
-                self.zygote.rehearse(*self.zygote.last)
+                self._take_from_ourselves(*self.zygote.last)
+                self.zygote.rehearse(sys.argv[1:])
             except Exception:  # then the event takes a little longer
                 pass
+
+    def _take_from_ourselves(self, words: list[str], data: bytes) -> None:
+        """Take a request as from a client that is where and what this process is."""
+        ours, theirs = _socket.socketpair()
+        theirs.settimeout(0)  # nobody reads it meanwhile: what is too large raises
+        umask = os.umask(0o077)
+        variables: Any = os.environ
+        argv = [*[b"-"] * 4, *(word.encode("utf-8", "surrogateescape") for word in words)]
+        theirs.sendall(request_of(argv, variables, umask))
+        stdin, write_end = os.pipe()
+        given = (os.open(".", os.O_RDONLY), stdin, 1, 2)
+        os.write(write_end, data)
+        rights = b"".join(number.to_bytes(4, sys.byteorder) for number in given)
+        theirs.sendmsg([b"G\0\0\0\0\7"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
+        self._read_request(ours)
+        learning.is_outdated(self.zygote.files)
+        self._take_descriptors(ours)
+        self.become(umask)
+        for number in (*given[:2], write_end, self.here):
+            os.close(number)
 
     def _accepted(self) -> _socket.socket:
         """The next client. Not by poll(), which wakes all spares for one."""
@@ -113,13 +135,13 @@ class Spare:
         head = received(connection, HEAD)
         size, umask, self.count = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
         if head[:4] not in (MAGIC, inline.MAGIC) or size > MAX_REQUEST or self.count < 5:
-            os._exit(0)
+            raise Refused
         self.body = received(connection, size)
         if head[:4] == inline.MAGIC:
             self.inline = inline.Inline(connection, head + self.body)
         # Without a process of its own for the policy, an exit of the policy is one of this process, and the client would not be told of it.
         if self.body.count(b"\0") < self.count or b"\0--isolation" in self.body:
-            os._exit(0)
+            raise Refused
         return umask & 0o777
 
     def _take_descriptors(self, connection: _socket.socket) -> float:
@@ -127,7 +149,7 @@ class Spare:
         data, ancillary, _, _ = connection.recvmsg(6, _socket.CMSG_SPACE(16))
         given = list(memoryview(ancillary[0][2]).cast("i")) if ancillary else []
         if data[:1] != b"G" or len(data) != 6 or len(given) != 1 + bin(data[5]).count("1"):
-            os._exit(0)  # the client runs its command
+            raise Refused
         self.here, *rest = given
         for number, name in enumerate(("stdin", "stdout", "stderr")):
             if data[5] >> number & 1:
@@ -167,6 +189,9 @@ class Spare:
         if hasattr(sys, "orig_argv"):
             sys.orig_argv[:] = argv
         sys.path[:], sys.meta_path[:] = self.zygote.path, self.zygote.meta_path
+
+    def attend(self) -> None:
+        """Have reported what is loaded from now on."""
         if self.zygote.learnt_from < learning.LESSONS:
             cache.LOADED.append(self._report_lessons)
 
@@ -243,12 +268,13 @@ class Prepared(Child):
     def _ordered(self, orders: _socket.socket) -> Question:
         head, ancillary, _, _ = orders.recvmsg(12, _socket.CMSG_SPACE(4))
         if len(head) != 12:
-            os._exit(0)  # the event needs no policy, or the other process has gone
+            raise Refused  # the event needs no policy, or the other process has gone
         size, count, umask = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4, 8))
         spare = self.spare
         (spare.here,) = memoryview(ancillary[0][2]).cast("i")
         spare.body, spare.count = received(orders, size), count
         spare.become(umask)
+        spare.attend()
         head = received(orders, 12)
         data = received(orders, int.from_bytes(head[:4], "little"))
         question = spare.zygote.question_of(sys.argv[1:], data, int.from_bytes(head[4:], "little") / 1e9)

@@ -46,7 +46,7 @@ def serve(
     argv: list[str],
     answer: Callable[[list[str], float, Callable[[bytes, float], None]], Output],
     question_of: Callable[[list[str], bytes, float], Question],
-    rehearse: Callable[[list[str], bytes], None],
+    rehearse: Callable[[list[str]], None],
 ) -> NoReturn:
     """KEY POLICY [FOLDER [LOCK]]: see start() in asking.py. The functions are those of the runner, above this.
 
@@ -85,7 +85,7 @@ def serve(
 class Zygote:
     answer: Callable[[list[str], float, Callable[[bytes, float], None]], Output]
     question_of: Callable[[list[str], bytes, float], Question]
-    rehearse: Callable[[list[str], bytes], None]
+    rehearse: Callable[[list[str]], None]
 
     def __init__(self, key: str, policy: str, lock: int) -> None:
         self.key, self.policy, self.lock = key, policy, lock

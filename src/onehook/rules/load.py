@@ -316,8 +316,29 @@ def cache_name(layers: Sequence[Layer]) -> str:
     return f"{first:016x}{second:016x}-{''.join(c if c.isalnum() else '_' for c in folder[:40])}.bin"
 
 
+# What a process has rehearsed with (see runner.rehearse) serves its event too, if the sources are still the same: header and chunks,
+# by the path of their file. Other processes keep nothing.
+REHEARSED: list[dict[str, tuple[dict[str, Any], _Chunks]]] = []
+
+
 def _stored(path: str) -> Table | None:
     """The compiled rules of a file in the cache, if they were made from the sources as they are now."""
+    found = next((kept[path] for kept in REHEARSED if path in kept), None) or _opened(path)
+    if found is None:
+        return None
+    header, chunks = found
+    try:
+        if all(_is_same(source, chunks.read) for source in header["sources"]):
+            for kept in REHEARSED:
+                kept[path] = found
+            return Table(header, read=chunks.read)
+    except (OSError, ValueError, TypeError, KeyError, UsageError):
+        pass
+    chunks.close()
+    return None
+
+
+def _opened(path: str) -> tuple[dict[str, Any], _Chunks] | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError:
@@ -325,26 +346,34 @@ def _stored(path: str) -> Table | None:
     try:
         start = len(MAGIC) + 8
         data = os.read(descriptor, HEAD)
-        if not data.startswith(MAGIC) or not (sys.platform == "win32" or _is_ours(os.fstat(descriptor))):
-            return None
-        end = start + int.from_bytes(data[len(MAGIC) : start], "little")
-        while len(data) < end and (more := os.read(descriptor, end - len(data))):
-            data += more
-        header = marshal.loads(memoryview(data)[start:end])
-
-        def read(begin: int, size: int) -> bytes:
-            os.lseek(descriptor, end + begin, 0)
-            found = os.read(descriptor, size)
-            if len(found) != size:
-                raise UsageError(f"the compiled rules in {path} are damaged; delete the file")
-            return found
-
-        if all(_is_same(source, read) for source in header["sources"]):
-            return Table(header, read=read)
-    except (OSError, ValueError, EOFError, TypeError, KeyError, UsageError):
+        if data.startswith(MAGIC) and (sys.platform == "win32" or _is_ours(os.fstat(descriptor))):
+            end = start + int.from_bytes(data[len(MAGIC) : start], "little")
+            while len(data) < end and (more := os.read(descriptor, end - len(data))):
+                data += more
+            return marshal.loads(memoryview(data)[start:end]), _Chunks(path, descriptor, end)
+    except (OSError, ValueError, EOFError, TypeError):
         pass
     os.close(descriptor)
     return None
+
+
+class _Chunks:
+    """What comes behind the header of a compiled file."""
+
+    __slots__ = ("_descriptor", "_end", "_path")
+
+    def __init__(self, path: str, descriptor: int, end: int) -> None:
+        self._path, self._descriptor, self._end = path, descriptor, end
+
+    def read(self, begin: int, size: int) -> bytes:
+        os.lseek(self._descriptor, self._end + begin, 0)
+        found = os.read(self._descriptor, size)
+        if len(found) != size:
+            raise UsageError(f"the compiled rules in {self._path} are damaged; delete the file")
+        return found
+
+    def close(self) -> None:
+        os.close(self._descriptor)
 
 
 def _is_ours(status: os.stat_result) -> bool:
