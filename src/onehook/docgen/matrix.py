@@ -1,6 +1,6 @@
 """The capability matrix as documentation, generated from the committed results of a run and from the hosts' tables.
 
-python -m onehook.docgen.matrix   rewrite matrix.md, reference.md, hosts/*.md and proof.svg in docs/, and tables in README.md, testing.md and replay.md
+python -m onehook.docgen.matrix   rewrite matrix.md, reference.md, hosts/*.md and the pictures in docs/, and tables in pages written by hand
 """
 
 from __future__ import annotations
