@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from harness import PACKAGE
 
+from onehook.core import Pause
 from onehook.rules import compile as compiling
+from onehook.rules import load as loading
 from onehook.rules.explain import sample_event
 from onehook.rules.load import cache_folder, cache_name, load, table_of
 
@@ -53,6 +55,47 @@ def test_a_changed_file_is_compiled_again_whatever_its_time_and_size(place, coun
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert decision(path, cache) is None
     assert len(counted) == 2
+
+
+def test_what_was_rehearsed_with_serves_the_event_if_its_sources_are_the_same(place, counted, monkeypatch):
+    path, cache = place
+    monkeypatch.setattr(loading, "REHEARSED", [{}])
+    path.write_text(TEXT + '[levels]\ngit = "deny"\n')
+    decision(path, cache)  # compiles it
+    assert decision(path, cache) == "deny"  # the rehearsal
+    opened = []
+    monkeypatch.setattr(loading, "_opened", lambda path, real=loading._opened: opened.append(path) or real(path))
+    assert decision(path, cache) == "deny"
+    assert not opened and len(counted) == 1
+
+    status = path.stat()
+    path.write_text(TEXT + '[levels]\ngit = "warn"\n')
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert decision(path, cache) is None
+    assert opened and len(counted) == 2
+
+
+def test_what_another_process_has_compiled_since_the_rehearsal_is_used(place, counted, monkeypatch):
+    path, cache = place
+    decision(path, cache)
+    monkeypatch.setattr(loading, "REHEARSED", [{}])
+    assert decision(path, cache) == "deny"
+    path.write_text(TEXT + '[levels]\ngit = "warn"\n')
+    with monkeypatch.context() as other:
+        other.setattr(loading, "REHEARSED", [])
+        assert decision(path, cache) is None
+    assert decision(path, cache) is None
+    assert len(counted) == 2
+
+
+def test_a_pause_between_the_rehearsal_and_the_event_counts(place, monkeypatch):
+    path, cache = place
+    decision(path, cache)
+    monkeypatch.setattr(loading, "REHEARSED", [{}])
+    assert decision(path, cache) == "deny"
+    event = sample_event("git push -f")
+    event._pause = Pause(until=4e9)
+    assert load(str(path), cache=cache).dispatch(event).decision is None
 
 
 def test_what_is_extended_and_a_layer_that_appears_count_too(place, counted, tmp_path):

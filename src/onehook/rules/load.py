@@ -323,14 +323,20 @@ REHEARSED: list[dict[str, tuple[dict[str, Any], _Chunks]]] = []
 
 def _stored(path: str) -> Table | None:
     """The compiled rules of a file in the cache, if they were made from the sources as they are now."""
-    found = next((kept[path] for kept in REHEARSED if path in kept), None) or _opened(path)
-    if found is None:
-        return None
-    header, chunks = found
+    for kept in REHEARSED:
+        if path in kept and (table := _current(*kept.pop(path))):
+            return table
+    found = _opened(path)
+    table = _current(*found) if found else None
+    if found and table:
+        for kept in REHEARSED:
+            kept[path] = found
+    return table
+
+
+def _current(header: dict[str, Any], chunks: _Chunks) -> Table | None:
     try:
         if all(_is_same(source, chunks.read) for source in header["sources"]):
-            for kept in REHEARSED:
-                kept[path] = found
             return Table(header, read=chunks.read)
     except (OSError, ValueError, TypeError, KeyError, UsageError):
         pass
