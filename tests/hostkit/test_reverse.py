@@ -29,7 +29,10 @@ from tests.hostkit.reversing import (
     COMMON,
     EVERY_EVENT,
     FAST,
+    KINDS,
+    SHARED,
     THOROUGH,
+    Kind,
     changes,
     elsewhere,
     event_on,
@@ -37,9 +40,9 @@ from tests.hostkit.reversing import (
     responses,
     reverse_of,
     samples,
-    samples_for,
     texts,
 )
+from tests.rows import check_each
 
 FIELDS = (
     "event", "tool", "command", "paths", "changes", "url", "mcp", "prompt", "session_id", "cwd", "source", "stop_hook_active",
@@ -59,19 +62,23 @@ def wanted(host: str, name: str, event: Event, field: str) -> Any:
 # ---- payloads ----
 
 
-@pytest.mark.parametrize(("host", "name"), EVERY_EVENT)
-@FAST
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@SHARED
 @given(data=st.data())
-def test_a_payload_is_recognised_and_gives_the_event_back(host: str, name: str, data: st.DataObject) -> None:
-    event = data.draw(samples_for(host, name))
-    body = json.loads(json.dumps(reverse_of(host).payload(event, name)))
-    recognised = detect(body)
-    assert host == recognised.ID
-    parsed = load(host).parse(body, name)
-    assert parsed.native_event == name
-    for field in FIELDS:
-        if (name, field) not in facts(host).FIELD_LOSSES:
-            assert getattr(parsed, field) == wanted(host, name, event, field), field
+def test_a_payload_is_recognised_and_gives_the_event_back(kind: Kind, data: st.DataObject) -> None:
+    event = data.draw(samples(*kind))
+
+    def check(host: str, name: str) -> None:
+        body = json.loads(json.dumps(reverse_of(host).payload(event.copy(), name)))
+        recognised = detect(body)
+        assert host == recognised.ID
+        parsed = load(host).parse(body, name)
+        assert parsed.native_event == name
+        for field in FIELDS:
+            if (name, field) not in facts(host).FIELD_LOSSES:
+                assert getattr(parsed, field) == wanted(host, name, event, field), field
+
+    check_each(check, KINDS[kind])
 
 
 CAPTURED = [
@@ -158,23 +165,26 @@ def test_a_path_that_a_patch_would_misread_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("source", HOSTS)
-@pytest.mark.parametrize("target", HOSTS)
 @pytest.mark.parametrize("unified", ["PreToolUse", "PostToolUse"])
-@settings(max_examples=8)
+@settings(max_examples=16)
 @given(data=st.data())
-def test_an_event_of_one_host_keeps_what_it_is_about_on_another(source: str, target: str, unified: str, data: st.DataObject) -> None:
+def test_an_event_of_one_host_keeps_what_it_is_about_on_every_other(source: str, unified: str, data: st.DataObject) -> None:
     first = next(name for name, row in load(source).EVENTS.items() if row.event == unified)
-    second = next(name for name, row in load(target).EVENTS.items() if row.event == unified)
     event = load(source).parse(reverse_of(source).payload(data.draw(samples(unified)), first), first)
-    (part,) = reverse_of(target).parts(event)
-    body = reverse_of(target).payload(part)
-    recognised = detect(body)
-    assert target == recognised.ID
-    parsed = load(target).parse(body, second)
-    for field in ("tool", "command", "paths", "changes", "url"):
-        assert getattr(parsed, field) == wanted(target, second, event, field), field
-    told = wanted(target, second, event, "mcp")
-    assert (parsed.mcp and parsed.mcp.tool) == (told and told.tool)
+
+    def check(target: str) -> None:
+        second = next(name for name, row in load(target).EVENTS.items() if row.event == unified)
+        (part,) = reverse_of(target).parts(event.copy())
+        body = reverse_of(target).payload(part)
+        recognised = detect(body)
+        assert target == recognised.ID
+        parsed = load(target).parse(body, second)
+        for field in ("tool", "command", "paths", "changes", "url"):
+            assert getattr(parsed, field) == wanted(target, second, event, field), field
+        told = wanted(target, second, event, "mcp")
+        assert (parsed.mcp and parsed.mcp.tool) == (told and told.tool)
+
+    check_each(check, HOSTS)
 
 
 UNIFIED = [(host, unified) for host in HOSTS for unified in EVENTS if unified not in unified_events(load(host).EVENTS)]
@@ -235,20 +245,25 @@ def as_read(host: str, shape: str, answer: Response) -> Response:
     return answer
 
 
-@pytest.mark.parametrize(("host", "name"), EVERY_EVENT)
-@FAST
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@SHARED
 @given(data=st.data())
-def test_an_answer_that_was_written_for_a_host_is_read_back(host: str, name: str, data: st.DataObject) -> None:
-    wire, reverse = load(host), reverse_of(host)
-    asked = data.draw(samples_for(host, name))
-    asked.host_version = data.draw(st.sampled_from(facts(host).VERSIONS))
-    event = wire.parse(reverse.payload(asked, name), name)
-    options = Options({"ask_fallback": data.draw(st.sampled_from(["deny", "allow", "ask"]))})
-    effective, drops = compile_response(wire, event, data.draw(responses), options)
+def test_an_answer_that_was_written_for_a_host_is_read_back(kind: Kind, data: st.DataObject) -> None:
+    asked, said = data.draw(samples(*kind)), data.draw(responses)
+    fallback = data.draw(st.sampled_from(["deny", "allow", "ask"]))
     noise = data.draw(st.sampled_from(["", "printed by the policy"]))
-    output = with_chatter(wire.render(event, effective, bool(drops or noise)), drops, noise)
-    read = reverse.answer(event, output.stdout, output.stderr, output.exit_code)
-    assert read == as_read(host, wire.EVENTS[name].shape, facts(host).as_received(event, output, effective))
+
+    def check(host: str, name: str, version: str) -> None:
+        wire, reverse = load(host), reverse_of(host)
+        told = asked.copy()
+        told.host_version = version
+        event = wire.parse(reverse.payload(told, name), name)
+        effective, drops = compile_response(wire, event, said.copy(), Options({"ask_fallback": fallback}))
+        output = with_chatter(wire.render(event, effective, bool(drops or noise)), drops, noise)
+        read = reverse.answer(event, output.stdout, output.stderr, output.exit_code)
+        assert read == as_read(host, wire.EVENTS[name].shape, facts(host).as_received(event, output, effective))
+
+    check_each(check, [(host, name, version) for host, name in KINDS[kind] for version in facts(host).VERSIONS])
 
 
 # ---- answers: what real agents made of them ----
@@ -349,23 +364,23 @@ SPECIFIC_KEYS = st.sampled_from(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("host", "name"), EVERY_EVENT)
-@FAST
+@pytest.mark.parametrize("host", HOSTS)
+@SHARED
 @given(body=st.dictionaries(ANSWER_KEYS, json_values), inner=st.dictionaries(SPECIFIC_KEYS, json_values), nested=st.booleans())
-def test_fields_of_wrong_types_never_reach_a_response(
-    host: str, name: str, body: dict[str, Any], inner: dict[str, Any], nested: bool
-) -> None:
-    if nested:
-        body["hookSpecificOutput"] = {"hookEventName": name, **inner}
-    event = native_event_of(host, name)
-    lost = lost_in(host, event, json.dumps(body), 0)
-    assert set(lost) <= {*body, *inner, *(key for value in inner.values() if isinstance(value, dict) for key in value)}
-    try:
-        read = reverse_of(host).answer(event, json.dumps(body), "", 0)
-    except HandlerError:
-        return
-    assert read.decision in (None, "allow", "deny", "ask")
-    assert all(isinstance(getattr(read, field), dict if field in ("modified_input", "native") else str) for field in read.given())
+def test_fields_of_wrong_types_never_reach_a_response(host: str, body: dict[str, Any], inner: dict[str, Any], nested: bool) -> None:
+    def check(name: str) -> None:
+        given = {**body, "hookSpecificOutput": {"hookEventName": name, **inner}} if nested else body
+        event = native_event_of(host, name)
+        lost = lost_in(host, event, json.dumps(given), 0)
+        assert set(lost) <= {*given, *inner, *(key for value in inner.values() if isinstance(value, dict) for key in value)}
+        try:
+            read = reverse_of(host).answer(event, json.dumps(given), "", 0)
+        except HandlerError:
+            return
+        assert read.decision in (None, "allow", "deny", "ask")
+        assert all(isinstance(getattr(read, field), dict if field in ("modified_input", "native") else str) for field in read.given())
+
+    check_each(check, load(host).EVENTS)
 
 
 # ---- answers of one host's script to an event of another ----
