@@ -104,6 +104,7 @@ def probe(monkeypatch, tmp_path):
     """A host in a folder of its own, for which a test writes the modules."""
     (tmp_path / "probe").mkdir()
     monkeypatch.setattr(hosts, "HOSTS", (*HOSTS, "probe"))
+    monkeypatch.setattr(hosts, "_LOADED", dict(hosts._LOADED))
     monkeypatch.setattr(hosts, "__path__", [*hosts.__path__, str(tmp_path)])
     importlib.invalidate_caches()
     yield tmp_path / "probe"
