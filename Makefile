@@ -17,7 +17,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
-.PHONY: client sanitize wheels test check demo prove prove-all fleet bench lint types tests lock charts clean
+.PHONY: client sanitize wheels test check demo prove prove-all fleet bench lint types tests fast-tests lock charts clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -38,7 +38,12 @@ types: $(READY)
 tests: $(READY) .browser/ready
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --ignore=tests/live
 
-test: lint types tests
+# The type checkers run beside the tests, which leave a processor idle while they wait; what they say stands below the tests.
+beside_types = $(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & types=$$!; \
+	$(MAKE) --no-print-directory $(1); failed=$$?; wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
+
+test: lint .browser/ready
+	@$(call beside_types,tests)
 
 # For the tests of the report. Without npm's registry they are skipped, and say so.
 .browser/ready: tests/report/package-lock.json $(READY)
@@ -48,7 +53,10 @@ test: lint types tests
 FAST := tests/hosts/test_cases.py tests/hosts/test_wires.py tests/hosts/test_captures.py tests/test_core.py tests/test_layers.py \
 	tests/test_cycles.py tests/test_wording.py tests/packs tests/docgen tests/cli/test_conventions.py
 
-check: lint types
+check: lint
+	@$(call beside_types,fast-tests)
+
+fast-tests: $(READY)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q -m "not slow" $(FAST)
 
 demo: $(READY)

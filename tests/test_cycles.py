@@ -9,10 +9,12 @@ from tests.test_layers import SOURCES, TREES, imports_of
 
 def at_run_time(node):
     """A node and all nodes in it, but for what only type checkers read."""
-    yield node
-    typed = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-    for child in node.orelse if typed else ast.iter_child_nodes(node):
-        yield from at_run_time(child)
+    left = [node]
+    while left:
+        node = left.pop()
+        yield node
+        typed = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        left += node.orelse if typed else ast.iter_child_nodes(node)
 
 
 def graph():

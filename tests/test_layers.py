@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from harness import PACKAGE
 
 from onehook.hosts import GUESTS, HOSTS, wire_of
+from tests.rows import check_each
 
 pytestmark = pytest.mark.untraced  # sources are read here, and hardly any are run
 
@@ -106,14 +108,17 @@ def imports_of(name, nodes=None):
                 yield f"{base}.{alias.name}" if f"{base}.{alias.name}" in SOURCES else base
 
 
+@functools.cache
 def own_imports(name):
     return sorted({target for target in imports_of(name) if target.split(".")[0] == "onehook"})
 
 
-@pytest.mark.parametrize("name", [name for name in SOURCES if name != "onehook"])
-def test_imports_point_down(name):
-    upward = [target for target in own_imports(name) if layer_of(target) < layer_of(name)]
-    assert not upward, f"{name} imports {upward} from above"
+def test_imports_point_down():
+    def check(name):
+        upward = [target for target in own_imports(name) if layer_of(target) < layer_of(name)]
+        assert not upward, f"{name} imports {upward} from above"
+
+    check_each(check, [name for name in SOURCES if name != "onehook"])
 
 
 def test_core_imports_nothing():
@@ -144,22 +149,26 @@ WIRES = on_the_way_to_a_decision()
 IN_HOST_FOLDERS = [name for name in SOURCES if name.startswith("onehook.hosts.") and name.split(".")[2] in (*HOSTS, *GUESTS)]
 
 
-@pytest.mark.parametrize("name", IN_HOST_FOLDERS)
-def test_a_host_imports_no_other_host(name):
-    folder = ".".join(name.split(".")[:3])
-    id = folder.rpartition(".")[2]
-    own = (folder, f"onehook.hosts.{wire_of(id).BUILT_ON if id in HOSTS else ''}")
-    others = tuple(f"onehook.hosts.{host}." for host in (*HOSTS, *GUESTS) if f"onehook.hosts.{host}" not in own)
-    assert not [target for target in own_imports(name) if f"{target}.".startswith(others)]
+def test_a_host_imports_no_other_host():
+    def check(name):
+        folder = ".".join(name.split(".")[:3])
+        id = folder.rpartition(".")[2]
+        own = (folder, f"onehook.hosts.{wire_of(id).BUILT_ON if id in HOSTS else ''}")
+        others = tuple(f"onehook.hosts.{host}." for host in (*HOSTS, *GUESTS) if f"onehook.hosts.{host}" not in own)
+        assert not [target for target in own_imports(name) if f"{target}.".startswith(others)]
+
+    check_each(check, IN_HOST_FOLDERS)
 
 
-@pytest.mark.parametrize("name", WIRES)
-def test_a_wire_is_pure(name):
-    outside = {target for target in imports_of(name) if target.split(".")[0] != "onehook"} - {"__future__", "typing", "collections.abc"}
-    allowed = {"sys", "os.path"} if name == "onehook.hostkit.tools" else set()  # a path is absolute in its system's own way
-    assert outside <= allowed, f"{name} imports {outside - allowed}"
-    calls = {node.func.id for node in ast.walk(TREES[name]) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    assert calls.isdisjoint({"open", "print", "input", "exec", "eval"})
+def test_a_wire_is_pure():
+    def check(name):
+        outside = {target for target in imports_of(name) if target.split(".")[0] != "onehook"} - {"__future__", "typing", "collections.abc"}
+        allowed = {"sys", "os.path"} if name == "onehook.hostkit.tools" else set()  # a path is absolute in its system's own way
+        assert outside <= allowed, f"{name} imports {outside - allowed}"
+        calls = {node.func.id for node in ast.walk(TREES[name]) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+        assert calls.isdisjoint({"open", "print", "input", "exec", "eval"})
+
+    check_each(check, WIRES)
 
 
 def native_names():
@@ -216,13 +225,15 @@ def test_what_is_looked_up_outside_a_payload_is_for_events_that_the_host_has():
     assert sorted(CONFIRMS) == sorted(name for name in SOURCES if name.endswith(".confirm"))
 
 
-@pytest.mark.parametrize("name", hot_sources())
-def test_the_hot_path_is_written_for_python_3_9(name):
-    text = SOURCES[name].read_text(encoding="utf-8")
-    ast.parse(text, feature_version=(3, 9))
-    unions = [node for node in ast.walk(TREES[name]) if isinstance(node, ast.FunctionDef) and node.returns is not None]
-    if unions and name != "onehook.launch":
-        assert "from __future__ import annotations" in text or name == "onehook"
+def test_the_hot_path_is_written_for_python_3_9():
+    def check(name):
+        text = SOURCES[name].read_text(encoding="utf-8")
+        ast.parse(text, feature_version=(3, 9))
+        unions = [node for node in ast.walk(TREES[name]) if isinstance(node, ast.FunctionDef) and node.returns is not None]
+        if unions and name != "onehook.launch":
+            assert "from __future__ import annotations" in text or name == "onehook"
+
+    check_each(check, hot_sources())
 
 
 def test_a_match_statement_would_be_found():

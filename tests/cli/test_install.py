@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from harness import users_environment
 
 from onehook.cli import main
 from onehook.cli.choices import machine_of
@@ -369,9 +370,8 @@ def test_doctor_without_anything_installed_ends_with_1(project: Path) -> None:
 def test_init_writes_a_policy_whose_test_passes_and_overwrites_nothing(project: Path) -> None:
     output = onehook("init", "guard", "--python", "--no-install").output
     assert "onehook install guard/policy.py" in output
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "guard"], cwd=project, capture_output=True, text=True, check=False
-    )
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "guard"]
+    tested = subprocess.run(argv, cwd=project, env=users_environment(), capture_output=True, text=True, check=False)
     assert tested.returncode == 0, tested.stdout
     assert " passed" in tested.stdout and "failed" not in tested.stdout
     (project / "guard" / "policy.py").write_text("mine")

@@ -17,6 +17,7 @@ CWD = "/home/dev/project"
 COMMON = {"session_id": "s-1", "cwd": CWD}
 EVERY_EVENT = [(host, name) for host in HOSTS for name in load(host).EVENTS]
 FAST = settings(max_examples=15)
+SHARED = settings(max_examples=30)  # each of them by many rows
 THOROUGH = settings(max_examples=100)
 
 
@@ -81,9 +82,27 @@ def samples(unified: str, tools: tuple[str, ...] = ()) -> st.SearchStrategy[Even
     return st.builds(lambda given, call: sample(unified, call[0], **COMMON, **given, **call[1]), fields, calls)
 
 
-def samples_for(host: str, name: str) -> st.SearchStrategy[Event]:
+Kind = tuple[str, tuple[str, ...]]  # the arguments of samples
+
+
+def kind_of(host: str, name: str) -> Kind:
     row = load(host).EVENTS[name]
-    return samples(row.event, IMPLIED.get(row.tool, ()))
+    return row.event, IMPLIED.get(row.tool, ())
+
+
+def samples_for(host: str, name: str) -> st.SearchStrategy[Event]:
+    return samples(*kind_of(host, name))
+
+
+def _kinds_of_events() -> dict[Kind, list[tuple[str, str]]]:
+    found: dict[Kind, list[tuple[str, str]]] = {}
+    for host, name in EVERY_EVENT:
+        found.setdefault(kind_of(host, name), []).append((host, name))
+    return found
+
+
+# EVERY_EVENT by what is drawn for it. Drawing an example takes ten times as long as checking it on a host.
+KINDS = _kinds_of_events()
 
 
 _places = st.tuples(*[words.map(lambda word: f"{CWD}/{word}")] * 2)

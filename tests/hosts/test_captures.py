@@ -7,6 +7,7 @@ that host's whatever is missing or elsewhere.
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from onehook.core import Event, PayloadError
 from onehook.hostkit.effects import Mark
 from onehook.hosts import HOSTS, detect, readers_of, resolve, wire_of
 from tests.host_folders import captures, folder, lines_of
+from tests.rows import check_each
 
 FACTS = ("tool", "command", "paths", "changes", "source", "prompt", "error", "last_assistant_message", "host_version", "model")
 
@@ -27,32 +29,37 @@ def named_event(line: dict[str, Any]) -> str:
     return name
 
 
-def lines(paths: list[Path], host: str = "") -> list[Any]:
-    return [
-        pytest.param(host, line, id=f"{path.stem}-{number}-{named_event(line)}")
-        for path in paths
-        for number, line in enumerate(lines_of(path), 1)
-    ]
+@functools.cache
+def named_lines(host: str) -> dict[str, dict[str, Any]]:
+    """Every line of the host's captures, by where it stands."""
+    lines = [(path.stem, number, line) for path in captures(host) for number, line in enumerate(lines_of(path), 1)]
+    return {f"{stem}-{number}-{named_event(line)}": line for stem, number, line in lines}
 
 
-KNOWN = [param for host in HOSTS for param in lines(captures(host), host)]
+CAPTURED = [host for host in HOSTS if captures(host)]
 
 
-@pytest.mark.parametrize(("host", "line"), KNOWN)
-def test_a_payload_is_told_apart_without_being_named(host: str, line: dict[str, Any]) -> None:
-    assert host == detect(line["stdin"]).ID
+@pytest.mark.parametrize("host", CAPTURED)
+def test_a_payload_is_told_apart_without_being_named(host: str) -> None:
+    def check(line: dict[str, Any]) -> None:
+        assert host == detect(line["stdin"]).ID
+
+    check_each(check, named_lines(host))
 
 
-@pytest.mark.parametrize(("host", "line"), KNOWN)
-def test_a_payload_gives_the_session_the_folder_and_the_native_event(host: str, line: dict[str, Any]) -> None:
-    payload = line["stdin"]
-    event = parse(payload, named_event(line))
-    assert event.host == host
-    assert event.native is payload
-    assert event.session_id in (payload.get("session_id"), payload.get("sessionId"), payload.get("conversation_id"))
-    assert event.session_id
-    assert event.cwd == (payload.get("cwd") or payload.get("working_dir") or payload.get("workspace_roots", [""])[0]) != ""
-    assert event.transcript_path == (payload.get("transcript_path") or payload.get("transcriptPath") or "")
+@pytest.mark.parametrize("host", CAPTURED)
+def test_a_payload_gives_the_session_the_folder_and_the_native_event(host: str) -> None:
+    def check(line: dict[str, Any]) -> None:
+        payload = line["stdin"]
+        event = parse(payload, named_event(line))
+        assert event.host == host
+        assert event.native is payload
+        assert event.session_id in (payload.get("session_id"), payload.get("sessionId"), payload.get("conversation_id"))
+        assert event.session_id
+        assert event.cwd == (payload.get("cwd") or payload.get("working_dir") or payload.get("workspace_roots", [""])[0]) != ""
+        assert event.transcript_path == (payload.get("transcript_path") or payload.get("transcriptPath") or "")
+
+    check_each(check, named_lines(host))
 
 
 def parse(payload: dict[str, Any], event_name: str = "") -> Event:
@@ -103,7 +110,7 @@ def test_a_payload_that_fits_two_hosts_equally_well_is_an_error(monkeypatch: pyt
 @pytest.mark.parametrize("named", HOSTS)
 def test_a_named_host_is_overruled_by_a_host_that_runs_its_config_and_by_no_other(named: str) -> None:
     borrowers = set(readers_of(named))
-    for host, line in (param.values for param in KNOWN):
+    for host, line in [(sender, line) for sender in CAPTURED for line in named_lines(sender).values()]:
         wire = resolve([named], line["stdin"])
         assert wire.ID in {named, *borrowers}
         if host in {named, *borrowers}:

@@ -1,4 +1,4 @@
-"""The case files under tests/hosts/<id>/: payload and answer in, the host's words out. One test walks them all.
+"""The case files under tests/hosts/<id>/: payload and answer in, the host's words out. A test walks each file.
 
 A case: name; payload, or base (a name in payloads.json) with `set` over it, or stdin (raw text); host (--host), event_name (--event),
 options (of the policy), given (of the command line); response (what the handler returns); and what must come of it: event (a subset
@@ -9,6 +9,7 @@ of the unified event), stdout (a JSON object, "" for nothing, or a list of objec
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from typing import Any
 
@@ -20,6 +21,7 @@ from onehook.hostkit.effects import Caps
 from onehook.hosts import HOSTS, wire_of
 from onehook.runner import answer as answer_event
 from tests.host_folders import facts, folder, payloads, with_folders
+from tests.rows import check_each
 
 NOT_CASES = ("payloads.json", "answers.json", "detect.json")
 Case = dict[str, Any]
@@ -38,6 +40,7 @@ def cases_of(host: str) -> list[Case]:
 
 
 EVERY = [case for host in with_folders("payloads.json") for case in cases_of(host)]
+FILES = {name: list(cases) for name, cases in itertools.groupby(EVERY, lambda case: case["id"].partition(": ")[0])}
 
 
 def walk(case: Case) -> tuple[Output, Event | None]:
@@ -56,8 +59,12 @@ def walk(case: Case) -> tuple[Output, Event | None]:
     return answer_event(stdin.encode(), lambda: hooks, **asked), seen[0] if seen else None
 
 
-@pytest.mark.parametrize("case", EVERY, ids=lambda case: case["id"])
-def test_case(case: Case) -> None:
+@pytest.mark.parametrize("name", FILES)
+def test_the_cases_of_a_file(name: str) -> None:
+    check_each(check_case, {case["id"]: case for case in FILES[name]})
+
+
+def check_case(case: Case) -> None:
     output, event = walk(case)
     assert said(output) == case["stdout"]
     assert output.exit_code == case["exit_code"]

@@ -12,6 +12,7 @@ from harness import PACKAGE
 
 from onehook.core import Change, Event, Facts, Mcp, PowerShell
 from onehook.policies import self_protect
+from tests.rows import check_each
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -86,35 +87,44 @@ def absolute(path, world):
     return os.path.join(project, filled(path, project).replace("~", str(home)))
 
 
-@pytest.mark.parametrize(("about", "path"), ways("writes"))
 @pytest.mark.parametrize("kind", ["write", "edit", "delete", "move"])
-def test_a_write_is_stopped(about, path, kind, decide, world):
-    whole = absolute(path, world)
-    changes = [Change("/elsewhere", "move", to=whole)] if kind == "move" else [Change(whole, kind, new="")]
-    answer = decide("Write", Facts(paths=[whole], changes=changes))
-    assert answer.decision == "deny", about
-    assert "Ask the user" in answer.reason
+def test_a_write_is_stopped(kind, decide, world):
+    def check(about, path):
+        whole = absolute(path, world)
+        changes = [Change("/elsewhere", "move", to=whole)] if kind == "move" else [Change(whole, kind, new="")]
+        answer = decide("Write", Facts(paths=[whole], changes=changes))
+        assert answer.decision == "deny", about
+        assert "Ask the user" in answer.reason
+
+    check_each(check, ways("writes"))
 
 
-@pytest.mark.parametrize(("about", "path"), ways("writes"))
 @pytest.mark.parametrize("tool", ["write_file", "edit_block", "move"])
-def test_a_write_by_an_mcp_server_is_stopped(about, path, tool, decide, world):
-    given = {"options": [{"path": absolute(path, world)}], "content": "x\ny"}
-    assert decide("MCP", Facts(mcp=Mcp("files", tool)), given, f"mcp__files__{tool}").decision == "deny"
+def test_a_write_by_an_mcp_server_is_stopped(tool, decide, world):
+    def check(about, path):
+        given = {"options": [{"path": absolute(path, world)}], "content": "x\ny"}
+        assert decide("MCP", Facts(mcp=Mcp("files", tool)), given, f"mcp__files__{tool}").decision == "deny"
+
+    check_each(check, ways("writes"))
 
 
-@pytest.mark.parametrize(("about", "path"), ways("writes"))
-def test_reading_is_not_stopped(about, path, decide, world):
-    whole = absolute(path, world)
-    assert decide("Read", Facts(paths=[whole])).decision is None
-    assert decide("MCP", Facts(mcp=Mcp("files", "read_file")), {"path": whole}, "mcp__files__read_file").decision is None
+def test_reading_is_not_stopped(decide, world):
+    def check(about, path):
+        whole = absolute(path, world)
+        assert decide("Read", Facts(paths=[whole])).decision is None
+        assert decide("MCP", Facts(mcp=Mcp("files", "read_file")), {"path": whole}, "mcp__files__read_file").decision is None
+
+    check_each(check, ways("writes"))
 
 
-@pytest.mark.parametrize(("about", "command"), ways("commands"))
-def test_a_command_is_stopped(about, command, decide, world):
-    answer = decide("Bash", Facts(command=filled(command, world[1])), {"command": command})
-    assert answer.decision == "deny", about
-    assert "Ask the user" in answer.reason
+@pytest.mark.parametrize("about", {about: None for about, _ in ways("commands")})
+def test_a_command_is_stopped(about, decide, world):
+    def check(command):
+        answer = decide("Bash", Facts(command=filled(command, world[1])), {"command": command})
+        assert answer.decision == "deny", about
+        assert "Ask the user" in answer.reason
+
+    check_each(check, [command for way, command in ways("commands") if way == about])
 
 
 @pytest.mark.parametrize(("name", "command"), ways("commands", "limit"))
@@ -129,15 +139,17 @@ def test_the_table_is_long_enough():
     assert len(ORDINARY) >= 200
 
 
-@pytest.mark.parametrize("line", ORDINARY)
-def test_ordinary_work_is_not_stopped(line, decide, world):
-    kind, _, rest = line.partition(": ")
-    if kind in ("write", "edit", "delete"):
-        whole = absolute(rest, world)
-        answer = decide("Write", Facts(paths=[whole], changes=[Change(whole, kind, new="x = 1\n")]))
-    else:
-        answer = decide("Bash", Facts(command=filled(line, world[1]).replace("\\n", "\n")), {"command": line})
-    assert answer.decision is None, answer.reason
+def test_ordinary_work_is_not_stopped(decide, world):
+    def check(line):
+        kind, _, rest = line.partition(": ")
+        if kind in ("write", "edit", "delete"):
+            whole = absolute(rest, world)
+            answer = decide("Write", Facts(paths=[whole], changes=[Change(whole, kind, new="x = 1\n")]))
+        else:
+            answer = decide("Bash", Facts(command=filled(line, world[1]).replace("\\n", "\n")), {"command": line})
+        assert answer.decision is None, answer.reason
+
+    check_each(check, ORDINARY)
 
 
 def test_a_command_of_an_mcp_server_is_stopped(decide):

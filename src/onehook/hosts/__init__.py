@@ -46,6 +46,9 @@ Options.hosts = HOSTS  # so that a policy which names an agent that does not exi
 READ_BY = {"claude": {"cursor_version": "cursor", "sessionId": "copilot", "timestamp": "copilot", "workspaceRoot": "grok"}}
 
 
+_LOADED: dict[tuple[str, str], Any] = {}  # __import__ takes ten times as long, and an install asks thousands of times
+
+
 def _check(name: str) -> None:
     if name not in HOSTS and name not in GUESTS:
         raise UsageError(f"unknown host {name!r}; the hosts are {', '.join(HOSTS)}")
@@ -53,8 +56,10 @@ def _check(name: str) -> None:
 
 def _load(name: str, part: str = "wire") -> Any:
     """The named part of a host."""
-    _check(name)
-    return __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
+    if (name, part) not in _LOADED:
+        _check(name)
+        _LOADED[name, part] = __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
+    return _LOADED[name, part]
 
 
 def _optional(name: str, part: str) -> Any:

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onehook.core import Change, Event, HandlerError
 from onehook.hostkit.reverse import patch_of, sample
 from onehook.hosts import HOSTS, load
 from tests.host_folders import facts
-from tests.hostkit.reversing import COMMON, CWD, FAST, THOROUGH, changes, event_on, reverse_of, samples_for
+from tests.hostkit.reversing import COMMON, CWD, FAST, changes, event_on, reverse_of, samples_for
+from tests.rows import check_each
 
 SCHEMAS = {
     schema["properties"]["hook_event_name"]["const"]: schema
@@ -63,18 +64,21 @@ def steps(made: list[Change]) -> list[Change]:
     return told
 
 
-@pytest.mark.parametrize("host", [host for host in HOSTS if host != "codex"])
-@THOROUGH
+@settings(max_examples=150)
 @given(made=changes())
-def test_a_patch_of_several_files_is_shown_file_by_file(host: str, made: list[Change]) -> None:
+def test_a_patch_of_several_files_is_shown_file_by_file_to_every_other_host(made: list[Change]) -> None:
     body = reverse_of("codex").payload(sample("PreToolUse", "Edit", file_path="x", **COMMON))
     event = load("codex").parse({**body, "tool_input": {"command": patch_of(made, CWD)}}, "")
-    parsed = [load(host).parse(reverse_of(host).payload(part), "") for part in reverse_of(host).parts(event)]
-    assert [change for one in parsed for change in one.changes] == facts(host).changes_as_told("", steps(event.changes))
-    assert {path for one in parsed for path in one.paths} == set(event.paths)
-    if len(parsed) > 1:
-        with pytest.raises(HandlerError, match="several files"):
-            reverse_of(host).payload(event)
+
+    def check(host: str) -> None:
+        parsed = [load(host).parse(reverse_of(host).payload(part), "") for part in reverse_of(host).parts(event.copy())]
+        assert [change for one in parsed for change in one.changes] == facts(host).changes_as_told("", steps(event.changes))
+        assert {path for one in parsed for path in one.paths} == set(event.paths)
+        if len(parsed) > 1:
+            with pytest.raises(HandlerError, match="several files"):
+                reverse_of(host).payload(event.copy())
+
+    check_each(check, [host for host in HOSTS if host != "codex"])
 
 
 def rewritten_patch(event: Event, command: str) -> Event:
