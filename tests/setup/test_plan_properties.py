@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from onehook.hostkit.config import Machine
 from onehook.hostkit.config import Place as ConfigPlace
 from onehook.setup.command import resembles_ours
-from onehook.setup.plan import config_of
+from onehook.setup.plan import config_of, configurable
 from onehook.textedit.document import ConfigError, Document
 from tests.host_folders import facts, folder
 from tests.setup.installing import IN_PROJECTS, Place
@@ -130,6 +130,18 @@ def test_the_bytes_of_a_toml_file_come_back(host: str, data: st.DataObject) -> N
         place.install([host], **second)
         place.uninstall([host])
         assert place.snapshot() == start
+
+
+@pytest.mark.parametrize("host", [host for host in configurable() if "SessionStart" not in config_of(host).EVENTS])
+def test_an_install_again_for_events_that_an_agent_lacks_removes_all(host: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    start = place.snapshot()
+    place.install([host], events=["SessionStart", "PreToolUse"])
+    assert place.snapshot() != start
+    place.install([host], events=["SessionStart"])
+    assert not place.install([host], events=["SessionStart"]).edits
+    place.uninstall([host])
+    assert place.snapshot() == start
 
 
 def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:

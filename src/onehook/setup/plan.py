@@ -240,7 +240,8 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
     _add_skeleton(document, config)
     _refuse_invalid(document, config, place, "Fix that first; nothing was changed")
     wanted = _wanted(plan, host, request)
-    if not wanted and document.before is None:
+    if not wanted:  # none is left of the events that were installed, and perhaps nothing of the file
+        _plan_removal(plan, host, place, request.policy, machine, journal)
         return
     longest = config.TRAITS.longest_timeout
     if 0 < longest < request.wish.host_timeout:
