@@ -13,10 +13,26 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import ANY, PRE, assert_blocked, assert_blocked_blindly, clean_environment, cold_fire, launcher, reason_of, tool_payload
+from harness import (
+    ANY,
+    HOSTS,
+    PRE,
+    STOP,
+    assert_blocked,
+    assert_blocked_blindly,
+    clean_environment,
+    cold_fire,
+    continues,
+    launcher,
+    reason_of,
+    stop_payload,
+    tool_payload,
+)  # fmt: skip
 
+from onehook.hosts import load
 from onehook.policies.own_files import kept_files
 from onehook.resident import asking
+from onehook.resident.zygote import SPARES
 from onehook.setup import resident
 
 DENIED = tool_payload(ANY, "rm -rf /")
@@ -46,6 +62,20 @@ def test_nothing_is_remembered_from_one_event_to_the_next(agent):
     for number in range(4):
         assert reason_of(one.ask(DENIED, *ARGUMENTS, env={"ROUND": str(number)}), ANY) == f"1 {number}"
     one.until(lambda: one.server.events >= 4, "the count of the server")
+
+
+CHAINED = [host for host in HOSTS if load(host).parse(stop_payload(host), STOP[host]).stop_chain]
+
+
+@pytest.mark.parametrize("host", CHAINED)
+def test_a_rehearsal_does_not_end_the_count_of_denied_stops(agent, host):
+    """Processes that wait for the next event answer the last one in advance, and let it pass."""
+    one = agent("return None if event.stop_hook_active else deny('go on')", event="Stop")
+    arguments = ("--host", host, "--event", STOP[host])
+    one.warm(stop_payload(host, session="of the rehearsal"), *arguments)
+    for number in range(4):
+        one.until(lambda: one.server and len(list(resident._children(one.server.pid))) >= SPARES, "processes that wait")
+        assert continues(one.ask(stop_payload(host, session="of the rehearsal"), *arguments), host) == (number % 2 == 0), number
 
 
 def test_a_changed_policy_counts_at_once(agent, policy):
