@@ -46,12 +46,22 @@ from tests.guests.running import NotThere, environment, event_on, shell_of
 EVENTS_EACH = 3
 TALK = ("add the tests, then deploy", "I am done")
 SKIPPED_FOLDERS = {".git", "node_modules", ".venv"}
-# Those of the corpus, and one for each event that it has none for.
+# Those of the corpus, and some that its hooks are not for.
 FIRES: list[Fire] = [
     *(fire for fire in vars(corpus).values() if isinstance(fire, tuple) and len(fire) == 3 and isinstance(fire[0], str)),
-    ("PreToolUse", "Agent", {"prompt": "look for bugs", "description": "a review", "subagent_type": "reviewer"}),
-    ("PostToolUse", "Agent", {"prompt": "look for bugs", "description": "a review", "subagent_type": "reviewer"}),
+    *(
+        (event, tool, fields)
+        for event in ("PreToolUse", "PostToolUse")
+        for tool, fields in (
+            ("Agent", {"prompt": "look for bugs", "description": "a review", "subagent_type": "reviewer"}),
+            ("Grep", {"pattern": "TODO", "path": "{p}/src"}),
+            ("Glob", {"pattern": "**/*.py"}),
+            ("WebSearch", {"query": "a library"}),
+        )
+    ),
     ("PostToolUse", "Read", {"file_path": "{p}/src/old.py"}),
+    ("PostToolUse", "WebFetch", {"url": "http://internal.example/x", "prompt": "read it"}),
+    ("PostToolUse", "MCP", {"server": "github", "tool": "get_file", "name": "x"}),
     ("PostToolUseFailure", "Bash", {"command": "make test", "error": "exit code 2"}),
     ("SubagentStart", "", {"agent_id": "a-1", "agent_type": "reviewer"}),
     ("AgentResponse", "", {"last_assistant_message": "I am done"}),
@@ -62,6 +72,7 @@ SET_BY_AGENT = {
     "gemini": {"GEMINI_CLI": "1"},
     "copilot": {"COPILOT_CLI": "1"},
 }
+MAKES_DATA = ("claude",)  # makes the folder for a plugin's data before a hook starts (seen with 2.1.325)
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 # How the agents read matchers: what is a list of names (anything else is a regular expression), and what it is held against.
 LISTS = {"claude": r"[A-Za-z0-9_|, -]+", "codex": r"[A-Za-z0-9_|]+", "qwen": r"[A-Za-z0-9_|]+"}
@@ -110,8 +121,8 @@ class Seen(NamedTuple):
     code: int
 
 
-class TooLong(Exception):
-    """It did not end."""
+class LeftOut(Exception):
+    """Why a hook is not compared: it does not end, or cannot be started here."""
 
 
 @dataclass
@@ -240,7 +251,7 @@ def started(unit: Unit, words: list[str], given: bytes, env: dict[str, str], sec
         try:
             done = subprocess.run([*inside, *words], input=given, capture_output=True, env=env, timeout=seconds + 10, check=False)
         except subprocess.TimeoutExpired:
-            raise TooLong(f"it did not end in {seconds:g} s") from None
+            raise LeftOut(f"it did not end in {seconds:g} s") from None
         left = {**_written(Path(name) / "left"), **{f"/tmp/{path}": text for path, text in _written(Path(name) / "tmp").items()}}
         _remove(Path(name) / "work")
     return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode, left
@@ -286,8 +297,9 @@ def _words(unit: Unit, taken: Taken, entry: dict[str, Any]) -> list[str]:
     inserted = {**_plugin_variables(unit, taken), **_inserted(unit, taken)}
     words = [_with(word, inserted) for word in words]
     limit = ["timeout", "--foreground", "-s", "KILL", f"{taken.hook.timeout:g}"]
+    made = ["sh", "-c", 'mkdir -p "$0"; exec "$@"', str(data_of(unit))] if unit.root and taken.host in MAKES_DATA else []
     where = [] if not entry.get("cwd") else ["env", f"--chdir={unit.project / entry['cwd']}"]
-    return [*limit, *where, *words]
+    return [*made, *limit, *where, *words]
 
 
 def _inserted(unit: Unit, taken: Taken) -> dict[str, str]:
@@ -306,8 +318,12 @@ def _plugin_variables(unit: Unit, taken: Taken) -> dict[str, str]:
     if unit.root is None:
         return {}
     known = load(taken.host, "imports").PLUGINS
-    data = str(Path(state_folder()) / "plugins" / unit.root.name)
-    return {**dict.fromkeys(known.roots, str(unit.root)), **dict.fromkeys(known.data, data)}
+    return {**dict.fromkeys(known.roots, str(unit.root)), **dict.fromkeys(known.data, str(data_of(unit)))}
+
+
+def data_of(unit: Unit) -> Path:
+    """The folder for a plugin's data: where onehook has it, so that the paths are the same."""
+    return Path(state_folder()) / "plugins" / (unit.root or unit.given).name
 
 
 def through(unit: Unit, taken: Taken, event: Event, env: dict[str, str], seconds: float) -> Seen:
@@ -393,7 +409,7 @@ def _subjects(taken: Taken, event: Event) -> list[str] | None:
 def cases(unit: Unit, taken: Taken, matcher: object, policy: Any) -> Iterator[tuple[Fire, Event, bool, bool]]:
     """(what happens, the event, whether the agent starts it, whether onehook does), those first that are about another tool each."""
     own = wire_of(taken.host).EVENTS[taken.hook.event].event
-    fires = [fire for fire in FIRES if fire[0] == own]
+    fires = [fire for fire in FIRES if fire[0] == own] or [(own, "", {})]
     for unified, tool, fields in sorted(fires, key=lambda fire: sum(other[1] == fire[1] for other in fires[: fires.index(fire)])):
         agent = {"agent_id": "a-1", "agent_type": taken.hook.agent_types[0]} if taken.hook.agent_types else {}
         try:
@@ -413,6 +429,8 @@ def compare(unit: Unit, taken: Taken, report: Report, seconds: float) -> None:
     text = manifest_string(Import(carried=[taken]), "onehook.toml")
     (unit.project / "onehook.toml").write_text(text, encoding="utf-8")
     policy = load_manifest(str(unit.project / "onehook.toml"), text.encode())
+    report.repositories.add(unit.repository)
+    report.configs.add(f"{unit.repository}/{unit.shown} {taken.host} {taken.place.path.name}")
     tally, count = report.tallies.setdefault(taken.host, Tally()), 0
     for fire, event, starts, wanted in cases(unit, taken, matcher, policy):
         told = {"hook": f"{where}: {taken.hook.shown[:160]}", "host": taken.host, "event": f"{taken.hook.event} {fire[1]}".strip()}
@@ -424,7 +442,7 @@ def compare(unit: Unit, taken: Taken, report: Report, seconds: float) -> None:
         count += 1
         try:
             _compare_case(unit, taken, entry, event, told, tally, report, seconds)
-        except TooLong as error:
+        except LeftOut as error:
             report.leave_out(where, taken.hook.shown, str(error))
             return
     tally.hooks += 1
@@ -439,6 +457,8 @@ def _compare_case(
     own = {name: value.format(**given) for name, value in SET_BY_AGENT.get(taken.host, {}).items()}
     env = {**environment(taken.host, event, unit.project), **own}
     native = natively(unit, taken, entry, event, env, seconds)
+    if native.code in (126, 127):
+        raise LeftOut("a program that it needs is not installed here")
     seen = through(unit, taken, event, env, seconds)
     tally.cases += 1
     tally.acted += bool(native.answer or native.left)
@@ -475,6 +495,12 @@ def changed(one: Seen, other: Seen) -> dict[str, Any]:
     return {**answers, **({"files": files} if files else {}), "exit codes": [one.code, other.code]}
 
 
+def unfit(taken: Taken) -> str:
+    """Why a hook is not tried at all, or ""."""
+    judged = "a model judges it" if taken.hook.prompt else ""
+    return taken.hook.refused or judged or ("it runs only once a skill has started" if taken.hook.skills else "")
+
+
 def examine(repository: Path, hosts: list[str], report: Report, seconds: float) -> None:
     known: set[str] = set()
     with tempfile.TemporaryDirectory(prefix="onehook-published-") as name:
@@ -487,21 +513,13 @@ def examine(repository: Path, hosts: list[str], report: Report, seconds: float) 
                 report.leave_out(f"{unit.repository}/{unit.shown}", "all of the file", str(error))
                 found = []
             for taken in found:
-                if taken.hook.refused:
-                    report.leave_out(f"{unit.repository}/{unit.shown} {taken.origin}", taken.hook.shown, taken.hook.refused)
-                    continue
-                if taken.hook.skills:
-                    report.leave_out(
-                        f"{unit.repository}/{unit.shown} {taken.origin}", taken.hook.shown, "it runs after a skill has started"
-                    )
+                if why := unfit(taken):
+                    report.leave_out(f"{unit.repository}/{unit.shown} {taken.origin}", taken.hook.shown, why)
                     continue
                 alias = json.dumps([taken.host, taken.hook.event, *map(str, entry_of(taken))])
-                if alias in known:
-                    continue
-                known.add(alias)
-                report.repositories.add(unit.repository)
-                report.configs.add(f"{unit.repository}/{unit.shown}/{taken.place.path.name}")
-                compare(unit, taken, report, seconds)
+                if alias not in known:
+                    known.add(alias)
+                    compare(unit, taken, report, seconds)
             shutil.rmtree(unit.given.parent, ignore_errors=True)
 
 
