@@ -110,7 +110,9 @@ left=$((seconds * 10))
 while set -- /proc/[0-9]*; [ $# -gt 1 ] && [ $left -gt 0 ]; do left=$((left - 1)); sleep 0.1; done
 exit $code
 """
-NUMBERS = re.compile(r"[0-9a-fA-F]{6,}|\d+")
+OURS = re.compile("state/(?!plugins/)")
+TIMED = re.compile(r"(^|/)\.git/(index$|objects/)")
+NUMBERS = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{6,}|\d+")
 
 
 class Seen(NamedTuple):
@@ -264,13 +266,13 @@ def _remove(folder: Path) -> None:
 
 
 def _written(layer: Path) -> dict[str, str]:
-    """The files of a layer; a removed one is a device there. Not what onehook keeps for itself, nor the times in git's index."""
+    """The files of a layer; a removed one is a device there. Without onehook's own, and git's that hold times."""
     found: dict[str, str] = {}
     for folder, _, names in os.walk(layer):
         for name in names:
             path = Path(folder) / name
             shown = str(path.relative_to(layer))
-            if (shown.startswith("state/") and not shown.startswith("state/plugins/")) or shown.endswith(".git/index"):
+            if OURS.match(shown) or TIMED.search(shown):
                 continue
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
@@ -298,8 +300,15 @@ def _words(unit: Unit, taken: Taken, entry: dict[str, Any]) -> list[str]:
     words = [_with(word, inserted) for word in words]
     limit = ["timeout", "--foreground", "-s", "KILL", f"{taken.hook.timeout:g}"]
     made = ["sh", "-c", 'mkdir -p "$0"; exec "$@"', str(data_of(unit))] if unit.root and taken.host in MAKES_DATA else []
-    where = [] if not entry.get("cwd") else ["env", f"--chdir={unit.project / entry['cwd']}"]
+    where = ["env", f"--chdir={_folder(unit, taken, entry)}"]
     return [*made, *limit, *where, *words]
+
+
+def _folder(unit: Unit, taken: Taken, entry: dict[str, Any]) -> Path:
+    """The project, but for what the config says, and for Cursor's plugins (Cursor's hook library 1.0.32)."""
+    if taken.host == "cursor" and unit.root and taken.hook.event not in ("stop", "subagentStop"):
+        return unit.root
+    return unit.project / (entry.get("cwd") or "")
 
 
 def _inserted(unit: Unit, taken: Taken) -> dict[str, str]:
