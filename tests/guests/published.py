@@ -1,6 +1,6 @@
 """Hooks that other people have published: does each do on its own agent, imported and run through onehook, what it does without?
 
-    python -m tests.guests.published FOLDER... [--json FILE] [--seconds 20] [--hosts claude,cursor]
+    python -m tests.guests.published FOLDER... [--hosts claude,cursor] [--seconds 20] [--json]
 
 A FOLDER is a checked-out repository. Every agent's config below it is a project, and every plugin or extension is one that is installed
 beside a small project. A hook is started for up to three events that its matcher lets through: by its agent's shell, with the words of
@@ -68,7 +68,7 @@ FIRES: list[Fire] = [
 ]
 # What an agent sets beside the variables that onehook sets elsewhere.
 SET_BY_AGENT = {
-    "claude": {"CLAUDECODE": "1", "CLAUDE_ENV_FILE": "{home}/session.env"},
+    "claude": {"CLAUDECODE": "1"},
     "gemini": {"GEMINI_CLI": "1"},
     "copilot": {"COPILOT_CLI": "1"},
 }
@@ -101,7 +101,7 @@ IFS='
 case $given in /tmp/*) mkdir -p "$run$given"; mount --bind "$given" "$run$given" ;; esac
 mount --rbind "$run/tmp" /tmp
 set +e
-for one in $mounts; do mount -o remount,bind,ro "$one" 2>/dev/null; done
+for one in $mounts; do mount -o remount,bind,ro "$one" 2>/dev/null || [ ! -w "$one" ] || exit 125; done
 mount -t tmpfs tmpfs /dev/shm
 cd "$given/project" || exit 125
 "$@"
@@ -111,7 +111,7 @@ while set -- /proc/[0-9]*; [ $# -gt 1 ] && [ $left -gt 0 ]; do left=$((left - 1)
 exit $code
 """
 OURS = re.compile("state/(?!plugins/)")
-TIMED = re.compile(r"(^|/)\.git/(index$|objects/)")
+TIMED = re.compile(r"(^|/)\.git/(.*/)?(index$|objects/)")
 NUMBERS = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{6,}|\d+")
 
 
@@ -175,11 +175,10 @@ def units(repository: Path, hosts: list[str], scratch: Path) -> Iterator[Unit]:
     markers = {place.path.relative_to("/project").parts[0]: host for host in hosts for place in places_of(host, "project", nowhere)}
     for number, folder in enumerate(_folders(repository)):
         shown = str(folder.relative_to(repository))
-        if any((folder / name).is_dir() for name in markers):
-            project = scratch / f"{number}" / "home"
-            yield Unit(repository.name, shown, project, [host for host in hosts if any(_configs(host, folder))])
-        found = [] if folder.name in markers else [host for host in hosts if _is_plugin(host, folder)]
-        if found:
+        marked = any((folder / name).is_dir() for name in markers)
+        if found := [host for host in hosts if any(_configs(host, folder))] if marked else []:
+            yield Unit(repository.name, shown, scratch / f"{number}" / "home", found)
+        if found := [host for host in hosts if _is_plugin(host, folder)] if folder.name not in markers else []:
             yield Unit(repository.name, f"{shown} (plugin)", scratch / f"{number}p" / "home", found, folder)
 
 
@@ -337,18 +336,9 @@ def data_of(unit: Unit) -> Path:
 
 def through(unit: Unit, taken: Taken, event: Event, env: dict[str, str], seconds: float) -> Seen:
     """As the agent starts what `onehook install` writes."""
-    words = [
-        sys.executable,
-        "-I",
-        "-S",
-        str(LAUNCHER),
-        str(unit.project / "onehook.toml"),
-        "--host",
-        taken.host,
-        "--event",
-        event.native_event,
-    ]
-    out, err, code, left = started(unit, words, event._raw, env, seconds)
+    program = [sys.executable, "-I", "-S", str(LAUNCHER), str(unit.project / "onehook.toml")]
+    words = [*program, "--host", taken.host, "--event", event.native_event]
+    out, err, code, left = started(unit, words, event._raw + b"\n", env, seconds)
     return Seen(_read(taken, event, out, err, code), left, code)
 
 
@@ -454,7 +444,7 @@ def compare(unit: Unit, taken: Taken, report: Report, seconds: float) -> None:
         except LeftOut as error:
             report.leave_out(where, taken.hook.shown, str(error))
             return
-    tally.hooks += 1
+    tally.hooks += bool(count)
     if not count:
         report.leave_out(where, taken.hook.shown, "none of the events that are tried here starts it")
 
@@ -462,9 +452,8 @@ def compare(unit: Unit, taken: Taken, report: Report, seconds: float) -> None:
 def _compare_case(
     unit: Unit, taken: Taken, entry: dict[str, Any], event: Event, told: dict[str, str], tally: Tally, report: Report, seconds: float
 ) -> None:
-    given = {"home": str(unit.given), "project": str(unit.project)}
-    own = {name: value.format(**given) for name, value in SET_BY_AGENT.get(taken.host, {}).items()}
-    env = {**environment(taken.host, event, unit.project), **own}
+    env = {**environment(taken.host, event, unit.project), **SET_BY_AGENT.get(taken.host, {})}
+    env |= {"CLAUDE_ENV_FILE": str(unit.given / "session.env")} if (taken.host, event.event) == ("claude", "SessionStart") else {}
     native = natively(unit, taken, entry, event, env, seconds)
     if native.code in (126, 127):
         raise LeftOut("a program that it needs is not installed here")
@@ -506,8 +495,12 @@ def changed(one: Seen, other: Seen) -> dict[str, Any]:
 
 def unfit(taken: Taken) -> str:
     """Why a hook is not tried at all, or ""."""
-    judged = "a model judges it" if taken.hook.prompt else ""
-    return taken.hook.refused or judged or ("it runs only once a skill has started" if taken.hook.skills else "")
+    reasons = {
+        "a model judges it": taken.hook.prompt,
+        "it runs only once a skill has started": taken.hook.skills,
+        "it stays where it is, as does another hook of its file": taken.hook.hosts and taken.host not in taken.hook.hosts,
+    }
+    return taken.hook.refused or next((why for why, holds in reasons.items() if holds), "")
 
 
 def examine(repository: Path, hosts: list[str], report: Report, seconds: float) -> None:
@@ -532,6 +525,14 @@ def examine(repository: Path, hosts: list[str], report: Report, seconds: float) 
             shutil.rmtree(unit.given.parent, ignore_errors=True)
 
 
+def contained() -> bool:
+    """Whether a hook can be kept from the files and the network of this machine."""
+    with tempfile.TemporaryDirectory() as name:
+        unit = Unit("", "", Path(name) / "home", [])
+        unit.project.mkdir(parents=True)
+        return shutil.which("unshare") is not None and started(unit, ["true"], b"", dict(os.environ), 20)[2] == 0
+
+
 def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
@@ -539,8 +540,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=20, help="how long one start of a hook may take")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     given = parser.parse_args(arguments)
-    if subprocess.run(["unshare", "-rnpmf", "--mount-proc", "true"], check=False).returncode:
-        sys.exit("this needs unprivileged user namespaces (unshare -r), to keep other people's hooks away from your files and the network")
+    if not contained():
+        sys.exit("this needs Linux with user namespaces and overlayfs, to keep other people's hooks away from your files and the network")
     hosts = [host for host in HOSTS if host in having("imports") and (not given.hosts or host in given.hosts.split(","))]
     report = Report()
     for number, folder in enumerate(given.folders, 1):
