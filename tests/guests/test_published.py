@@ -11,7 +11,14 @@ import pytest
 from tests.guests import published
 from tests.guests.published import Report, examine
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not published.contained(), reason="needs user namespaces and overlayfs")]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _contained() -> None:
+    if not published.contained():
+        pytest.skip("needs Linux with user namespaces and overlayfs")
+
 
 DENIES = "grep -q 'rm -rf' && { echo 'no rm' >&2; exit 2; }; exit 0"
 LOGS = """cat >> "$CLAUDE_PROJECT_DIR"/log; echo mine > ~/mine; echo there > /tmp/there; date +%s%N > now"""
