@@ -160,6 +160,7 @@ fi
     claude("a log of prompts", "UserPromptSubmit", """jq -r .prompt >> "$CLAUDE_PROJECT_DIR/out/prompts" """, PLAIN_PROMPT),
     claude("the end of a session", "SessionEnd", """touch "$CLAUDE_PROJECT_DIR/out/ended" """, END),
     claude("before a compaction", "PreCompact", """jq -r .hook_event_name > "$CLAUDE_PROJECT_DIR/out/compaction" """, COMPACT),
+    claude("instructions for a compaction", "PreCompact", "echo 'keep the names of the tests'", COMPACT),
     claude("a notification", "Notification", """touch "$CLAUDE_PROJECT_DIR/out/notified" """, NOTE),
     claude("a permission is refused", "PermissionRequest", """echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no publishing"}}}'""", ASKED, matcher="Bash"),
     # ---- stops

@@ -156,7 +156,7 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
     if not _starts(hook, event, project):
         return Seen(Response(), left_in(project))
     run: Any = hook.run.replace("{files}", str(project))
-    words = [run, *hook.keys["args"]] if "args" in hook.keys else [*_shell(hook.host), run]
+    words = [run, *hook.keys["args"]] if "args" in hook.keys else [*shell_of(hook.host), run]
     done = subprocess.run(
         words,
         input=event._raw + b"\n",
@@ -169,7 +169,7 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
     return Seen(read_as(hook.host, event, hook.event, done.stdout.decode(), done.stderr.decode(), done.returncode), left_in(project))
 
 
-def _shell(host: str) -> list[str]:
+def shell_of(host: str) -> list[str]:
     """What its agent gives a command to. Cline starts a file, which is a command for bash here. What a login shell does beside, it would do
     for onehook as well."""
     program = "bash" if host == "cline" else guest(host).SHELL[0] if host in GUESTS else load(host, "config").TRAITS.shell[0]

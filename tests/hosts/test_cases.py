@@ -2,7 +2,7 @@
 
 A case: name; payload, or base (a name in payloads.json) with `set` over it, or stdin (raw text); host (--host), event_name (--event),
 options (of the policy), given (of the command line); response (what the handler returns); and what must come of it: event (a subset
-of the unified event), stdout (a JSON object, "" for nothing, or a list of objects, one a line), stderr (the exact lines, or
+of the unified event), stdout (a JSON object, a plain text, "" for nothing, or a list of objects, one a line), stderr (the exact lines, or
 "contains" and what must occur), exit_code, drops (field, and optionally why).
 """
 
@@ -81,7 +81,9 @@ def outcome(drop: Drop) -> str:
 
 
 def said(output: Output) -> Any:
-    """The JSON document on stdout; "" for none, a list where the host takes several, one a line."""
+    """The JSON document on stdout; "" for none, a list where the host takes several, one a line; or the text, where it takes that."""
+    if output.stdout and output.stdout[0] not in "{[":
+        return output.stdout
     documents = [json.loads(line) for line in output.stdout.splitlines()]
     return documents if len(documents) > 1 else documents[0] if documents else ""
 

@@ -90,6 +90,37 @@ def test_the_hooks_of_a_plugin_run_on_every_agent(repo, tmp_path, host, inside):
     assert [other for other in HOSTS if not denied_on(repo, other)] == []
 
 
+@pytest.mark.parametrize("more", [{}, {"args": ["-c", 'pwd > "$CLAUDE_PLUGIN_DATA"/seen; exit 2']}], ids=["shell", "words"])
+def test_the_folder_for_a_plugins_data_is_there_before_its_hook_starts(repo, tmp_path, more):
+    """Claude Code makes it, so hooks write to it without looking."""
+    entry = {"type": "command", "command": "sh" if more else 'pwd > "$CLAUDE_PLUGIN_DATA"/seen; exit 2', **more}
+    written(tmp_path / "p" / ".claude-plugin/plugin.json", {"name": "p", "hooks": {"PreToolUse": [{"hooks": [entry]}]}})
+    run(repo, "--plugin", str(tmp_path / "p"))
+    assert denied_on(repo, "claude") and denied_on(repo, "gemini")
+    assert (tmp_path / "state" / "plugins" / "p" / "seen").is_file()
+
+
+def test_a_plugins_data_are_in_the_home_of_whoever_runs_it(repo, tmp_path, monkeypatch):
+    monkeypatch.delenv("ONEHOOK_STATE_DIR")
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    run(repo, "--plugin", str(plugin(tmp_path / "p", "claude")))
+    assert f"{tmp_path}/home" not in (repo / "onehook.toml").read_text()
+    assert 'CLAUDE_PLUGIN_DATA="$HOME"/' in (repo / "onehook.toml").read_text()
+
+
+def test_the_hooks_of_a_cursor_plugin_start_in_its_folder_but_for_stops(repo, tmp_path, monkeypatch):
+    """Also a command in which nothing looks like a path."""
+    root = plugin(tmp_path / "p", "cursor")
+    hooks = {"beforeShellExecution": [{"command": "test -f guard.sh && exit 2; exit 0"}], "stop": [{"command": "pwd > seen"}]}
+    written(root / "hooks/hooks.json", {"version": 1, "hooks": hooks})
+    run(repo, "--plugin", str(root))
+    assert [other for other in HOSTS if not denied_on(repo, other)] == []
+    payload = load("cursor", "reverse").payload(sample("Stop", session_id="s", cwd=str(repo)))
+    monkeypatch.chdir(repo)  # where Cursor starts a hook
+    answer(json.dumps(payload).encode(), lambda: load_policy(str(repo / "onehook.toml")), hosts=["cursor"])
+    assert (repo / "seen").read_text().strip() == str(repo)
+
+
 def test_hooks_in_the_plugins_own_manifest_count(repo, tmp_path):
     run(repo, "--plugin", str(plugin(tmp_path / "p", "claude", inline=True)))
     assert denied_on(repo, "gemini")

@@ -159,7 +159,8 @@ class Cap:
 
     kind: "honoured"; "dropped"; "unheeded" (the agent was seen to ignore it; it is still written, since other surfaces of the agent may
     not); "moved" (it takes effect as the field `becomes`; a loss only if there is a `why`); "limited" (it takes effect beside the
-    decision `beside` only; of modified_output: on results whose own value has a place for a text).
+    decision `beside` only, or "nothing": with no other part of an answer; of modified_output: on results whose own value has a place
+    for a text).
     """
 
     __slots__ = ("becomes", "beside", "kind", "why")
@@ -170,11 +171,11 @@ class Cap:
         self.becomes = becomes
         self.beside = beside
 
-    def given(self, decision: str | None) -> Cap:
-        """The cap beside a decision."""
+    def given(self, decision: str | None, alone: bool = True) -> Cap:
+        """The cap beside a decision. `alone`: nothing but this is answered."""
         if self.kind != "limited":
             return self
-        return HONOURED if decision == self.beside else Cap("dropped", self.why)
+        return HONOURED if decision == self.beside or (alone and self.beside == "nothing") else Cap("dropped", self.why)
 
     def __repr__(self) -> str:
         return f"Cap({self.kind!r}, {self.why!r}, {self.becomes!r}, {self.beside!r})"
@@ -254,7 +255,8 @@ def compile_response(wire: Tables, event: Event, response: Response, options: Op
     _settle_output(wire, event, answer, caps, drops)
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
         if getattr(answer, field) is not None:
-            _settle(event, answer, field, caps[field].given(answer.decision), drops)
+            alone = answer.decision != "deny" and answer.user_message is None and not answer.native
+            _settle(event, answer, field, caps[field].given(answer.decision, alone), drops)
     _settle_rewrite(event, answer, caps, drops)
     strict = options.on_unsupported == "deny" or options.fail == "closed"
     if strict and response.modified_output is not None and answer.modified_output is None:

@@ -111,19 +111,31 @@ def _files(plugins: Plugins, root: Path) -> Iterator[tuple[Path, Any]]:
         yield path, read_jsonc(path)
 
 
+# As the plugin's own agent does before a hook starts (Claude Code 2.1.325): hooks write there without making it.
+_MAKE_DATA = '[ -d "{0}" ] || mkdir -p "{0}" 2>/dev/null; '
+
+
 def _rooted(run: str | list[str], plugins: Plugins, root: Path, machine: Machine) -> str | list[str]:
     """A command with the variables that name the plugin's folder, and its folder for data."""
     place = str(root.resolve())
     data = str(Path(state_folder()) / "plugins" / root.resolve().name)
     values = {**dict.fromkeys(plugins.roots, place), **dict.fromkeys(plugins.data, data)}
     if isinstance(run, list):
+        maker = ["sh", "-c", _MAKE_DATA.format("$0") + 'exec "$@"', data] if plugins.data else []
         named = ["env", *(f"{name}={value}" for name, value in values.items())] if values else []
-        return [*named, *(_replaced(word, plugins, place, values) for word in run)]
-    inside = root.resolve().is_relative_to(machine.project.resolve())
-    # In the project, so that a clone of it finds it too.
-    shown = f'"$ONEHOOK_PROJECT_DIR"/{shlex.quote(str(root.resolve().relative_to(machine.project.resolve())))}' if inside else ""
-    words = [f"{name}={shown if shown and value == place else shlex.quote(value)}" for name, value in values.items()]
-    return f"export {' '.join(words)}; {_replaced(run, plugins, place, {})}" if values else _replaced(run, plugins, place, {})
+        return [*maker, *named, *(_replaced(word, plugins, place, values) for word in run)]
+    shown = {value: _in_clones(value, machine) for value in values.values()}
+    words = [f"{name}={shown[value]}" for name, value in values.items()]
+    made = _MAKE_DATA.format(f"${plugins.data[0]}") if plugins.data else ""
+    return f"export {' '.join(words)}; {made}{_replaced(run, plugins, place, {})}" if values else _replaced(run, plugins, place, {})
+
+
+def _in_clones(path: str, machine: Machine) -> str:
+    """A folder as a shell finds it in every clone of the project, and in the home of whoever has one."""
+    for variable, folder in (("ONEHOOK_PROJECT_DIR", machine.project.resolve()), ("HOME", machine.home.resolve())):
+        if Path(path).is_relative_to(folder):
+            return f'"${variable}"/{shlex.quote(str(Path(path).relative_to(folder)))}'
+    return shlex.quote(path)
 
 
 def _replaced(word: str, plugins: Plugins, place: str, values: dict[str, str]) -> str:

@@ -53,7 +53,7 @@ EVENTS = {
     "Setup": Row("Setup", "context"),
     "Notification": Row("Notification", "context"),
     "PostModelSwitch": Row("PostModelSwitch", "context"),
-    "PreCompact": Row("PreCompact", "refuse", gates=True),
+    "PreCompact": Row("PreCompact", "compaction", gates=True),
     "TaskCreated": Row("TaskCreated", "refuse", gates=True),
     "TaskCompleted": Row("TaskCompleted", "refuse"),
     "TeammateIdle": Row("TeammateIdle", "refuse"),
@@ -79,6 +79,7 @@ _NOT_BLOCKABLE = "Claude Code cannot stop this event; the reason is shown to the
 _OWN_DIALOG = dropped("Claude Code shows its own dialog without it")
 _NO_ASK = dropped("only PreToolUse can ask")
 _NO_PLACE = Cap("limited", "Claude Code's own value of this result has no place for a text")
+_TEXT_ALONE = "Claude Code takes it here as plain text, so with nothing else beside it"
 _FAILED = dropped("Claude Code cannot replace the error of a tool")
 _BASE = {
     "allow": HONOURED, "deny": HONOURED, "ask": _NO_ASK, "reason": HONOURED, "user_message": HONOURED, "modified_input": _ONLY_BEFORE,
@@ -101,6 +102,8 @@ CAPS = {
     # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and goes on.
     "context": Caps(_BASE, deny=Cap("unheeded", _NOT_BLOCKABLE)),
     "refuse": Caps(_BASE, additional_context=NO_CHANNEL),
+    # Plain text becomes instructions for the compaction; `additionalContext` does not (seen with 2.1.325).
+    "compaction": Caps(_BASE, additional_context=Cap("limited", _TEXT_ALONE, beside="nothing")),
     "switch": Caps(_BASE, ask=HONOURED, note=HONOURED, allow_reason=HONOURED, additional_context=NO_CHANNEL),
     "message": Caps(
         _BASE, deny=dropped(_NOT_BLOCKABLE), reason=NO_CHANNEL, note=Cap("moved", becomes="user_message"), additional_context=NO_CHANNEL,
@@ -184,6 +187,11 @@ def caps(event: Event) -> Caps:
     return CAPS[EVENTS[event.native_event].shape]
 
 
+def _plain(text: str) -> str:
+    """A text that Claude Code does not take for JSON."""
+    return f"Note:\n{text}" if text.lstrip()[:1] == "{" else text
+
+
 def render(event: Event, response: Response, chatter: bool) -> Output:
     name = event.native_event
     shape = EVENTS[name].shape
@@ -203,6 +211,8 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
 
         specific["updatedToolOutput"] = replaced(event, RESULTS, response.modified_output)
     if response.additional_context is not None:
+        if shape == "compaction":
+            return Output(_plain(response.additional_context))
         specific["additionalContext"] = response.additional_context
     if response.user_message is not None:
         body["systemMessage"] = response.user_message

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from onehook.core import STOPS
 from onehook.hostkit import imports as kit
 from onehook.hostkit.config import Place
 from onehook.hostkit.imports import Borrowed
@@ -53,13 +54,20 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], fo
         hook.refused = _take_matcher(hook, entry.get("matcher"))
     if not hook.refused:
         if not hook.prompt:
-            hook.run = kit.in_folder(entry["command"], folder) if folder else entry["command"]
+            hook.run = _placed(event, entry["command"], folder)
         hook.timeout = kit.seconds(entry.get("timeout"), 60.0)
         hook.closed = entry.get("failClosed") is True
         limit = entry.get("loop_limit", STOP_LIMIT)
         hook.stop_limit = limit if isinstance(limit, int) else kit.NO_LIMIT
         hook.losses += kit.lost(entry, _CARRIED)
     return hook
+
+
+def _placed(event: str, command: str, folder: str) -> str:
+    """The command in the folder that Cursor starts it in: of a plugin its own, whatever the command says, except at the end of a turn."""
+    if folder != _FOLDERS["plugin"]:
+        return kit.in_folder(command, folder) if folder else command
+    return command if EVENTS[event].event in STOPS else f"cd {folder} || exit 1; {command}"
 
 
 def _take_matcher(hook: Borrowed, matcher: object) -> str:
