@@ -1,11 +1,14 @@
-"""Cline in reverse: the payload that its CLI (3.0.65) would send for an event, and how it reads a hook's answer."""
+"""Cline in reverse: the payload that its CLI (3.0.65) would send to a hook file for an event, and how an answer is read.
+
+Our plugin speaks the same way (see wire.py), and also heeds `decision` (ask, allow), a word that no hook file of Cline's has.
+"""
 
 from __future__ import annotations
 
 from onehook.codec import compact
 from onehook.core import Event, Response
 from onehook.hostkit import reverse
-from onehook.hosts.cline.wire import EVENTS, ID, TOOLS
+from onehook.hosts.cline.wire import EVENTS, HOOK_NAMES, ID, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,21 +16,14 @@ if TYPE_CHECKING:
 
 LABEL = "Cline"
 ENV_FILE = ""
-ANSWERS = ("cancel", "review", "context", "contextModification", "errorMessage", "overrideInput")
+ANSWERS = ("cancel", "review", "context", "contextModification", "errorMessage", "overrideInput", "decision", "output")
 losses = reverse.no_losses
 _CONTROL = "HOOK_CONTROL\t"
-# What a payload calls an event, which is not what the file is called, and the object that tells of it.
-_NAMES = {
-    "PreToolUse": ("tool_call", "preToolUse"), "PostToolUse": ("tool_result", "postToolUse"),
-    "UserPromptSubmit": ("prompt_submit", "userPromptSubmit"), "TaskStart": ("agent_start", "taskStart"),
-    "TaskResume": ("agent_resume", "taskResume"), "TaskComplete": ("agent_end", "taskComplete"), "TaskError": ("agent_error", "taskError"),
-    "TaskCancel": ("agent_abort", "taskCancel"), "SessionShutdown": ("session_shutdown", "sessionShutdown"),
-    "PreCompact": ("pre_compact", "preCompact"),
-}  # fmt: skip
+_WIRE_NAMES = {name: said for said, name in HOOK_NAMES.items()}
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    wire_name, about = _NAMES[name]
+    wire_name, about = _WIRE_NAMES[name], name[0].lower() + name[1:]
     agent = event.agent_id or "agent_onehook"
     body: dict[str, Any] = {
         "clineVersion": "", "timestamp": reverse.sent_text(event, "timestamp", reverse.TIME), "taskId": event.session_id,
@@ -73,6 +69,8 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
         return "apply_patch", {"input": reverse.patch_of(event.changes, event.cwd)}
     if tool == "Grep":
         return "search_codebase", {"queries": [given.get("pattern", "")]}
+    if tool == "Agent":
+        return "spawn_agent", {"systemPrompt": "", "task": given.get("prompt", "")}
     if tool == "WebFetch":
         return "fetch_web_content", {"requests": [{"url": given.get("url", ""), "prompt": given.get("prompt", "")}]}
     return tool, given
@@ -96,10 +94,14 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         return Response()
     said = reverse.text_in(body, "errorMessage")
     context = reverse.text_in(body, "context", "contextModification")
-    if body.get("cancel") is True:
+    if body.get("cancel") is True and EVENTS[name].shape != "context":
         return Response("deny", said or "cancelled by a hook", additional_context=context)
     override = reverse.object_in(body, "overrideInput") if name == "PreToolUse" else {}
-    return Response(additional_context=context or said, modified_input=_rewrite(event, override) or None)
+    decision = body.get("decision") if name == "PreToolUse" and body.get("decision") in ("allow", "ask") else None
+    heard = Response(decision, additional_context=context or said, modified_input=_rewrite(event, override) or None)
+    if decision == "ask":
+        heard.reason, heard.additional_context = said, context
+    return heard
 
 
 def _rewrite(event: Event, override: dict[str, Any]) -> dict[str, Any]:
