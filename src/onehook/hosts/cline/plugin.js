@@ -50,9 +50,10 @@ class Bridge {
   /** Ask the policy about an event, in the words of Cline's hook files. */
   ask(name, snapshot, fields) {
     const { session, version, root } = this.about
-    const payload = { clineVersion: version ?? "", timestamp: new Date().toISOString(), taskId: snapshot.conversationId ?? session, sessionContext: { rootSessionId: session }, workspaceRoots: [root ?? process.cwd()] }
+    const own = { session_id: session, cwd: root ?? process.cwd(), transcript_path: sessionFile(session) }
+    const payload = { clineVersion: version ?? "", timestamp: new Date().toISOString(), taskId: snapshot.conversationId ?? session, sessionContext: { rootSessionId: session }, workspaceRoots: [own.cwd] }
     const who = { agent_id: snapshot.agentId, parent_agent_id: snapshot.parentAgentId ?? null, hookName: HOOK_NAMES[name] }
-    return ask(name, { ...payload, transcript_path: sessionFile(session), ...who, ...fields }, this.warn)
+    return ask(name, { ...own, ...payload, ...who, ...fields }, this.warn)
   }
 
   /** A run is one prompt, and the first one of a conversation begins it. A subagent's prompt is its parent's call. */

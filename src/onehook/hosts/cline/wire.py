@@ -122,8 +122,9 @@ def _text(value: object) -> str:
 
 def _take_common(event: Event, payload: Mapping[str, Any]) -> None:
     roots = payload.get("workspaceRoots")
-    event.cwd = _text(roots[0]) if isinstance(roots, list) and roots else ""
-    event.session_id = _text(_table(payload, "sessionContext").get("rootSessionId")) or _text(payload.get("taskId"))
+    event.cwd = _text(payload.get("cwd")) or (_text(roots[0]) if isinstance(roots, list) and roots else "")
+    told = (payload.get("session_id"), _table(payload, "sessionContext").get("rootSessionId"), payload.get("taskId"))
+    event.session_id = next((name for name in map(_text, told) if name), "")
     event.host_version = _text(payload.get("clineVersion"))
     event.transcript_path = _text(payload.get("transcript_path"))
     event.model = _text(_table(payload, "model").get("slug"))
