@@ -103,7 +103,9 @@ def _ending_runs(machine: Machine, scope: str) -> Iterator[Diagnosis]:
     """Other people's hook files, which are asked as well."""
     for place in hook_files(machine, scope):
         if place.path.stem.lower() == "pretooluse":
-            yield Diagnosis("note", f"{place.path} is asked too, and ends the whole run if it cancels", "import it: onehook import --from cline")
+            yield Diagnosis(
+                "note", f"{place.path} is asked too, and ends the whole run if it cancels", "import it: onehook import --from cline"
+            )
 
 
 def _switches(machine: Machine) -> list[Path]:

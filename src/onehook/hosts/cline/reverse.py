@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from onehook.codec import compact
 from onehook.core import Event, Response
-from onehook.hostkit import reverse
-from onehook.hosts.cline.wire import EVENTS, HOOK_NAMES, ID, TOOLS
+from onehook.hostkit import effects, reverse
+from onehook.hosts.cline.wire import EVENTS, HOOK_NAMES, ID, TOOLS, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,16 +48,35 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     call: dict[str, Any] = {"id": "call_onehook", "name": native, "input": given}
     if name == "PreToolUse":
         return {"tool_call": call, "preToolUse": said}
-    output = event.result.text
+    output = _output(event, native, given)
     times = {"durationMs": 0, "startedAt": reverse.TIME, "endedAt": reverse.TIME}
-    result = {"result": output, "success": True, "executionTimeMs": 0}
+    result = {"result": output if isinstance(output, str) else compact(output), "success": not event.result.failed, "executionTimeMs": 0}
     return {"tool_result": {**call, "output": output, **times}, "postToolUse": {**said, **result}}
+
+
+def _output(event: Event, native: str, given: dict[str, Any]) -> Any:
+    """What a command printed is the entry of a list."""
+    if native != "run_commands":
+        return event.result.text
+    result = event.result
+    code = f"Command exited with code {result.exit_code}" if result.exit_code else ""
+    entry = {"query": given["commands"][0], "result": f"[{code}]\n\n{result.text}" if code else result.text}
+    return [{**entry, **({"error": code} if code else {}), "success": not result.failed}]
+
+
+def _again(event: Event) -> dict[str, Any]:
+    """What Cline sent, with the input that a handler has rewritten since."""
+    body = dict(event.native)
+    key = "tool_call" if "tool_call" in body else "tool_result"
+    if event.tool and isinstance(body.get(key), dict) and event.tool_input != parse(body, event.native_event).tool_input:
+        body[key] = {**body[key], "input": event.tool_input}
+    return body
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
     """A call in Cline's words. Its tools take lists, of which an event fills one place."""
     if event.mcp is not None:
-        return event.mcp.name, dict(event.tool_input)
+        return f"{event.mcp.server}__{event.mcp.tool}", dict(event.tool_input)
     tool, given = reverse.call_of(event)
     if tool == "Bash":
         return "run_commands", {"commands": [given["command"]]}
@@ -68,7 +87,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     if tool == "Delete":
         return "apply_patch", {"input": reverse.patch_of(event.changes, event.cwd)}
     if tool == "Grep":
-        return "search_codebase", {"queries": [given.get("pattern", "")]}
+        return "search_codebase", {"queries": [given.get("pattern", "")], **effects.given(path=given.get("path"))}
     if tool == "Agent":
         return "spawn_agent", {"systemPrompt": "", "task": given.get("prompt", "")}
     if tool == "WebFetch":
@@ -76,7 +95,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     return tool, given
 
 
-_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload, _again)
 payload, parts = _HOST.payload, _HOST.parts
 
 
@@ -105,7 +124,9 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def _rewrite(event: Event, override: dict[str, Any]) -> dict[str, Any]:
-    """A rewritten input in unified keys."""
+    """A rewritten input in unified keys, for another agent."""
+    if event.host == ID:
+        return override
     commands = override.get("commands")
     if event.tool == "Bash":
         texts = [command for command in commands if isinstance(command, str)] if isinstance(commands, list) else []

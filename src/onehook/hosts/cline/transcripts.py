@@ -11,7 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.reverse import TIME
-from onehook.hostkit.transcripts import Counts, Entry, Folder, Moment, joined_texts, json_lines, json_of, milliseconds, rows, stamp, table, text
+from onehook.hostkit.transcripts import (
+    Counts,
+    Entry,
+    Folder,
+    Moment,
+    joined_texts,
+    json_lines,
+    json_of,
+    milliseconds,
+    rows,
+    stamp,
+    table,
+    text,
+)
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".cline/data/sessions"
@@ -79,8 +92,8 @@ class Transcript(Folder):
         content = line.get("content")
         calls = [part for part in rows(content) if part.get("type") == "tool_use"]
         for part in calls:
-            call = {"id": text(part.get("id")), "name": text(part.get("name")), "input": part.get("input")}
-            self.calls[call["id"]] = call
+            call_id = text(part.get("id"))
+            call = self.calls[call_id] = {"id": call_id, "name": text(part.get("name")), "input": part.get("input")}
             yield self._moment(line, "tool_call", tool_call=call)
         if not calls and joined_texts(content):
             yield self._moment(line, "agent_end", turn={"outputText": joined_texts(content), "status": "completed"})

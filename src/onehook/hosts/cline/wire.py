@@ -181,9 +181,9 @@ def _take_call(event: Event, call: Mapping[str, Any]) -> None:
         return
     key, one, facts = _LISTS[name]
     listed = [one(value) for value in _listed(given, _SPELLED[key])]
-    if key == "requests" and len({request.get("url") for request in listed}) > 1 and event.event in GATED:
+    if key == "requests" and len({request["url"] for request in listed if request}) > 1 and event.event in GATED:
         raise PayloadError(f"{name}: several pages in one call cannot be judged; fetch them one by one")
-    whole = {key: listed} if all(listed) and listed else {}
+    whole = {key: listed} if listed and None not in listed else {}
     rest = {other: value for other, value in given.items() if other not in _SPELLED[key]} if isinstance(given, dict) else {}
     take_tool(event, TOOLS, name, {**rest, **whole}, facts=facts, spell=_spelled)
 
@@ -212,13 +212,13 @@ def _listed(value: Any, spelled: tuple[str, ...]) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _command(value: Any) -> str:
-    """A command, also as a program with its arguments, which no shell reads."""
+def _command(value: Any) -> str | None:
+    """A command, also as a program with its arguments, which no shell reads. None if it is neither."""
     if not isinstance(value, dict):
-        return _text(value)
-    words = [value.get("command") or value.get("cmd"), *(value["args"] if isinstance(value.get("args"), list) else ())]
+        return value if isinstance(value, str) else None
+    words = [value.get("command", value.get("cmd")), *(value["args"] if isinstance(value.get("args"), list) else ())]
     if not all(isinstance(word, str) for word in words):
-        return ""
+        return None
     return words[0] if len(words) == 1 else " ".join(_quoted(word) for word in words)
 
 
@@ -227,20 +227,20 @@ def _quoted(word: str) -> str:
     return word if plain else "'" + word.replace("'", "'\\''") + "'"
 
 
-def _file(value: Any) -> dict[str, Any]:
+def _file(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, dict):
-        return {"path": value} if _text(value) else {}
-    path = next((value[key] for key in ("path", "file_path", "filePath", "paths", "file_paths", "files") if _text(value.get(key))), "")
+        return {"path": value} if isinstance(value, str) else None
+    path = next((value[key] for key in _SPELLED["files"][:6] if isinstance(value.get(key), str)), None)
     ranges = {key: value[key] for key in ("start_line", "end_line") if key in value}
-    return {"path": path, **ranges} if path else {}
+    return None if path is None else {"path": path, **ranges}
 
 
-def _query(value: Any) -> str:
-    return _text(value)
+def _query(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
-def _request(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) and _text(value.get("url")) else {}
+def _request(value: Any) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) and isinstance(value.get("url"), str) else None
 
 
 def _commands(event: Event) -> Facts:
@@ -252,7 +252,9 @@ def _files(event: Event) -> Facts:
 
 
 def _queries(event: Event) -> Facts:
-    return Facts()
+    """Cline searches the whole project; other agents' searches name a folder."""
+    path = _text(event.tool_input.get("path"))
+    return Facts(paths=[absolute(path, event.cwd)] if path else [])
 
 
 def _requests(event: Event) -> Facts:
