@@ -228,7 +228,12 @@ def expected_on(host: str, event: Event, heard: Response) -> Response:
 
 
 def _unified(rewrite: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if rewrite is None else {"command": rewrite["command"]}  # all that the hooks of the corpus rewrite
+    return None if rewrite is None else {"command": _command(rewrite)}  # all that the hooks of the corpus rewrite
+
+
+def _command(rewrite: dict[str, Any]) -> str | None:
+    """Cline's own is a list."""
+    return rewrite.get("command", "\n".join(rewrite["commands"]) if "commands" in rewrite else None)
 
 
 def left_in(project: Path) -> dict[str, str]:
@@ -240,5 +245,5 @@ def effects(heard: Response) -> dict[str, Any]:
     found = {name: getattr(heard, name) for name in ("decision", "reason", "additional_context", "user_message")}
     if heard.user_message == heard.reason:
         found["user_message"] = None  # one text for both readers
-    found["command"] = (heard.modified_input or {}).get("command")
+    found["command"] = _command(heard.modified_input or {})
     return {name: value for name, value in found.items() if value not in (None, "allow", "")}

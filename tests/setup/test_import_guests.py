@@ -138,7 +138,7 @@ def test_take_over_leaves_them_where_they_are(machine, monkeypatch):
     assert path.read_bytes() == before
     manifest = (machine.project / "onehook.toml").read_text()
     assert 'events = ["pre_run_command"]' in manifest and 'speaks = "windsurf"' in manifest
-    assert "Cline has no hooks in its project scope" in result.output
+    assert "Cline has no hooks and no permission lists in its project scope" in result.output
 
 
 def test_a_portable_install_has_what_their_programs_need():

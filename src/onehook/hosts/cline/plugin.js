@@ -1,5 +1,5 @@
 // Cline's part. It runs in a process of its own, which Cline asks about each event and waits 3 s for: then, and after any error that is let
-// out of here, the run fails. Nothing here keeps the model from what it was told before the process was started anew.
+// out of here, the run fails.
 import { homedir } from "node:os"
 import { join } from "node:path"
 
@@ -81,7 +81,7 @@ class Bridge {
 
   /** To stop a run says nothing to anybody; one that fails shows why. */
   refusePrompt(answer, message) {
-    this.refused.add(message?.id)
+    if (message?.id) this.refused.add(message.id)
     throw Object.assign(new Error(told(answer)), { [REFUSED]: true })
   }
 
