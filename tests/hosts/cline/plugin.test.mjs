@@ -23,11 +23,12 @@ const after = (before, text) => ({ ...before, result: { output: [{ query: "x", r
 const user = (id, text) => ({ id, role: "user", content: [{ type: "text", text: `<user_input mode="act">${text}</user_input>` }] })
 const texts = ({ messages }) => messages.map((message) => message.content.map((part) => part.text).slice(1).join())
 
-test("a denied call is skipped with the reason, and its own result is nobody's business", async () => {
+test("a denied call is skipped with the reason, and is no error of the model's", async () => {
   const cline = await session("open")
   const event = bash("deny this")
   assert.deepEqual(await cline.fire("beforeTool", event), { skip: true, reason: "no: deny this\n\nseen before" })
-  assert.equal(await cline.fire("afterTool", after(event, "x")), undefined)
+  const skipped = { ...event, result: { output: { error: "no" }, isError: true } }
+  assert.deepEqual(await cline.fire("afterTool", skipped), { result: { output: { error: "no" }, isError: false } })
 })
 
 test("an ask is Cline's own question, with the reason for the model; an allow asks nobody", async () => {

@@ -113,7 +113,9 @@ class Bridge {
   }
 
   async afterTool({ snapshot, toolCall, input, result, startedAt, endedAt, durationMs }) {
-    if (this.denied.delete(toolCall.toolCallId) || !wants("PostToolUse", toolCall.toolName)) return undefined
+    // Cline ends a run after three errors in a row, which a denial is not to be counted as.
+    if (this.denied.delete(toolCall.toolCallId)) return { result: { ...result, isError: false } }
+    if (!wants("PostToolUse", toolCall.toolName)) return undefined
     const error = result.isError ? { error: result.output?.error ?? JSON.stringify(result.output) } : {}
     const said = { id: toolCall.toolCallId, name: toolCall.toolName, input, output: result.output, ...error, durationMs, startedAt, endedAt }
     const answer = await this.ask("PostToolUse", snapshot, { iteration: snapshot.iteration, tool_result: said })
