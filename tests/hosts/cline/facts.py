@@ -9,6 +9,9 @@ ANSWER_LOSSES = [
     ({"prompt", "result", "context"}, lambda a: a.decision == "allow", lambda a: {"decision": None}, "to say nothing is to go on"),
     ({"result"}, lambda a: a.modified_output is not None, lambda a: {"modified_output": None}, "a word of our own plugin's"),
 ]
+# Our plugin's own keys, beside those of a hook file; and what it leaves out.
+NOT_BUILT = frozenset({"cline", "hook_event_name", "session_id", "cwd", "transcript_path", "turn"})
+NOT_ALWAYS_SENT = frozenset({"userId", "workspaceInfo", "preToolUse", "postToolUse", "iteration", "taskComplete", "taskStart", "turn"})
 SAID = "a hook file of Cline's is not told"
 FIELD_LOSSES = {
     ("TaskComplete", "stop_hook_active"): "a stop cannot be denied",

@@ -90,7 +90,10 @@ def test_the_plugin_imports_nothing_but_nodes_own_modules_and_exports_one_thing(
     lines = config.PLUGIN.template(resident=True).splitlines()
     imports = [line for line in lines if line.startswith("import ")]
     assert imports and all(' from "node:' in line for line in imports)
-    assert [line for line in lines if line.startswith("export")] == [line for line in lines if line.startswith("export default { name: \"onehook\"")]
+    (exported,) = [line for line in lines if line.startswith("export")]
+    assert exported.startswith('export default { name: "onehook", manifest: { capabilities: ["hooks"] }')
+        line for line in lines if line.startswith('export default { name: "onehook"')
+    ]
 
 
 def installed(folder: Path) -> tuple[Place, Machine]:
@@ -121,9 +124,7 @@ def diagnoses(where: Place, machine: Machine) -> list[tuple[str, str]]:
         ({config.LOADING: "4s"}, "", ["warn"]),
     ],
 )
-def test_doctor_says_what_keeps_cline_from_loading_it(
-    tmp_path: Path, variables: dict[str, str], disabled: str, levels: list[str]
-) -> None:
+def test_doctor_says_what_keeps_cline_from_loading_it(tmp_path: Path, variables: dict[str, str], disabled: str, levels: list[str]) -> None:
     where, machine = installed(tmp_path / "p")
     (tmp_path / "node").write_text("")
     (tmp_path / "node").chmod(0o755)

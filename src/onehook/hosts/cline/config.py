@@ -116,6 +116,7 @@ def _switches(machine: Machine) -> list[Path]:
 TRAITS = Traits(
     captured=("3.0.65",),
     longest_timeout=3,  # seen with 3.0.65, and not to be changed; our plugin denies what takes longer than 2.5 s, else the run would fail
+    shell_variables=("CLINE_CONNECTOR_CLI_LAUNCH",),
     reloads=False,
     own_content=PLUGIN.content,
     guard="",  # the plugin denies if it cannot start the command

@@ -58,10 +58,10 @@ def compaction(mode: str = "") -> list[Step]:
 TRAITS = Traits(
     Package("cline", "3.0.65", "3.0.57", "@cline/cli-linux-x64/bin/cline", disk_mb=450),
     facts=(
-        Fact(_SHORT, rows=("ask-approved", "ask-denied", "ask-rewritten", "ask-own-answer")),
-        Fact(_SKIPPED),
-        Fact("a hook file of Cline's own that cancels ends the whole run, and tells neither the model nor the user why"),
-        Fact("the extensions for VS Code and JetBrains load no plugins: onehook is not asked there"),
+        Fact(_SHORT, since="3.0.57", rows=("ask-approved", "ask-denied", "ask-rewritten", "ask-own-answer")),
+        Fact(_SKIPPED, since="3.0.57"),
+        Fact("a hook file of Cline's own that cancels ends the whole run, and tells neither the model nor the user why", since="3.0.57"),
+        Fact("the extensions for VS Code and JetBrains load no plugins: onehook is not asked there", since="3.0.57"),
     ),
     can=("strict",),
     lacks={"": {"compacts": "Cline tells no plugin that it compacts a session"}},

@@ -39,6 +39,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         body.update(iteration=1, turn={"outputText": event.last_assistant_message, "status": "completed"})
     if name == "TaskError":
         body["error"] = {"name": "Error", "message": event.error, "stack": ""}
+        body["turn"] = {"outputText": event.last_assistant_message, "status": "failed"}
     return {**body, about: {"taskMetadata": {}}}
 
 

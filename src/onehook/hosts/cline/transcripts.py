@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.reverse import TIME
+from onehook.hostkit.tools import decoded
 from onehook.hostkit.transcripts import (
     Counts,
     Entry,
@@ -80,7 +81,7 @@ class Transcript(Folder):
         content = line.get("content")
         for part in rows(content):
             if part.get("type") == "tool_result" and (call := self.calls.pop(text(part.get("tool_use_id")), None)):
-                output = part.get("content")
+                output = decoded(part.get("content"))  # an object is written as a text
                 error = {"error": text(table(output).get("error")) or joined_texts(output)} if part.get("is_error") else {}
                 yield self._moment(line, "tool_result", tool_result={**call, "output": output, **error})
         said = joined_texts(content)

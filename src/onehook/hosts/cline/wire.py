@@ -83,7 +83,7 @@ OTHERS = (
     "team_finalize_outcome", "team_list_outcomes",
 )  # fmt: skip
 # The plugin tells a result as one text, and of a command its exit code.
-RESULTS = Results(texts={"*": "output"})
+RESULTS = Results(texts={name: "output" for name in TOOLS})
 MARKS = (
     Mark(CERTAIN, {"clineVersion": str, "hookName": str, "taskId": str}),
     Mark(CERTAIN, {"clineVersion": str, "hookName": tuple(EVENTS), "workspaceRoots": list}),
@@ -148,7 +148,7 @@ def _response(output: Any, shell: bool) -> Any:
     if not entries or not all(isinstance(entry, dict) and "query" in entry and "success" in entry for entry in entries):
         return output
     failed = next((entry for entry in entries if entry["success"] is not True), None)
-    texts = [_unframed(_text(entry.get("result"))) or _text(entry.get("error")) for entry in entries]
+    texts = [_printed(_text(entry.get("result")), _text(entry.get("error"))) for entry in entries]
     body: dict[str, Any] = {"output": "\n".join(texts), "success": failed is None}
     if shell:
         body["exit_code"] = 0 if failed is None else _exit_code(_text(failed.get("error")))
@@ -158,10 +158,12 @@ def _response(output: Any, shell: bool) -> Any:
 _EXITED = "Command exited with code "
 
 
-def _unframed(text: str) -> str:
-    """What a command that failed has printed: in front of it, Cline says how it ended."""
-    head, found, rest = text.partition("]\n")
-    return rest.lstrip("\n") if found and head.startswith("[" + _EXITED) else text
+def _printed(text: str, error: str) -> str:
+    """What a command has printed: if it failed, Cline says in front of it how it ended. What else went wrong is in `error` alone."""
+    head, found, rest = text.partition("]")
+    if found and head.startswith("[" + _EXITED):
+        return rest.lstrip("\n")
+    return text or error
 
 
 def _exit_code(error: str) -> int | None:
