@@ -206,7 +206,7 @@ def _writes(given: Any) -> bool:
 
 
 def _listed(value: Any, spelled: tuple[str, ...]) -> list[Any]:
-    """What a tool is given, one by one: an object that is no list of them is one itself."""
+    """What a tool is given, one by one: an object that holds no such list is one itself."""
     if isinstance(value, dict):
         held = next((value[key] for key in spelled[:3] if isinstance(value.get(key), (list, dict))), None)
         held = held if held is not None else value.get(spelled[0])
