@@ -76,10 +76,10 @@ TOOLS = {
     "spawn_agent": Tool("Agent|Task", prompt="task"),
 }
 OTHERS = (
-    "skills", "ask_question", "submit_and_exit", "switch_to_act_mode", "team_spawn_teammate", "team_shutdown_teammate", "team_status", "team_task",
-    "team_run_task", "team_cancel_run", "team_list_runs", "team_await_runs", "team_send_message", "team_broadcast", "team_read_mailbox",
-    "team_mission_log", "team_cleanup", "team_create_outcome", "team_attach_outcome_fragment", "team_review_outcome_fragment",
-    "team_finalize_outcome", "team_list_outcomes",
+    "skills", "ask_question", "submit_and_exit", "switch_to_act_mode", "team_spawn_teammate", "team_shutdown_teammate", "team_status",
+    "team_task", "team_run_task", "team_cancel_run", "team_list_runs", "team_await_runs", "team_send_message", "team_broadcast",
+    "team_read_mailbox", "team_mission_log", "team_cleanup", "team_create_outcome", "team_attach_outcome_fragment",
+    "team_review_outcome_fragment", "team_finalize_outcome", "team_list_outcomes",
 )  # fmt: skip
 # The plugin tells a result as one text, and of a command its exit code.
 RESULTS = Results(texts={name: "output" for name in TOOLS})
