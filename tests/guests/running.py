@@ -72,6 +72,8 @@ def policy_of(hook: Hook, project: Path) -> Any:
         return _policy_of_page(hook, project)
     if hook.host in GUESTS:
         return _policy_of_guest(hook, project)
+    if hook.host == "cline":
+        return _policy_of_file(hook, project)
     place = Place("project", project / "config.json", "json", project)
     (borrowed,) = load(hook.host, "imports").handlers(entry_of(hook, project), None if hook.host == "droid" else place)
     assert not borrowed.refused, borrowed.refused
@@ -94,14 +96,22 @@ def _policy_of_page(hook: Hook, project: Path) -> Any:
 
 def _policy_of_guest(hook: Hook, project: Path) -> Any:
     """The hooks of an agent that is not a host are found where they are."""
-    folder = {"windsurf": ".windsurf", "cline": ".clinerules/hooks"}[hook.host]
-    (project / folder).mkdir(parents=True, exist_ok=True)
-    if hook.host == "windsurf":
-        (project / folder / "hooks.json").write_text(json.dumps(entry_of(hook, project)), encoding="utf-8")
-    else:
-        (project / folder / hook.event).write_text(f"#!/bin/bash\n{hook.run}\n", encoding="utf-8")
+    (project / ".windsurf").mkdir(parents=True, exist_ok=True)
+    (project / ".windsurf" / "hooks.json").write_text(json.dumps(entry_of(hook, project)), encoding="utf-8")
     taken = [Taken(hook.host, *one) for one in guest(hook.host).found(Machine(project.parent, project), "project")]
     return load_manifest(str(project / "onehook.toml"), manifest_string(Import(carried=taken), "onehook.toml").encode())
+
+
+def _policy_of_file(hook: Hook, project: Path) -> Any:
+    """A hook of Cline is a file, which stays where it is."""
+    path = project / ".clinerules" / "hooks" / hook.event
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/bash\n{hook.run}\n", encoding="utf-8")
+    place = Place("project", path, "own", project)
+    (borrowed,) = load(hook.host, "imports").handlers(path.read_text(encoding="utf-8"), place)
+    return load_manifest(
+        str(project / "onehook.toml"), manifest_string(Import(carried=[Taken(hook.host, place, borrowed)]), "onehook.toml").encode()
+    )
 
 
 def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tuple[str, str]) -> Event:
@@ -218,7 +228,12 @@ def expected_on(host: str, event: Event, heard: Response) -> Response:
 
 
 def _unified(rewrite: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if rewrite is None else {"command": rewrite["command"]}  # all that the hooks of the corpus rewrite
+    return None if rewrite is None else {"command": _command(rewrite)}  # all that the hooks of the corpus rewrite
+
+
+def _command(rewrite: dict[str, Any]) -> str | None:
+    """Cline's own is a list."""
+    return rewrite.get("command", "\n".join(rewrite["commands"]) if "commands" in rewrite else None)
 
 
 def left_in(project: Path) -> dict[str, str]:
@@ -230,5 +245,5 @@ def effects(heard: Response) -> dict[str, Any]:
     found = {name: getattr(heard, name) for name in ("decision", "reason", "additional_context", "user_message")}
     if heard.user_message == heard.reason:
         found["user_message"] = None  # one text for both readers
-    found["command"] = (heard.modified_input or {}).get("command")
+    found["command"] = _command(heard.modified_input or {})
     return {name: value for name, value in found.items() if value not in (None, "allow", "")}

@@ -15,7 +15,6 @@ from onehook.hosts import detect
 CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 FILES = {
     "Auggie": "auggie-0.36.0-print",
-    "Cline": "cline-3.0.65",
     "Letta Code": "letta-code-0.32.18",
     "Reasonix": "reasonix-1.38.11",
 }

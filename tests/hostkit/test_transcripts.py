@@ -34,8 +34,9 @@ def lines_of(source):
     reader = load(source.host, "transcripts").Transcript(path)
     if isinstance(reader, Database) and is_database(path):
         return [json.dumps(row).encode() for row in database_rows(reader, path, Counts())]
-    files = reader.files() if isinstance(reader, Folder) else [path]
-    return [line for file in files for line in file.read_bytes().splitlines()]
+    if isinstance(reader, Folder):
+        return [json.dumps(line).encode() for line in reader.lines(Counts(), 0)]
+    return path.read_bytes().splitlines()
 
 
 def files_session(host):

@@ -1,4 +1,4 @@
-"""`onehook import` from agents that nothing can be installed on: Windsurf's hooks.json and Cline's folder of hooks."""
+"""`onehook import` of Windsurf's hooks.json, which nothing can be installed in, and of Cline's hooks, which are files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onehook.cli.import_ import command as import_command
 from onehook.core import HandlerError
 from onehook.hostkit.config import Machine
 from onehook.hostkit.reverse import sample
-from onehook.hosts import guest, load
+from onehook.hosts import GUESTS, guest, load
 from onehook.manifest.load import load_manifest
 from onehook.setup.runtime import closure
 
@@ -31,7 +31,11 @@ def machine(tmp_path):
 
 
 def found(name, machine, scope="project"):
-    return [hook for _, hook in guest(name).found(machine, scope)]
+    if name in GUESTS:
+        return [hook for _, hook in guest(name).found(machine, scope)]
+    imports = load(name, "imports")
+    places = load(name, "config").TRAITS.read_from(machine, scope)
+    return [hook for place in places for hook in imports.handlers(place.path.read_text(encoding="utf-8"), place)]
 
 
 def windsurf(path, **events):
@@ -134,7 +138,7 @@ def test_take_over_leaves_them_where_they_are(machine, monkeypatch):
     assert path.read_bytes() == before
     manifest = (machine.project / "onehook.toml").read_text()
     assert 'events = ["pre_run_command"]' in manifest and 'speaks = "windsurf"' in manifest
-    assert "Cline has no hooks in its project scope" in result.output
+    assert "Cline has no hooks and no permission lists in its project scope" in result.output
 
 
 def test_a_portable_install_has_what_their_programs_need():

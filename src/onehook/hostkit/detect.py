@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     W = TypeVar("W", bound=Recognised)
 
 
-# Agents that are known, and not supported yet: a payload of theirs has all of these keys. Seen in what they sent: Cline 3.0.65, Auggie
-# 0.36.0, Letta Code 0.32.18, Reasonix 1.38.11.
+# Agents that are known, and not supported yet: a payload of theirs has all of these keys. Seen in what they sent: Auggie 0.36.0,
+# Letta Code 0.32.18, Reasonix 1.38.11.
 NOT_YET = {
-    "Cline": ("clineVersion", "hookName", "taskId"),
     "Auggie": ("conversation_id", "hook_event_name", "workspace_roots"),
     "Letta Code": ("agent_id", "event_type", "tool_call_id", "working_directory"),
     "Reasonix": ("cwd", "event", "sessionId"),

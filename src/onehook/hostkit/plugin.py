@@ -61,7 +61,7 @@ class Plugin:
         options = {
             "host": self.wire.ID,
             "command": _command(command.words, place, machine),
-            "events": [name for event in lines for name in (events[event], *self.also.get(events[event], ()))],
+            "events": [name for event in lines if event in events for name in (events[event], *self.also.get(events[event], ()))],
             "gates": [native for native, row in self.wire.EVENTS.items() if row.gates],
             "tools": self._matchers(lines, wish),
             "known": [*self.wire.TOOLS, *self.wire.OTHERS],

@@ -35,11 +35,12 @@ HOSTS = (
     "pi",
     "hermes",
     "kimi",
+    "cline",
     "contract",
 )
 # Agents that nothing can be installed on. Their folders have what it takes to import hooks that are written for them, and to run those on
 # the hosts. With the other parts of a host such a folder becomes one.
-GUESTS = ("windsurf", "cline")
+GUESTS = ("windsurf",)
 Options.hosts = HOSTS  # so that a policy which names an agent that does not exist is told so
 # Which hosts also run the hook configuration of another, by a key that only they send. Generated from READS_CONFIG_OF and SENDS, so that
 # an event asks it without loading every host: python -m onehook.docgen.registry

@@ -2,36 +2,43 @@
 
 # fmt: off
 PROJECT = (
-    ".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json", ".cursor/hooks.json",
-    ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json", ".factory/settings.local.json",
-    ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
-    ".github/hooks", ".grok", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin",
-    ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
-    ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
-    ".openhands/hooks.json", ".pi/extensions", ".pi/settings.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json",
-    ".vibe/hooks.toml", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
+    ".claude/settings.json", ".claude/settings.local.json", ".cline/plugins", ".codex/config.toml", ".codex/hooks.json",
+    ".cursor/hooks.json", ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json",
+    ".factory/settings.local.json", ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".github/copilot/settings.json",
+    ".github/copilot/settings.local.json", ".github/hooks", ".grok", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json",
+    ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json",
+    ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc",
+    ".opencode/plugin", ".opencode/plugins", ".openhands/hooks.json", ".pi/extensions", ".pi/settings.json", ".qwen/.env",
+    ".qwen/extensions", ".qwen/settings.json", ".vibe/hooks.toml", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc",
 )
 HOME = (
-    ".claude.json", ".claude/.config.json", ".claude/plugins", ".claude/settings.json", ".codex/.hook-trust", ".codex/config.toml",
-    ".codex/hooks.json", ".codex/plugins", ".codex/requirements.toml", ".config/Cursor/User/settings.json", ".config/kilo/kilo.json",
-    ".config/kilo/kilo.jsonc", ".config/kilo/opencode.json", ".config/kilo/opencode.jsonc", ".config/kilo/plugin", ".config/kilo/plugins",
-    ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc", ".config/opencode/plugin", ".config/opencode/plugins",
-    ".copilot/config.json", ".copilot/hooks", ".copilot/installed-plugins", ".copilot/settings.json", ".cursor/hooks.json",
-    ".cursor/plugins", ".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json",
-    ".factory/settings.local.json", ".gemini/.env", ".gemini/extensions", ".gemini/settings.json", ".gemini/trustedFolders.json",
-    ".gemini/trusted_hooks.json", ".grok/config.toml", ".grok/disabled-hooks", ".grok/hooks", ".grok/hooks-paths",
-    ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/requirements.toml", ".grok/trusted_folders.toml", ".hermes/.env",
-    ".hermes/config.yaml", ".hermes/plugins", ".hermes/shell-hooks-allowlist.json", ".kilo/kilo.json", ".kilo/kilo.jsonc",
-    ".kilo/opencode.json", ".kilo/opencode.jsonc", ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc",
-    ".kilocode/opencode.json", ".kilocode/opencode.jsonc", ".kilocode/plugin", ".kilocode/plugins", ".kimi-code/config.toml",
-    ".kimi-code/plugins", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins",
-    ".openhands/hooks.json", ".pi/agent/extensions", ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions",
-    ".qwen/settings.json", ".qwen/trustedFolders.json", ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml",
+    ".claude.json", ".claude/.config.json", ".claude/plugins", ".claude/settings.json", ".cline/data/settings/global-settings.json",
+    ".cline/plugins", ".codex/.hook-trust", ".codex/config.toml", ".codex/hooks.json", ".codex/plugins", ".codex/requirements.toml",
+    ".config/Cursor/User/settings.json", ".config/kilo/kilo.json", ".config/kilo/kilo.jsonc", ".config/kilo/opencode.json",
+    ".config/kilo/opencode.jsonc", ".config/kilo/plugin", ".config/kilo/plugins", ".config/opencode/opencode.json",
+    ".config/opencode/opencode.jsonc", ".config/opencode/plugin", ".config/opencode/plugins", ".copilot/config.json", ".copilot/hooks",
+    ".copilot/installed-plugins", ".copilot/settings.json", ".cursor/hooks.json", ".cursor/plugins", ".factory/hooks.json",
+    ".factory/hooks/hooks.json", ".factory/plugins", ".factory/settings.json", ".factory/settings.local.json", ".gemini/.env",
+    ".gemini/extensions", ".gemini/settings.json", ".gemini/trustedFolders.json", ".gemini/trusted_hooks.json", ".grok/config.toml",
+    ".grok/disabled-hooks", ".grok/hooks", ".grok/hooks-paths", ".grok/installed-plugins", ".grok/managed_config.toml",
+    ".grok/requirements.toml", ".grok/trusted_folders.toml", ".hermes/.env", ".hermes/config.yaml", ".hermes/plugins",
+    ".hermes/shell-hooks-allowlist.json", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/opencode.json", ".kilo/opencode.jsonc",
+    ".kilo/plugin", ".kilo/plugins", ".kilocode/kilo.json", ".kilocode/kilo.jsonc", ".kilocode/opencode.json", ".kilocode/opencode.jsonc",
+    ".kilocode/plugin", ".kilocode/plugins", ".kimi-code/config.toml", ".kimi-code/plugins", ".opencode/opencode.json",
+    ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".openhands/hooks.json", ".pi/agent/extensions",
+    ".pi/agent/settings.json", ".pi/agent/trust.json", ".qwen/.env", ".qwen/extensions", ".qwen/settings.json", ".qwen/trustedFolders.json",
+    ".vibe/config.toml", ".vibe/hooks.toml", ".vibe/trusted_folders.toml", "Documents/Cline/Plugins",
     "Library/Application Support/Cursor/User/settings.json",
 )
 NAMED = {
     "CLAUDE_CONFIG_DIR": (
         ".claude.json", ".config.json", "plugins", "settings.json",
+    ),
+    "CLINE_DIR": (
+        "plugins",
+    ),
+    "CLINE_GLOBAL_SETTINGS_PATH": (
+        "",
     ),
     "CODEX_HOME": (
         ".hook-trust", "config.toml", "hooks.json", "plugins", "requirements.toml",
@@ -155,11 +162,15 @@ WORDS = {
         "hooks revoke", "hooks remove", "hooks rm", "--safe-mode", "--ignore-user-config", "config", "plugins", "profile",
     ),
     "kimi": (),
+    "cline": (
+        "plugin", "config", "--config", "--data-dir",
+    ),
 }
 VARIABLES = (
-    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "GROK_CLAUDE_HOOKS_ENABLED", "HERMES_HOME",
-    "HERMES_IGNORE_USER_CONFIG", "HERMES_SAFE_MODE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG",
-    "KILO_PURE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE",
+    "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SIMPLE", "CLINE_DATA_DIR", "CLINE_DIR", "CLINE_GLOBAL_SETTINGS_PATH",
+    "CLINE_JS_RUNTIME_PATH", "CLINE_PLUGIN_IMPORT_TIMEOUT_MS", "GROK_CLAUDE_HOOKS_ENABLED", "HERMES_HOME", "HERMES_IGNORE_USER_CONFIG",
+    "HERMES_SAFE_MODE", "KILO_CONFIG", "KILO_CONFIG_CONTENT", "KILO_CONFIG_DIR", "KILO_DISABLE_PROJECT_CONFIG", "KILO_PURE",
+    "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE",
     "OPENHANDS_WORK_DIR", "PI_CODING_AGENT_DIR", "QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE", "VIBE_HOME",
 )
 ASKS = (

@@ -130,6 +130,8 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine, model: dict[str,
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
             ours = [entry.path for entry in ours_in(config, document.data())]
             for hook in load(host, "imports").handlers(document.data(), place):
+                if not hook.path:  # the file is the hook: it stays where it is, and its own agent goes on to run it
+                    hook.hosts = plugins.others_than(host)
                 if hook.path not in ours and not is_ours(hook.shown):
                     found.take(host, place, hook)
         for root in plugins.installed(host, scope, machine):
@@ -372,7 +374,7 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
         load_manifest(str(output), hooks.encode("utf-8")).check()  # raises if the manifest could not be run
     plan = Plan(edits=[FileEdit(output, None, content)], roots={output: output.parent})
     for path, document in found.documents.items() if take_over else ():
-        mine = [taken for taken in found.carried if taken.place.path == path]
+        mine = [taken for taken in found.carried if taken.place.path == path and taken.hook.path]
         if not mine:
             continue
         plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)

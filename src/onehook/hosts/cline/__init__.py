@@ -1,8 +1,8 @@
-"""Cline, a guest: its hooks are imported, and run on the hosts. One module for each part that onehook.hosts.interface declares."""
+"""Cline: one module for each part that onehook.hosts.interface declares."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onehook.hosts.cline import imports, reverse, wire
-    from onehook.hosts.interface import conforms_as_guest
+    from onehook.hosts.cline import config, imports, live, reverse, transcripts, wire
+    from onehook.hosts.interface import conforms
 
-    conforms_as_guest(wire=wire, reverse=reverse, imports=imports)
+    conforms(wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts)

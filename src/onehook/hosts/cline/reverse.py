@@ -1,11 +1,14 @@
-"""Cline in reverse: the payload that its CLI (3.0.65) would send for an event, and how it reads a hook's answer."""
+"""Cline in reverse: the payload that its CLI (3.0.65) would send to a hook file for an event, and how an answer is read.
+
+Our plugin speaks the same way (see wire.py), and also heeds `decision` (ask, allow), a word that no hook file of Cline's has.
+"""
 
 from __future__ import annotations
 
 from onehook.codec import compact
 from onehook.core import Event, Response
-from onehook.hostkit import reverse
-from onehook.hosts.cline.wire import EVENTS, ID, TOOLS
+from onehook.hostkit import effects, reverse
+from onehook.hosts.cline.wire import EVENTS, HOOK_NAMES, ID, TOOLS, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,21 +16,14 @@ if TYPE_CHECKING:
 
 LABEL = "Cline"
 ENV_FILE = ""
-ANSWERS = ("cancel", "review", "context", "contextModification", "errorMessage", "overrideInput")
+ANSWERS = ("cancel", "review", "context", "contextModification", "errorMessage", "overrideInput", "decision", "output")
 losses = reverse.no_losses
 _CONTROL = "HOOK_CONTROL\t"
-# What a payload calls an event, which is not what the file is called, and the object that tells of it.
-_NAMES = {
-    "PreToolUse": ("tool_call", "preToolUse"), "PostToolUse": ("tool_result", "postToolUse"),
-    "UserPromptSubmit": ("prompt_submit", "userPromptSubmit"), "TaskStart": ("agent_start", "taskStart"),
-    "TaskResume": ("agent_resume", "taskResume"), "TaskComplete": ("agent_end", "taskComplete"), "TaskError": ("agent_error", "taskError"),
-    "TaskCancel": ("agent_abort", "taskCancel"), "SessionShutdown": ("session_shutdown", "sessionShutdown"),
-    "PreCompact": ("pre_compact", "preCompact"),
-}  # fmt: skip
+_WIRE_NAMES = {name: said for said, name in HOOK_NAMES.items()}
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    wire_name, about = _NAMES[name]
+    wire_name, about = _WIRE_NAMES[name], name[0].lower() + name[1:]
     agent = event.agent_id or "agent_onehook"
     body: dict[str, Any] = {
         "clineVersion": "", "timestamp": reverse.sent_text(event, "timestamp", reverse.TIME), "taskId": event.session_id,
@@ -43,6 +39,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
         body.update(iteration=1, turn={"outputText": event.last_assistant_message, "status": "completed"})
     if name == "TaskError":
         body["error"] = {"name": "Error", "message": event.error, "stack": ""}
+        body["turn"] = {"outputText": event.last_assistant_message, "status": "failed"}
     return {**body, about: {"taskMetadata": {}}}
 
 
@@ -52,16 +49,35 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
     call: dict[str, Any] = {"id": "call_onehook", "name": native, "input": given}
     if name == "PreToolUse":
         return {"tool_call": call, "preToolUse": said}
-    output = event.result.text
+    output = _output(event, native, given)
     times = {"durationMs": 0, "startedAt": reverse.TIME, "endedAt": reverse.TIME}
-    result = {"result": output, "success": True, "executionTimeMs": 0}
+    result = {"result": output if isinstance(output, str) else compact(output), "success": not event.result.failed, "executionTimeMs": 0}
     return {"tool_result": {**call, "output": output, **times}, "postToolUse": {**said, **result}}
+
+
+def _output(event: Event, native: str, given: dict[str, Any]) -> Any:
+    """What a command printed is the entry of a list."""
+    if native != "run_commands":
+        return event.result.text
+    result = event.result
+    code = f"Command exited with code {result.exit_code}" if result.exit_code else ""
+    entry = {"query": given["commands"][0], "result": f"[{code}]\n\n{result.text}" if code else result.text}
+    return [{**entry, **({"error": code} if code else {}), "success": not result.failed}]
+
+
+def _again(event: Event) -> dict[str, Any]:
+    """What Cline sent, with the input that a handler has rewritten since."""
+    body = dict(event.native)
+    key = "tool_call" if "tool_call" in body else "tool_result"
+    if event.tool and isinstance(body.get(key), dict) and event.tool_input != parse(body, event.native_event).tool_input:
+        body[key] = {**body[key], "input": event.tool_input}
+    return body
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
     """A call in Cline's words. Its tools take lists, of which an event fills one place."""
     if event.mcp is not None:
-        return event.mcp.name, dict(event.tool_input)
+        return f"{event.mcp.server}__{event.mcp.tool}", dict(event.tool_input)
     tool, given = reverse.call_of(event)
     if tool == "Bash":
         return "run_commands", {"commands": [given["command"]]}
@@ -72,13 +88,15 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     if tool == "Delete":
         return "apply_patch", {"input": reverse.patch_of(event.changes, event.cwd)}
     if tool == "Grep":
-        return "search_codebase", {"queries": [given.get("pattern", "")]}
+        return "search_codebase", {"queries": [given.get("pattern", "")], **effects.given(path=given.get("path"))}
+    if tool == "Agent":
+        return "spawn_agent", {"systemPrompt": "", "task": given.get("prompt", "")}
     if tool == "WebFetch":
         return "fetch_web_content", {"requests": [{"url": given.get("url", ""), "prompt": given.get("prompt", "")}]}
     return tool, given
 
 
-_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload)
+_HOST = reverse.Host(ID, LABEL, EVENTS, TOOLS, _payload, _again)
 payload, parts = _HOST.payload, _HOST.parts
 
 
@@ -96,14 +114,20 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         return Response()
     said = reverse.text_in(body, "errorMessage")
     context = reverse.text_in(body, "context", "contextModification")
-    if body.get("cancel") is True:
+    if body.get("cancel") is True and EVENTS[name].shape != "context":
         return Response("deny", said or "cancelled by a hook", additional_context=context)
     override = reverse.object_in(body, "overrideInput") if name == "PreToolUse" else {}
-    return Response(additional_context=context or said, modified_input=_rewrite(event, override) or None)
+    decision = body.get("decision") if name == "PreToolUse" and body.get("decision") in ("allow", "ask") else None
+    heard = Response(decision, additional_context=context or said, modified_input=_rewrite(event, override) or None)
+    if decision == "ask":
+        heard.reason, heard.additional_context = said, context
+    return heard
 
 
 def _rewrite(event: Event, override: dict[str, Any]) -> dict[str, Any]:
-    """A rewritten input in unified keys."""
+    """A rewritten input in unified keys, for another agent."""
+    if event.host == ID:
+        return override
     commands = override.get("commands")
     if event.tool == "Bash":
         texts = [command for command in commands if isinstance(command, str)] if isinstance(commands, list) else []
