@@ -87,7 +87,7 @@ MARKS = (
     Mark(CERTAIN, {"clineVersion": str, "hookName": str, "taskId": str}),
     Mark(CERTAIN, {"clineVersion": str, "hookName": tuple(EVENTS), "workspaceRoots": list}),
 )
-SENDS = ("clineVersion", "hookName", "taskId", "workspaceRoots")
+SENDS = ("clineVersion", "taskId", "workspaceRoots")
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
