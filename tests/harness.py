@@ -69,11 +69,14 @@ def support(host, unified, effect):
 def with_tool(host, payload, **changed):
     """The payload of a tool call with another `name` or `input`, whatever the host calls them."""
     event = load(host).parse(payload, PRE[host])
+    place = next((key for key, value in payload.items() if isinstance(value, dict) and event.native_tool in value.values()), "")
+    call = payload[place] if place else payload  # some have a table for the call
     keys = {
-        "name": [key for key, value in payload.items() if value == event.native_tool],
-        "input": [key for key, value in payload.items() if isinstance(value, dict) and "command" in value],
+        "name": [key for key, value in call.items() if value == event.native_tool],
+        "input": [key for key, value in call.items() if isinstance(value, dict) and value.keys() & {"command", "commands"}],
     }
-    return {**payload, **{key: value for part, value in changed.items() for key in keys[part]}}
+    call = {**call, **{key: value for part, value in changed.items() for key in keys[part]}}
+    return {**payload, place: call} if place else call
 
 
 def stop_payload(host, active=False, session="s-1", loop_count=0):

@@ -157,6 +157,7 @@ def denied(said: Any, exit_code: int) -> bool:
     specific = body.get("hookSpecificOutput", {})
     forms = (
         body.get("permission") == "deny",
+        body.get("cancel") is True,
         body.get("continue") is False,
         body.get("decision") in ("block", "deny"),
         specific.get("permissionDecision") == "deny",

@@ -298,7 +298,7 @@ def test_a_known_tool_with_the_keys_of_another_agent_is_reported_and_under_fail_
     policy = tmp_path / "policy.py"
     policy.write_text(policy_text("return deny('no')"))
     payload = with_tool(host, tool_payload(host), input={"elsewhere": "rm -rf /"})
-    text = "the tool's input has no 'command'"
+    text = "the tool's input has no 'command"  # or 'commands'
     named = ("--host", host, "--event", native(host, "PreToolUse"))
     opened, closed = fire(policy, payload, *named), fire(policy, payload, *named, "--fail", "closed")
     assert text in opened.stderr and opened.exit_code != 2 and "deny" not in opened.stdout, opened

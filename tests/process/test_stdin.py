@@ -30,6 +30,7 @@ from harness import (
 )
 
 from onehook import Hooks, deny
+from onehook.hosts import load
 from onehook.runner import MAX_PAYLOAD
 from tests.host_folders import facts
 
@@ -115,9 +116,20 @@ WRONG_TYPES = {
 }
 
 
+def is_taken(host, payload):
+    """Whether the agent takes such an input, and would run it: Cline does where models forget what belongs around a list."""
+    try:
+        return bool(load(host).parse(payload, PRE[host]).command)
+    except Exception:  # an event answers it as it does any other error
+        return False
+
+
 @spread(WRONG_TYPES, names="changed, host")
 def test_wrong_types_inside_a_payload_are_an_error_and_denied_when_closed(policy, host, changed):
     payload = with_tool(host, tool_payload(host, "rm"), **changed)
+    if is_taken(host, payload):
+        assert reason_of(fire(policy(DENY_RM), payload, "--host", host, "--event", PRE[host]), host) == "no rm"
+        return
     assert_unreadable(fire(policy(DENY_RM), payload, "--host", host, "--event", PRE[host]), host)
     assert_blocked(fire(policy(DENY_RM), payload, "--host", host, "--fail", "closed", "--event", PRE[host]), host)
 
@@ -126,6 +138,9 @@ def test_wrong_types_inside_a_payload_are_an_error_and_denied_when_closed(policy
 def test_wrong_types_inside_a_payload_are_answered_alike_on_every_host(changed):
     for host in HOSTS:
         payload = with_tool(host, tool_payload(host, "rm"), **changed)
+        if is_taken(host, payload):
+            assert reason_of(answered(host, payload, guard, PRE[host]), host) == "no rm"
+            continue
         assert_unreadable(answered(host, payload, guard, PRE[host]), host)
         assert_blocked(answered(host, payload, guard, PRE[host], fail="closed"), host)
 
