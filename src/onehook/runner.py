@@ -449,9 +449,9 @@ def rehearse(argv: list[str]) -> None:
     request = requested(argv)
     judged = None
     if is_manifest(request.policy):  # which runs our own code only
-        from onehook.rules.load import REHEARSED
+        from onehook.rules import load
 
-        REHEARSED[:] = [{}]
+        load.REHEARSED = {}
         judged = getattr(request.load(), "judged", None)
     request.load = Hooks
     request.given = {**request.given, "log": "on"}  # "required" would be written at once

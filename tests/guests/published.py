@@ -311,7 +311,7 @@ def _folder(unit: Unit, taken: Taken, entry: dict[str, Any]) -> Path:
 
 
 def _inserted(unit: Unit, taken: Taken) -> dict[str, str]:
-    """What an agent replaces in the text itself."""
+    """What an agent replaces in the command itself, before a shell sees it."""
     own = dict.fromkeys(load(taken.host, "imports").PLUGINS.replaced, str(unit.root)) if unit.root else {}
     return {**own, "/": "/", "CLAUDE_PROJECT_DIR": str(unit.project)}
 
@@ -536,7 +536,7 @@ def contained() -> bool:
 def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--hosts", default="", help="only hooks of these agents, separated by commas")
+    parser.add_argument("--hosts", default="", help="only hooks of these agents, comma-separated")
     parser.add_argument("--seconds", type=float, default=20, help="how long one start of a hook may take")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     given = parser.parse_args(arguments)

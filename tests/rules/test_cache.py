@@ -59,7 +59,7 @@ def test_a_changed_file_is_compiled_again_whatever_its_time_and_size(place, coun
 
 def test_what_was_rehearsed_with_serves_the_event_if_its_sources_are_the_same(place, counted, monkeypatch):
     path, cache = place
-    monkeypatch.setattr(loading, "REHEARSED", [{}])
+    monkeypatch.setattr(loading, "REHEARSED", {})
     path.write_text(TEXT + '[levels]\ngit = "deny"\n')
     decision(path, cache)  # compiles it
     assert decision(path, cache) == "deny"  # the rehearsal
@@ -78,11 +78,11 @@ def test_what_was_rehearsed_with_serves_the_event_if_its_sources_are_the_same(pl
 def test_what_another_process_has_compiled_since_the_rehearsal_is_used(place, counted, monkeypatch):
     path, cache = place
     decision(path, cache)
-    monkeypatch.setattr(loading, "REHEARSED", [{}])
+    monkeypatch.setattr(loading, "REHEARSED", {})
     assert decision(path, cache) == "deny"
     path.write_text(TEXT + '[levels]\ngit = "warn"\n')
     with monkeypatch.context() as other:
-        other.setattr(loading, "REHEARSED", [])
+        other.setattr(loading, "REHEARSED", None)
         assert decision(path, cache) is None
     assert decision(path, cache) is None
     assert len(counted) == 2
@@ -91,7 +91,7 @@ def test_what_another_process_has_compiled_since_the_rehearsal_is_used(place, co
 def test_a_pause_between_the_rehearsal_and_the_event_counts(place, monkeypatch):
     path, cache = place
     decision(path, cache)
-    monkeypatch.setattr(loading, "REHEARSED", [{}])
+    monkeypatch.setattr(loading, "REHEARSED", {})
     assert decision(path, cache) == "deny"
     event = sample_event("git push -f")
     event._pause = Pause(until=4e9)

@@ -160,7 +160,7 @@ class Cap:
     kind: "honoured"; "dropped"; "unheeded" (the agent was seen to ignore it; it is still written, since other surfaces of the agent may
     not); "moved" (it takes effect as the field `becomes`; a loss only if there is a `why`); "limited" (it takes effect beside the
     decision `beside` only, or "nothing": with no other part of an answer; of modified_output: on results whose own value has a place
-    for a text).
+    for text).
     """
 
     __slots__ = ("becomes", "beside", "kind", "why")

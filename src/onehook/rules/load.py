@@ -318,19 +318,17 @@ def cache_name(layers: Sequence[Layer]) -> str:
 
 # What a process has rehearsed with (see runner.rehearse) serves its event too, if the sources are still the same: header and chunks,
 # by the path of their file. Other processes keep nothing.
-REHEARSED: list[dict[str, tuple[dict[str, Any], _Chunks]]] = []
+REHEARSED: dict[str, tuple[dict[str, Any], _Chunks]] | None = None
 
 
 def _stored(path: str) -> Table | None:
     """The compiled rules of a file in the cache, if they were made from the sources as they are now."""
-    for kept in REHEARSED:
-        if path in kept and (table := _current(*kept.pop(path))):
-            return table
+    if REHEARSED and path in REHEARSED and (table := _current(*REHEARSED.pop(path))):
+        return table
     found = _opened(path)
     table = _current(*found) if found else None
-    if found and table:
-        for kept in REHEARSED:
-            kept[path] = found
+    if REHEARSED is not None and found and table:
+        REHEARSED[path] = found
     return table
 
 

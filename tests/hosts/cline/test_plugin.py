@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,24 +10,10 @@ import pytest
 
 from onehook.hostkit.config import Commands, Machine, Place, Wish
 from onehook.hosts.cline import config
-from onehook.setup import resident
-from onehook.setup.command import LAUNCHER, client
+from onehook.setup.command import client
+from tests.plugins import FAULTS, answered_by_servers, launcher, needs_node, run_in_node
 
 HERE = Path(__file__).parent
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
-
-# What a launcher may do wrong, as a command.
-FAULTS = {
-    "missing": ("/no/such/python",),
-    "crash": (sys.executable, "-c", "import sys; sys.exit(3)"),
-    "signal": (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"),
-    "slow": (sys.executable, "-c", "import time; time.sleep(60)"),
-    "garbage": (sys.executable, "-c", "print('hello')"),
-    "null": (sys.executable, "-c", "print('null')"),
-    "list": (sys.executable, "-c", "print('[]')"),
-    "unknown": (sys.executable, "-c", "import json; print(json.dumps({'decision': 'block'}))"),
-}
 
 
 def place(folder: Path) -> tuple[Place, Machine]:
@@ -51,37 +34,18 @@ def write_variant(
     (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
 
 
-def launcher(*more: str) -> tuple[str, ...]:
-    return (sys.executable, "-I", "-S", str(LAUNCHER), str(HERE / "policy.py"), "--host", "cline", "--event", "PreToolUse", *more)
-
-
-def answered_by_servers() -> int:
-    """How many events; and there are no servers any more."""
-    servers = resident.servers()
-    for server in servers:
-        resident.stop(server)
-    assert resident.gone(60)
-    return sum(server.events for server in servers)
-
-
 @needs_node
 @pytest.mark.parametrize("before", [(), pytest.param(client(), marks=pytest.mark.slow)], ids=["process", "resident"])
 def test_the_plugin_does_what_the_policy_says(tmp_path: Path, before: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    write_variant(tmp_path / "open", launcher(), Wish(stop_limit=2), before=before)
-    write_variant(tmp_path / "closed", launcher("--fail", "closed"), Wish(fail_closed=True), before=before)
+    write_variant(tmp_path / "open", launcher("cline", HERE), Wish(stop_limit=2), before=before)
+    write_variant(tmp_path / "closed", launcher("cline", HERE, "--fail", "closed"), Wish(fail_closed=True), before=before)
     for name, words in FAULTS.items():
         for fail in ("open", "closed"):
             timeout = -9.0 if name == "slow" else 20.0  # the plugin waits 10 s more: 1 s
             write_variant(tmp_path / f"{name}-{fail}", words, Wish(fail == "closed", timeout))
     counting = (sys.executable, "-c", f"open({str(tmp_path / 'narrow' / 'started')!r}, 'a').write('x')")
     write_variant(tmp_path / "narrow", counting, Wish(matchers={"": "Bash"}), ("PreToolUse",))
-    environment = {**os.environ, "ONEHOOK_TEST_PLUGINS": str(tmp_path), "ONEHOOK_STATE_DIR": str(tmp_path / "state")}
-    assert NODE
-    command = [NODE, "--test", "--test-reporter=tap", str(HERE / "plugin.test.mjs")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    assert "# fail 0" in done.stdout
-    assert "# pass 0" not in done.stdout
+    run_in_node(HERE / "plugin.test.mjs", tmp_path)
     monkeypatch.setenv("ONEHOOK_STATE_DIR", str(tmp_path / "state"))
     assert bool(answered_by_servers()) == bool(before)
 
