@@ -107,6 +107,46 @@ def test_a_version_that_does_not_exist_is_reported_with_how_to_list_them(npm: Np
     assert not list((tmp_path / "cache").iterdir())
 
 
+def test_an_agent_that_cannot_be_installed_does_not_keep_the_others_from_being_run(
+    npm: Npm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pin,) = releases(["copilot"], ["pinned"])
+    made = f"mkdir -p {pin.program(tmp_path / 'cache').parent} && touch {pin.program(tmp_path / 'cache')}"
+    npm(f"case \"$*\" in *copilot*) {made};; *) echo 'no such package' >&2; exit 1;; esac")
+    monkeypatch.setattr("onehook.prove.conduct.conduct", lambda jobs, *_: [])
+    done = onehook("--hosts", "qwen,copilot", "--versions", "pinned", "--only", "deny")
+    assert done.exit_code == 1 and "Error: @qwen-code/qwen-code@" in done.output and "no such package" in done.output
+    assert pin.ready(tmp_path / "cache") and "could not be installed" in done.output.splitlines()[-2]
+
+
+MISSING = "npm error notarget No matching version found for {}."
+TIMES = '{"1.0.80": "2026-09-27T11:09:25.681+00:00", "1.0.81": "2026-10-02T00:00:00Z"}'
+
+
+def test_a_dependency_that_the_registry_lacks_is_taken_as_of_the_release(npm: Npm, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    (pin,) = releases(["copilot"], ["1.0.80"])
+    made = f"mkdir -p {pin.program(cache).parent} && touch {pin.program(cache)}"
+    missing = MISSING.format("ai@7.0.170")
+    calls = npm(f"case \"$*\" in view*) echo '{TIMES}';; *--before*) {made};; *) echo '{missing}' >&2; exit 1;; esac")
+    install(pin, cache, lambda text: None)
+    assert pin.ready(cache)
+    assert "--before 2026-09-28 @github/copilot@1.0.80" in calls.read_text()
+
+
+def test_a_dependency_that_never_was_there_is_named(npm: Npm, tmp_path: Path) -> None:
+    npm(f"case \"$*\" in view*) echo '{TIMES}';; *) echo '{MISSING.format('ai@7.0.170')}' >&2; exit 1;; esac")
+    done = onehook("--hosts", "copilot", "--versions", "1.0.80")
+    assert done.exit_code == 1
+    assert "it depends on ai@7.0.170, which the registry does not have" in done.output
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_the_release_itself_is_not_taken_for_a_dependency(npm: Npm) -> None:
+    npm(f"echo '{MISSING.format('@github/copilot@9.9.9')}' >&2; exit 1")
+    assert "there is no such release" in onehook("--hosts", "copilot", "--versions", "9.9.9").output
+
+
 def test_listing_the_agents_installs_nothing(npm: Npm, tmp_path: Path) -> None:
     calls = npm("exit 1")
     done = onehook("--hosts", "copilot", "--versions", "old", "--list")

@@ -64,7 +64,7 @@ def command(
       onehook prove --install --changed      all on the agents whose adapters changed, the core on the others
       onehook prove --diff                   what the agents here do differently from the committed results
 
-    Exits with 1 if an effect that onehook declares did not take place.
+    Exits with 1 if an effect that onehook declares did not take place, or an agent could not be installed (the others are run).
     """
     from onehook.prove.results import compared
     from onehook.prove.scenarios import SCENARIOS, by_id
@@ -79,7 +79,8 @@ def command(
     scenarios = by_id(_words(only)) if only else list(SCENARIOS)
     if versions and diff:
         raise click.UsageError("--diff compares one release with the committed results; --versions compares releases with each other")
-    agents = _releases(hosts, _words(versions), fetch=not list_only) if versions else _agents(hosts, fetch, pinned)
+    failed: list[str] = []  # what could not be installed
+    agents = _releases(hosts, _words(versions), not list_only, failed) if versions else _agents(hosts, fetch, pinned, failed)
     if list_only and as_json:
         known = {"scenarios": {scenario.id: scenario.title for scenario in scenarios}}
         print_json({**known, "agents": [{"name": agent.name, "version": agent.version, "binary": str(agent.binary)} for agent in agents]})
@@ -99,8 +100,10 @@ def command(
         _update(document)
     if versions:
         document = compared(document)
+    if failed:
+        document["not_installed"] = failed
     _show(document, as_json, output, _drift(document, agents) if diff else None)
-    raise SystemExit(1 if any(row["verdict"] == "MISS" for row in document["results"]) else 0)
+    raise SystemExit(1 if failed or any(row["verdict"] == "MISS" for row in document["results"]) else 0)
 
 
 def _try(agents: list[Any], policy: str, shell_command: str, keep: Path | None, as_json: bool) -> NoReturn:
@@ -132,7 +135,7 @@ def _chosen(hosts: list[str]) -> list[str]:
     return list(pins()) if hosts == ["all"] else pick(hosts, list(pins()))
 
 
-def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:
+def _agents(hosts: list[str], fetch: bool, pinned: bool, failed: list[str]) -> list[Any]:
     from onehook.hostkit.config import Machine
     from onehook.prove.agents import agents_on_path, cache_folder, pinned_agents, pins
     from onehook.prove.registries import AgentError
@@ -140,27 +143,35 @@ def _agents(hosts: list[str], fetch: bool, pinned: bool) -> list[Any]:
     wanted = _chosen(hosts)
     cache = cache_folder()
     if fetch:
-        _fetch([pins()[host] for host in wanted], cache)
+        _fetch([pins()[host] for host in wanted], cache, failed)
     found = pinned_agents(wanted, cache) if fetch or pinned else agents_on_path(wanted, Machine.here()) or pinned_agents(wanted, cache)
+    if not found and failed:
+        raise AgentError("\n".join(failed))
     if not found:
         raise AgentError("no agent to run: none is on PATH or in the cache folder; `onehook prove --install` installs the pinned ones")
     return found
 
 
-def _releases(hosts: list[str], versions: list[str], fetch: bool) -> list[Any]:
+def _releases(hosts: list[str], versions: list[str], fetch: bool, failed: list[str]) -> list[Any]:
     from onehook.prove.agents import agents_of, cache_folder, releases
+    from onehook.prove.registries import AgentError
 
-    wanted = releases(_chosen(hosts), versions)
+    wanted = releases(_chosen(hosts), versions, failed)
     if fetch:
-        _fetch(wanted, cache_folder())
-    return agents_of(wanted, cache_folder())
+        _fetch(wanted, cache_folder(), failed)
+    found = agents_of(wanted, cache_folder())
+    if not found and failed:
+        raise AgentError("\n".join(failed))
+    return found
 
 
-def _fetch(wanted: list[Any], cache: Path) -> None:
+def _fetch(wanted: list[Any], cache: Path, failed: list[str]) -> None:
+    """Install what is not there. The proof goes on with the others if one of them cannot be installed."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from onehook.prove.agents import install
+    from onehook.prove.registries import AgentError
 
     needed = [pin for pin in wanted if not pin.ready(cache)]
     if not needed:
@@ -170,7 +181,10 @@ def _fetch(wanted: list[Any], cache: Path) -> None:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("", total=len(needed))
         for pin in needed:
-            install(pin, cache, lambda text: progress.update(task, description=text))
+            try:
+                install(pin, cache, lambda text: progress.update(task, description=text))
+            except AgentError as error:
+                failed.append(str(error))
             progress.advance(task)
 
 
@@ -242,3 +256,5 @@ def _show(document: dict[str, Any], as_json: bool, output: Path | None, drift: l
     if "releases" in document:
         click.echo("\n".join(release_lines(document)))
     click.echo(summary(document["results"]))
+    for error in document.get("not_installed", ()):
+        click.echo(f"Error: {error}", err=True)

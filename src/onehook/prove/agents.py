@@ -44,8 +44,11 @@ def pins() -> dict[str, Pin]:
     return {host: Pin(host, package, package.version) for host, package in _packages().items()}
 
 
-def releases(hosts: Sequence[str], wanted: Sequence[str]) -> list[Pin]:
-    """The wanted releases of each host, without duplicates: old, pinned, newest, or exact versions of a single host."""
+def releases(hosts: Sequence[str], wanted: Sequence[str], failed: list[str] | None = None) -> list[Pin]:
+    """The wanted releases of each host, without duplicates: old, pinned, newest, or exact versions of a single host.
+
+    `failed` takes the error of a release that cannot be looked up, and the others are returned; without it, the error is raised.
+    """
     unknown = next((word for word in wanted if word not in WORDS and not numbers(word)), "")
     exact = next((word for word in wanted if word not in WORDS), "")
     if unknown or not wanted:
@@ -53,8 +56,16 @@ def releases(hosts: Sequence[str], wanted: Sequence[str]) -> list[Pin]:
     if exact and len(hosts) != 1:
         raise UsageError(f"{exact} is a version of one agent; name that agent, for example: --hosts {hosts[0]} --versions {exact}")
     packages = _packages()
-    chosen = (Pin(host, packages[host], _version(word, packages[host])) for host in hosts for word in wanted)
-    return list(dict.fromkeys(chosen))
+    found: dict[Pin, None] = {}
+    for host in hosts:
+        for word in wanted:
+            try:
+                found[Pin(host, packages[host], _version(word, packages[host]))] = None
+            except AgentError as error:
+                if failed is None:
+                    raise
+                failed.append(str(error))
+    return list(found)
 
 
 def _packages() -> dict[str, Package]:

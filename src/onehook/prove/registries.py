@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,12 +19,17 @@ from onehook.hostkit.live import Package
 
 INSTALL_SECONDS = 1500
 _NO_SUCH = re.compile(r"\bETARGET\b|No match found for version|No matching version|No matching distribution")
+_NAMED = re.compile(r"No matching (?:version|distribution) found for (\S+?)\.?(?:\s|$)")
 _NEWEST = re.compile(r"\(([^()]+)\)")
 _NODE_NAMES = {"darwin": "darwin", "linux": "linux", "win32": "win", "x86_64": "x64", "amd64": "x64", "arm64": "arm64", "aarch64": "arm64"}
 
 
 class AgentError(OnehookError):
     """An agent cannot be installed or started; the message says what to do."""
+
+
+class MissingDependencyError(AgentError):
+    """A release exists, and something that it depends on does not."""
 
 
 class Registry(NamedTuple):
@@ -52,14 +59,29 @@ def own_node(package: Package, folder: Path) -> Path | None:
 
 
 def _newest_on_npm(package: Package) -> str:
-    return _npm(_unknown(package), "view", package.package, "version").strip()
+    return _npm(package.package, _unknown(package), "view", package.package, "version").strip()
 
 
 def _install_from_npm(package: Package, version: str, folder: Path) -> None:
     (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     names = [*([f"{_node_package()}@{package.node}"] if package.node else []), f"{package.package}@{version}"]
     why = f"{names[-1]} could not be installed in {folder}"
-    _npm(why, "install", "--ignore-scripts", "--no-fund", "--no-audit", "--no-save", "--prefix", str(folder), *names)
+    options = ("--ignore-scripts", "--no-fund", "--no-audit", "--no-save", "--prefix", str(folder))
+    try:
+        _npm(names[-1], why, "install", *options, *names)
+    except MissingDependencyError:
+        # A dependency that was released later may ask for what the registry does not have (seen 2026-11: @ai-sdk/otel 1.0.170 asks
+        # for ai 7.0.170, and cline takes any 1.x). What was there when the agent was released fits together.
+        _npm(names[-1], why, "install", *options, "--before", _day_after(why, names), *names)
+
+
+def _day_after(why: str, names: Sequence[str]) -> str:
+    """The day after the last of these releases."""
+    published = []
+    for name in names:
+        times: dict[str, str] = json.loads(_npm(name, why, "view", name, "time", "--json"))
+        published.append(date.fromisoformat(times[name.rpartition("@")[2]][:10]))
+    return (max(published) + timedelta(days=1)).isoformat()
 
 
 def _node_package() -> str:
@@ -67,11 +89,12 @@ def _node_package() -> str:
     return f"node-{_NODE_NAMES.get(sys.platform, sys.platform)}-{_NODE_NAMES.get(platform.machine().lower(), platform.machine())}"
 
 
-def _npm(why: str, *arguments: str) -> str:
+def _npm(name: str, why: str, *arguments: str) -> str:
     npm = shutil.which("npm")
     if npm is None:
         raise AgentError("npm is not on PATH; install Node.js 20 or later, or use the agents on PATH (without --install and --versions)")
-    return _output([npm, *arguments], why, "npm", f"npm view {arguments[-1].rpartition('@')[0]} versions")
+    package = name.rpartition("@")[0] or name
+    return _output([npm, *arguments], why, "npm", name, f"npm view {package} versions")
 
 
 # --- PyPI ------------------------------------------------------------------------------------------------------------------------
@@ -113,7 +136,8 @@ def _interpreters(version: str) -> Iterator[str]:
 
 def _pip(python: str, why: str, *arguments: str) -> str:
     argv = [python, "-m", "pip", "--disable-pip-version-check", *arguments]
-    return _output(argv, why, "pip", f"pip index versions {arguments[-1].partition('==')[0]}")
+    name = arguments[-1]
+    return _output(argv, why, "pip", name, f"pip index versions {name.partition('==')[0]}")
 
 
 # --- both ------------------------------------------------------------------------------------------------------------------------
@@ -123,15 +147,18 @@ def _unknown(package: Package) -> str:
     return f"the newest release of {package.package} could not be looked up"
 
 
-def _output(argv: Sequence[str], why: str, program: str, lister: str = "") -> str:
-    """What a program prints. An AgentError begins with `why`."""
+def _output(argv: Sequence[str], why: str, program: str, name: str = "", lister: str = "") -> str:
+    """What a program prints. An AgentError begins with `why`; `name` is the release that was asked for."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         raise AgentError(f"{why}: {program} did not finish within {INSTALL_SECONDS} s") from None
     if done.returncode == 0:
         return done.stdout
-    if _NO_SUCH.search(done.stderr):
+    missing = _NAMED.search(done.stderr)
+    if missing and missing[1] != name:
+        raise MissingDependencyError(f"{why}: it depends on {missing[1]}, which the registry does not have")
+    if missing or _NO_SUCH.search(done.stderr):
         raise AgentError(f"{why}: there is no such release; `{lister}` lists them")
     tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
     raise AgentError(f"{why}:\n{tail}")

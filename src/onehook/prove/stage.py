@@ -155,7 +155,7 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
     host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
-    resident = ["--resident"] if os.environ.get(RESIDENT) else []
+    resident = ["--resident" if os.environ.get(RESIDENT) else "--no-resident"]
     more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else []), *resident]
     more += ["--scope", _scope(host, sandbox)]
     environment = sandbox.home / "venv"
