@@ -18,6 +18,7 @@ from onehook.fleet import stats as fleet
 from onehook.fleet.clickhouse import parse
 from onehook.log.columns import json_rows, quiet_entry
 from onehook.log.reader import entries, quiet_events
+from onehook.log.scans import counted
 from onehook.log.stats import stats
 from onehook.logger import stamp
 
@@ -109,6 +110,22 @@ def test_two_machines_may_have_the_same_id_and_one_has_it_once(table, log):
     for machine in ("desk", "desk", "tower"):
         table.insert(schema.DECISIONS, json_rows([one], machine))
     assert fleet.stats(table, "agent")["total"]["events"] == before + 2
+
+
+def test_scans_are_counted_as_in_a_log(table, log):
+    one = next(iter(entries(str(log / "log"))))
+    scan = {"backend": "llama-guard", "action": "block", "requests": 2, "cached": True, "breaker": "closed", "ms": 12.5}
+    scanned = [{**scan, "ms": ms, "action": action, "breaker": state} for ms, action, state in SCANS]
+    for number, found in enumerate(scanned):
+        by = {"kind": "handler", "name": "scan", "said": "deny", "scan": found, **({"observed": True} if number == 1 else {})}
+        entry = {**one, "id": f"scan{number}", "n": number + 1, "time": f"2020-01-0{number + 1}T00:00:00.000Z", "by": [by]}
+        table.insert(schema.DECISIONS, json_rows([entry], "desk"))
+    expected = counted((found, number == 1) for number, found in enumerate(scanned))
+    assert fleet.scans(table, until="2020-02-01T00:00:00.000Z") == expected
+    assert expected[0]["scans"] == 3 and expected[0]["observed"] == 1 and expected[0]["breaker"] == "open"
+
+
+SCANS = [(12.5, "block", "closed"), (800.0, "allow", "closed"), (3.0, "error", "open")]
 
 
 @pytest.mark.skipif(PROGRAM is None, reason=WITHOUT_SERVER)

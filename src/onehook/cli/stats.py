@@ -67,7 +67,8 @@ def _counted(url: str | None, by: str, chosen: dict[str, Any]) -> dict[str, Any]
     from onehook.fleet import stats as fleet
     from onehook.fleet.clickhouse import parse
 
-    return fleet.stats(parse(url), by, **chosen)
+    server = parse(url)
+    return {**fleet.stats(server, by, **chosen), "scanners": fleet.scans(server, **chosen)}
 
 
 def about_rules(rules_path: str | None, fired: Collection[str]) -> dict[str, Any]:

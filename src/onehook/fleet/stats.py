@@ -6,11 +6,13 @@ row, and quantileExactWeighted takes, as the local code does, the first step up 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from typing import Any
 
 from onehook.fleet.clickhouse import Server, literal
 from onehook.fleet.schema import DECISIONS
+from onehook.log.scans import counted
 from onehook.log.stats import KINDS, LEAST, LEAST_STEP, SHARES, STEP, Group, in_order, milliseconds
 
 _MARK = "="
@@ -67,6 +69,13 @@ def stats(
         else:
             total, fired = _group(row, "all"), row["fired"]
     return {"since": since, "until": until, "by": by, "total": total, "groups": in_order(by, groups), "fired": sorted(fired)}
+
+
+def scans(server: Server, since: str = "", until: str = "", agents: Collection[str] = (), project: str = "") -> list[dict[str, Any]]:
+    """What onehook.log.scans.scans returns."""
+    rows = where(since, until, agents, project)
+    found = server.rows(f"SELECT by_scan FROM {DECISIONS} FINAL WHERE {rows} AND by_scan != '[]' ORDER BY time, machine, n")
+    return counted((scan, bool(scan.get("observed"))) for row in found for scan in json.loads(row["by_scan"]))
 
 
 def _group(row: dict[str, Any], name: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ COLUMNS = (
     Column("by_observed", "booleans"),
     Column("by_exception", "strings", few=True),
     Column("by_exception_at", "strings", few=True),
-    Column("by_scan", "json"),  # of those who scanned
+    Column("by_scan", "json"),  # of those who scanned, and whether that was only observed
     Column("reason", "string"),
     Column("effects", "strings", few=True),
     Column("dropped", "json"),
@@ -85,7 +85,7 @@ def rows(entries: Iterable[Entry], machine: str = "") -> Iterator[tuple[Any, ...
         known = {"machine": machine, "outcome": outcome(entry), "decided_by": decided["name"] if decided else ""}
         for name, (field, missing) in spread.items():
             known[name] = [one.get(field) or missing for one in entry["by"]]
-        known["by_scan"] = json.dumps([one["scan"] for one in entry["by"] if "scan" in one])
+        known["by_scan"] = json.dumps([{**one["scan"], "observed": "observed" in one} for one in entry["by"] if "scan" in one])
         for name in encoded:
             known[name] = None if entry.get(name) is None else json.dumps(entry[name])
         yield tuple(known[column.name] if column.name in known else entry[column.name] for column in COLUMNS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from onehook.log.digest import step_of
@@ -15,23 +15,31 @@ COUNTS = {"block": "blocked", "ask": "asked", "mask": "masked", "allow": "allowe
 
 
 def scans(since: str = "", until: str = "", folder: str = "", agents: Collection[str] = (), project: str = "") -> list[dict[str, Any]]:
-    """The scanners of the log, each with its counts. What was only observed counts as what it would have been."""
-    found: dict[str, dict[str, Any]] = {}
-    times: dict[str, Times] = {}
+    """The scanners of the log, each with its counts."""
+    return counted(_logged(since, until, folder, agents, project))
+
+
+def _logged(since: str, until: str, folder: str, agents: Collection[str], project: str) -> Iterator[tuple[dict[str, Any], bool]]:
     for line in lines(folder, since, until):
         entry = parsed(line) if b'"scan": {' in line else None
         if entry is None or entry["time"] < since or (until and entry["time"] >= until):
             continue
         if (agents and entry["agent"] not in agents) or (project and not f"{entry['project']}/".startswith(f"{project}/")):
             continue
-        for one in entry["by"]:
-            if "scan" in one:
-                scan = one["scan"]
-                counts = found.setdefault(scan["backend"], _blank(scan["backend"]))
-                _count(counts, scan, observed="observed" in one)
-                times.setdefault(scan["backend"], Times()).add({step_of(scan["ms"]): 1})
-    percentiles = {name: {share: times[name].percentile(part) for share, part in SHARES.items()} for name in found}
-    return [{**counts, **percentiles[name]} for name, counts in sorted(found.items())]
+        yield from ((one["scan"], "observed" in one) for one in entry["by"] if "scan" in one)
+
+
+def counted(found: Iterable[tuple[dict[str, Any], bool]]) -> list[dict[str, Any]]:
+    """The counts of each scanner, from its scans in their order, and whether they were only observed: what counts is what they would
+    have been."""
+    counts: dict[str, dict[str, Any]] = {}
+    times: dict[str, Times] = {}
+    for scan, observed in found:
+        name = scan["backend"]
+        _count(counts.setdefault(name, _blank(name)), scan, observed)
+        times.setdefault(name, Times()).add({step_of(scan["ms"]): 1})
+    percentiles = {name: {share: times[name].percentile(part) for share, part in SHARES.items()} for name in counts}
+    return [{**one, **percentiles[name]} for name, one in sorted(counts.items())]
 
 
 def _blank(backend: str) -> dict[str, Any]:
