@@ -115,8 +115,8 @@ def kept_files() -> list[str]:
 
 def agents_files() -> list[str]:
     """What can switch the hooks of any agent off, of the user and of the machine."""
-    home = os.path.expanduser("~")
-    found = [os.path.join(home, name) for name in HOME]
+    home = os.path.join(os.path.expanduser("~"), "")
+    found = [home + name for name in HOME]  # not by join() for each of a hundred, while an agent waits
     found += SYSTEM.get(sys.platform, SYSTEM["linux"])
     for variable, names in NAMED.items():
         if base := os.environ.get(variable):
@@ -126,4 +126,5 @@ def agents_files() -> list[str]:
 
 def agents_files_in(project: str) -> list[str]:
     """The same, of a project."""
-    return [os.path.join(project, name) for name in PROJECT]
+    folder = os.path.join(project, "")
+    return [folder + name for name in PROJECT]

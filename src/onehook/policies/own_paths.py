@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 CONFIG = "configuration of an agent that can switch its hooks off"
 
 
+_plain: dict[str, str] = {}  # of those that are asked for by every event
+_split: dict[str, tuple[str, str]] = {}
+
+
 def plain(path: str) -> str:
     """A path for comparisons: case does not count, since on some systems it does not."""
-    return path.replace("\\", "/").lower()
+    return _plain.get(path) or path.replace("\\", "/").lower()
 
 
 class Guarded:
@@ -28,8 +32,9 @@ class Guarded:
     def __init__(self, own: Own, cwd: str) -> None:
         self.own, self.cwd = own, cwd or os.getcwd()
         self.home = os.path.expanduser("~")
-        self._real_home = os.path.realpath(self.home)
         self._real: dict[str, str] = {}  # folder -> where it is; "" if it is not there
+        self._resolutions: dict[str, str] = {}
+        self._real_home = self._resolved(self.home)
         self.what: dict[str, str] = {}  # path for comparisons -> what it is
         self.paths: list[str] = []  # as they are
         self.loose: set[str] = set()  # of these, what programs may be told without changing it: the interpreter
@@ -46,16 +51,30 @@ class Guarded:
 
     def _add(self, paths: Iterable[str], what: str) -> None:
         for path in paths:
-            self.paths.append(path)
-            self.what.setdefault(plain(path), what)
-            folder = os.path.dirname(path)
+            self._add_path(path, what)
+            folder, name = _split.get(path) or _split.setdefault(path, os.path.split(path))
             if folder not in self._real:
-                self._real[folder] = os.path.realpath(folder) if os.path.isdir(folder) else self._moved_home(folder)
-            linked = self._real[folder] and os.path.islink(path)  # people keep such files in a repository of their own
-            real = os.path.realpath(path) if linked else os.path.join(self._real[folder] or folder, os.path.basename(path))
-            if real != path:
-                self.paths.append(real)
-                self.what.setdefault(plain(real), what)
+                self._real[folder] = self._resolved(folder) if os.path.isdir(folder) else self._moved_home(folder)
+            real = self._real[folder]
+            if real and os.path.islink(path):  # people keep such files in a repository of their own
+                self._add_path(os.path.realpath(path), what)
+            elif real and real != folder:
+                self._add_path(os.path.join(real, name), what)
+
+    def _add_path(self, path: str, what: str) -> None:
+        self.paths.append(path)
+        key = _plain[path] = plain(path)
+        self.what.setdefault(key, what)
+
+    def _resolved(self, folder: str) -> str:
+        """os.path.realpath of a folder that is there, which looks at each folder above it once for all paths."""
+        if folder not in self._resolutions:
+            above, name = os.path.split(folder)
+            if not name or name in (".", ".."):
+                return os.path.realpath(folder)
+            path = os.path.join(self._resolved(above), name)
+            self._resolutions[folder] = os.path.realpath(path) if os.path.islink(path) else path
+        return self._resolutions[folder]
 
     def _moved_home(self, folder: str) -> str:
         """A folder that is not there, in the home that is: "" if it is the same."""
@@ -138,8 +157,9 @@ class Guarded:
         whole = self.absolute(path, here)
         for form in dict.fromkeys([whole, _real(whole)]):
             inside = plain(form).rstrip("/") + "/"
-            for other in self.existing():
-                if plain(other).startswith(inside) and not any(wildcard(pattern, plain(other)) for pattern in self.own.allow):
+            for other in [*self.paths, *self._in_projects()]:
+                key = plain(other)
+                if key.startswith(inside) and os.path.lexists(other) and not any(wildcard(pattern, key) for pattern in self.own.allow):
                     return other
         return ""
 
