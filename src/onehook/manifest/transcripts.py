@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE = 8 << 20  # bytes of the running agent's transcript that are read, from its end
 _PATIENCE = 1.0  # seconds to wait for an agent that is about to write
+_LAG = 0.3  # seconds to wait for the result of an earlier call, which may also be running still; seen to be late with Grok Build 1.0.41
 _KINDS = {
     "UserPromptSubmit": "prompt", "PreToolUse": "call", "PostToolUse": "result", "PostToolUseFailure": "result", "Stop": "say",
     "AgentResponse": "say",
@@ -52,10 +53,12 @@ def _past(event: Event) -> Iterator[Event]:
     own = load(event.host, "transcripts")
     # Not every event names it, but a session may be found by its id.
     path = Path(event.transcript_path) if event.transcript_path else session_file(own, event.session_id)
-    patient_until = time.monotonic() + (_PATIENCE if own.CALLS_FIRST and event.event == "PreToolUse" else 0)
+    is_up_to_date = _tells_call if own.CALLS_FIRST else _tells_results
+    patience = (_PATIENCE if own.CALLS_FIRST else _LAG) if event.event == "PreToolUse" else 0
+    patient_until = time.monotonic() + patience
     while True:
         past = list(_told(own, path, event)) if path.exists() else []
-        if time.monotonic() >= patient_until or _tells_call(past, event):
+        if time.monotonic() >= patient_until or is_up_to_date(past, event):
             yield from past
             return
         time.sleep(0.05)
@@ -77,6 +80,18 @@ def _tells_call(past: Sequence[Event], event: Event) -> bool:
     """Whether the transcript is as far as the call that the event is about."""
     same = [one.event for one in past if (one.native_tool, one.tool_input) == (event.native_tool, event.tool_input)]
     return bool(same) and same[-1] == "PreToolUse"
+
+
+def _tells_results(past: Sequence[Event], event: Event) -> bool:
+    """Whether the transcript has the result of every call in it, but for the one that the event is about."""
+    waiting: list[tuple[str, dict[str, object]]] = []
+    for one in past:
+        call = (one.native_tool, one.tool_input)
+        if one.event == "PreToolUse":
+            waiting.append(call)
+        elif call in waiting:
+            waiting.remove(call)
+    return all(call == (event.native_tool, event.tool_input) for call in waiting)
 
 
 def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
