@@ -2,10 +2,11 @@
 # make test   everything that CI checks: lint, types, tests with branch coverage
 # make demo   real captured payloads of each host through a sample policy
 # make prove  the core on the real agents, at pinned and older versions, and every effect on those whose adapters were changed
-#             since all was proven (npm and PyPI, 4 GB in the cache folder)
-# make prove-all  every effect on every agent
+#             since all was proven (npm and PyPI, 4 GB in the cache folder); then every case file through resident mode
+# make prove-all  every effect on every agent, and the core with resident mode
 # make charts the report's charts library, anew from npm
-# make fleet  the table of a fleet on ClickHouse's engine, and a replay on a cluster (PyPI, 900 MB); install clickhouse-server for the rest
+# make fleet  the table of a fleet on ClickHouse's engine, a replay on a cluster, and a collector for the log (PyPI, 900 MB); install
+#             clickhouse-server for the rest
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -13,8 +14,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# More than there are cores: tests wait for processes and deadlines for a quarter of their time.
-WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
+# More than there are cores: a worker waits for processes and deadlines for most of its time.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 5 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
 .PHONY: client sanitize wheels test check demo prove prove-all fleet bench lint types tests fast-tests lock charts clean
@@ -35,8 +36,11 @@ types: $(READY)
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
+# Every case file through resident mode: as much work as all other tests of processes, for code that the agents' proof is about, too.
+EQUIVALENCE := tests/resident/test_equivalence.py
+
 tests: $(READY) .browser/ready
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --ignore=tests/live
+	COUNTED_IN=$(CURDIR)/.counted $(BIN)/pytest --workers $(WORKERS) --ignore=tests/live --ignore=$(EQUIVALENCE)
 
 # The type checkers run beside the tests, which leave a processor idle while they wait; what they say stands below the tests.
 beside_types = $(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & types=$$!; \
@@ -57,7 +61,7 @@ check: lint
 	@$(call beside_types,fast-tests)
 
 fast-tests: $(READY)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q -m "not slow" $(FAST)
+	$(BIN)/pytest --workers $(WORKERS) -q -m "not slow" $(FAST)
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -66,17 +70,19 @@ prove: $(READY)
 	$(BIN)/onehook prove --install --changed --again
 	$(BIN)/onehook prove --versions old --only core --again
 	$(BIN)/pytest -q tests/live
+	$(BIN)/pytest -q --workers $(WORKERS) $(EQUIVALENCE)
 
 prove-all: $(READY)
 	$(BIN)/onehook prove --install --again
+	$(BIN)/onehook prove --pinned --resident --only core --again
 	$(BIN)/onehook prove --versions old --only core --again
 	$(BIN)/pytest -q tests/live
 
 fleet: $(READY) .bench/fleet/ready
-	PYTHONPATH=.bench/fleet $(BIN)/pytest -q tests/fleet
+	PYTHONPATH=.bench/fleet $(BIN)/pytest -q tests/fleet tests/log/test_otlp.py
 
 .bench/fleet/ready:
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .bench/fleet chdb==4.4.0 distributed==2026.8.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .bench/fleet chdb==4.4.0 distributed==2026.8.0 rotel==0.0.1a15
 	@touch $@
 
 bench: $(READY) .bench/ready client
@@ -112,4 +118,4 @@ lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) .bench .browser charts/node_modules .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench .browser charts/node_modules .counted .mypy_cache .pytest_cache .ruff_cache .hypothesis

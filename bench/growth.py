@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rules import rule
-from startup import BARE, CONTENDERS, OPTIONS, PRE_TOOL_USE, Contender, by_shell, many_handlers, measure, where_and_when
+from startup import BARE, CONTENDERS, PRE_TOOL_USE, Contender, by_shell, many_handlers, measure, where_and_when
 
 from onehook.cache import LAUNCHER
 from onehook.core import Options
@@ -28,6 +28,7 @@ from onehook.setup.resident import gone, servers, stop
 COUNTS = (10, 100, 1_000)
 SIZES = {"1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 LINES = (0, 1_000, 10_000, 100_000)
+OPTIONS = ("--host", "claude", "--event", "PreToolUse", "--fail", "closed")
 WARM_UP = 8  # events, until the process has learnt what they load
 
 

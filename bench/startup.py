@@ -27,6 +27,7 @@ import time
 from pathlib import Path
 
 from onehook.cache import LAUNCHER, PACKAGE
+from onehook.hostkit.config import EXEC
 from onehook.hosts import HOSTS
 from onehook.setup.command import NATIVE_CLIENT, PYTHON_CLIENT
 from onehook.setup.resident import gone, servers, stop
@@ -76,11 +77,11 @@ def by_shell(*words: str) -> list[str]:
     return ["/bin/sh", "-c", shlex.join(words)]
 
 
-def installed(folder: Path, policy: str) -> dict[str, str]:
+def installed(folder: Path, policy: str, *options: str, file: str = "policy.py") -> dict[str, str]:
     """Install a policy into a scratch project; the commands that are then in the agent's config, by event."""
     (folder / ".claude").mkdir(parents=True)
-    (folder / "policy.py").write_text(policy, encoding="utf-8")
-    words = ("install", "policy.py", "--hosts", "claude", "--fail-closed", "--timeout", "20", "--yes")
+    (folder / file).write_text(policy, encoding="utf-8")
+    words = ("install", file, "--hosts", "claude", "--fail-closed", "--timeout", "20", "--yes", *(options or ("--no-resident",)))
     environment = {**os.environ, "HOME": str(folder.parent), "XDG_STATE_HOME": str(folder / "state")}
     subprocess.run([sys.executable, "-I", "-m", "onehook", *words], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
     hooks = json.loads((folder / ".claude" / "settings.json").read_text(encoding="utf-8"))["hooks"]
@@ -103,8 +104,23 @@ def as_written(
     name: str, folder: Path, policy: str, program: tuple[str, str], payload: dict[str, object] = PRE_TOOL_USE, denies: bool = True
 ) -> Contender:
     """Installed, and started as the agent does it: by its shell, with a variable for the project. program: interpreter and launcher."""
-    written = installed(folder, policy)[str(payload["hook_event_name"])]
-    command = written.replace(os.path.abspath(sys.executable), program[0], 1).replace(LAUNCHER, program[1], 1)
+    return started_by_shell(name, installed(folder, policy), folder, program, payload, denies)
+
+
+def started_by_shell(
+    name: str,
+    commands: dict[str, str],
+    folder: Path,
+    program: tuple[str, str],
+    payload: dict[str, object] = PRE_TOOL_USE,
+    denies: bool = True,
+    client: tuple[str, ...] = (),
+) -> Contender:
+    """client: what comes before the command in resident mode, in place of what install has written there."""
+    written = commands[str(payload["hook_event_name"])]
+    words = written.partition(f" -I -S {LAUNCHER} ")[2]
+    start = EXEC if written.startswith(EXEC) else ""
+    command = f"{start}{shlex.join((*client, program[0], '-I', '-S', program[1]))} {words}"
     return Contender(name, ["/bin/sh", "-c", command], payload, denies, folder)
 
 
@@ -115,7 +131,6 @@ def many_handlers(count: int) -> str:
 
 
 # What a policy may import: five modules of the standard library.
-OPTIONS = ("--host", "claude", "--event", "PreToolUse", "--fail", "closed")
 HEAVY = "import json, logging, pathlib, re, subprocess\n"
 RULES = 'packs = ["all"]\n[permissions]\ndeny = ["Read(./.env)", "Bash(rm -rf *)"]\n'
 
@@ -134,12 +149,11 @@ def resident_contenders(scratch: Path, python: str, launcher: str, source: str) 
     found = []
     for name, (file, text) in policies.items():
         folder = scratch / f"resident-{file}"
-        folder.mkdir()
-        (folder / file).write_text(text, encoding="utf-8")
-        cold = (python, "-I", "-S", launcher, str(folder / file), *OPTIONS)
+        commands, program = installed(folder, text, "--resident", file=file), (python, launcher)
         if file != "plain.py":
-            found.append(Contender(f"onehook, {name}, not resident", by_shell(*cold)))
-        found += [Contender(f"resident, {kind} client, {name}", by_shell(*client, *cold)) for kind, client in clients.items()]
+            found.append(started_by_shell(f"onehook, {name}, not resident", commands, folder, program))
+        for kind, client in clients.items():
+            found.append(started_by_shell(f"resident, {kind} client, {name}", commands, folder, program, client=client))
     for contender in found:
         for _ in range(12 if contender.name.startswith("resident") else 1):
             contender.is_right()
@@ -218,7 +232,8 @@ def time_once(contender: Contender, stdin: int, sink: int) -> tuple[float, float
         return taken * 1000, processor * 1000
 
 
-def measure(found: list[Contender], rounds: int) -> None:
+def measure(found: list[Contender], rounds: int, pause: float = 0) -> None:
+    """pause: seconds before each event, as an agent makes them: the processes for the next event are forked meanwhile."""
     adopt_orphans()
     sink = os.open(os.devnull, os.O_WRONLY)
     stdins: list[int] = []
@@ -229,6 +244,7 @@ def measure(found: list[Contender], rounds: int) -> None:
             stdins.append(os.dup(file.fileno()))
     for round_number in range(-3, rounds):  # three rounds to warm the caches
         for contender, stdin in zip(found, stdins, strict=True):
+            time.sleep(pause)
             taken, processor = time_once(contender, stdin, sink)
             if round_number >= 0:
                 contender.times.append(taken)

@@ -4,7 +4,7 @@
  *
  * What comes after the first word is the command without resident mode, and is run whenever there is any doubt. So this program has no
  * configuration, decides nothing, and never reads stdin: who answers is given stdin, stdout and stderr themselves, and only once it has
- * said that it is ready. src/onehook/resident/asking.py does the same in Python, and describes what is sent.
+ * said that it is there. src/onehook/resident/asking.py does the same in Python, and describes what is sent.
  *
  * One file, no allocation but one buffer, no library but libc.
  */
@@ -31,7 +31,7 @@
 #endif
 
 #define MAGIC "OHR2"
-#define PATIENCE 1  /* seconds until the server has to be ready */
+#define PATIENCE 1  /* seconds until the server has to say that it is there */
 #define PAUSE 10    /* seconds before a server that cannot be reached is started again */
 #define KILLED 137  /* as a shell says it of a command that was killed */
 #define MAX_REQUEST (8u << 20)

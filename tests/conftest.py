@@ -8,10 +8,11 @@ import os
 import sys
 from pathlib import Path
 
+import counted_run  # isort: skip # before anything of onehook is imported
 import pytest
+import workers
 from harness import HOSTS, ISOLATIONS, policy_text
 from hypothesis import settings
-from tracing import Tracing
 
 from onehook.hostkit.live import Sandbox
 from onehook.setup.plan import config_of, configurable
@@ -32,9 +33,13 @@ for _name in [name for host in configurable() for name in config_of(host).TRAITS
 _count = itertools.count()
 
 
+def pytest_addoption(parser):
+    workers.add_option(parser)
+
+
 def pytest_configure(config):
-    if config.getoption("cov_source", None):
-        config.pluginmanager.register(Tracing())
+    counted_run.register(config)
+    workers.register(config)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -53,6 +58,7 @@ def _states(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ONEHOOK_STATE_DIR", "")
         patch.setattr("onehook.setup.person.processes_above", lambda: iter(()))
+        patch.setattr("onehook.setup.command.has_proven_client", lambda: False)  # whether or not one was built here (`make client`)
         # fsync guards against a power cut, which no test can make; on a busy disk it is nine tenths of the time of an install.
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield str(tmp_path_factory.mktemp("states"))

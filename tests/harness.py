@@ -11,6 +11,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import counting
 import pytest
 import warm
 
@@ -136,7 +137,7 @@ def clean_environment(env=None):
 
 def users_environment(env=None):
     """The environment of somebody who has onehook and pytest, and none of the other plugins that are here: those take longest to load."""
-    others = ("hypothesispytest", "xdist", "xdist.looponfail", "timeout", "pytest_cov")
+    others = ("hypothesispytest", "timeout", "slipcover")
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     return clean_environment({"PATH": path, "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in others), **(env or {})})
 
@@ -162,9 +163,9 @@ def launcher(*arguments, python=sys.executable, launch=LAUNCH):
 
 
 def traced_launcher(*arguments):
-    """The same, counted by coverage: see traced_launch.py."""
-    root = Path(__file__).resolve().parents[1]
-    return [sys.executable, "-I", str(root / "tests" / "traced_launch.py"), str(root), LAUNCH, *map(str, arguments)]
+    """The same, counted for coverage: see traced_launch.py."""
+    traced = Path(__file__).resolve().with_name("traced_launch.py")
+    return [sys.executable, "-I", str(traced), counting.FOLDER or "-", LAUNCH, *map(str, arguments)]
 
 
 def fire(policy, payload, *arguments, env=None, cwd=None, cold=False):

@@ -276,6 +276,19 @@ def test_no_more_than_so_many_policies_are_cached(package, tmp_path, monkeypatch
     assert len(list((package / "__pycache__").iterdir())) == 4
 
 
+def test_two_policies_that_share_a_place_do_not_compile_each_other_away(package, monkeypatch):
+    (package / "__pycache__").mkdir()
+    monkeypatch.setattr(onehook.cache, "FOLDER", str(package / "__pycache__"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    numbers = {"/a.py": 7, "/b.py": 7 + onehook.cache._SLOTS}  # the same first place, and another second one
+    monkeypatch.setattr(onehook.cache, "_hashed", lambda path: numbers[path].to_bytes(8, "little"))
+    for path in numbers:
+        onehook.cache.compiled(b"x = 1", path)
+    monkeypatch.setattr(onehook.cache, "keep", lambda name, content: pytest.fail(f"{name} was written again"))
+    for path in (*numbers, *numbers):
+        assert onehook.cache.compiled(b"x = 1", path).co_filename == path
+
+
 def test_a_package_that_is_known_under_two_paths_is_cached_under_both(fire, package, policy, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(package.parent)

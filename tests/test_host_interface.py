@@ -72,7 +72,6 @@ def trees_with(word):
     return [(path, ast.parse(text)) for path, text in texts.items() if word in text]
 
 
-@pytest.mark.untraced
 def test_the_interface_is_for_type_checkers_only():
     for path, tree in trees_with("onehook.hosts.interface"):
         guarded = set(map(id, under_type_checking(tree)))

@@ -14,8 +14,6 @@ from harness import PACKAGE
 from onehook.hosts import GUESTS, HOSTS, wire_of
 from tests.rows import check_each
 
-pytestmark = pytest.mark.untraced  # sources are read here, and hardly any are run
-
 # From the top down. A module may import from its own layer and from those below it.
 LAYERS = (
     ("onehook.__main__", "onehook.launch"),
@@ -34,7 +32,7 @@ LAYERS = (
     ("onehook.fleet",),
     ("onehook.runner",),
     ("onehook.desk",),
-    ("onehook.recorder", "onehook.logger", "onehook.log"),
+    ("onehook.recorder", "onehook.logger", "onehook.masks", "onehook.screens", "onehook.log"),
     ("onehook.resident",),
     ("onehook.words", "onehook.isolate", "onehook.threads", "onehook.stopguard", "onehook.pause"),
     ("onehook.policy", "onehook.loaded"),

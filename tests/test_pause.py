@@ -49,8 +49,8 @@ def python(tmp_path: Path):
     return write
 
 
-def asked(policy: Path, command: str = "rm x", *more: str, host: str = ANY):
-    return fire(policy, tool_payload(host, command), "--host", host, *more)
+def asked(policy: Path, command: str = "rm x", *more: str, host: str = ANY, cold: bool = False):
+    return fire(policy, tool_payload(host, command), "--host", host, *more, cold=cold)
 
 
 def passes(result, host: str = ANY) -> bool:
@@ -229,9 +229,9 @@ def test_a_file_of_somebody_else_is_not_a_pause(python):
 
 def test_without_a_pause_nothing_of_it_is_loaded(python):
     policy = python("import sys; sys.stderr.write(' '.join(sys.modules)); return deny('no rm')")
-    assert "onehook.pause" not in asked(policy).stderr.split()
+    assert "onehook.pause" not in asked(policy, cold=True).stderr.split()
     pause.add("", 60, "")
-    assert "onehook.pause" in asked(policy).stderr.split()
+    assert "onehook.pause" in asked(policy, cold=True).stderr.split()
 
 
 # --- what is said of it

@@ -1,29 +1,43 @@
-"""The launcher, counted by coverage: python -I tests/traced_launch.py FOLDER LAUNCH ARGUMENTS.
+"""The launcher, counted as the tests are: python -I tests/traced_launch.py FOLDER LAUNCH ARGUMENTS. See counting.py.
 
-What an event runs ends with os._exit, in the process that the agent started and in the fork for the policy, and coverage would never
-write what it has seen. FOLDER has the project's settings for it, and gets the data.
+What an event runs ends with os._exit, in the process that the agent started and in the fork for the policy, and nothing would write what
+was seen: so that is done first, into FOLDER, unless it is "-". The launcher takes modules from onehook's cache, as code that has no probes;
+it gets code of the same sources that has them. It writes no cache, in which there would be what only this process has loaded.
 """
 
+import marshal
+import os
 import posix
 import sys
+import types
 
-import coverage
+sys.path.insert(0, os.path.dirname(__file__))
+from counting import Counter
 
-folder, *sys.argv = sys.argv[1:]
-counted = coverage.Coverage(data_file=f"{folder}/.coverage", data_suffix=True, config_file=f"{folder}/pyproject.toml")
-end = posix._exit
-
-
-def saved_first(exit_code):
-    posix._exit = end
-    counted.stop()
-    counted.save()
-    end(exit_code)
+sys.path.pop(0)
 
 
-posix._exit = saved_first
-counted.start()
-with open(sys.argv[0], encoding="utf-8") as file:
-    code = compile(file.read(), sys.argv[0], "exec")
-sys.modules["__main__"].__dict__.update(__file__=sys.argv[0])
-exec(code, sys.modules["__main__"].__dict__)
+def counted(folder):
+    """Counts from now on, and returns what compiles the launcher."""
+    counter, end, loads = Counter(), posix._exit, marshal.loads
+
+    def saved_first(exit_code):
+        posix._exit = end
+        if folder != "-":
+            counter.save(folder)
+        end(exit_code)
+
+    def with_probes(value):
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(with_probes, value))
+        is_module = isinstance(value, types.CodeType) and counter.is_counted(value.co_filename)
+        return counter.compiled(value.co_filename) if is_module else value
+
+    posix._exit, marshal.loads = saved_first, lambda data: with_probes(loads(data))
+    counter.start()
+    return counter.compiled
+
+
+sys.dont_write_bytecode = True
+sys.argv = sys.argv[1:]
+exec(counted(sys.argv.pop(0))(sys.argv[0]), {"__name__": "__main__", "__file__": sys.argv[0], "__builtins__": __builtins__})

@@ -1,4 +1,4 @@
-"""The cache of compiled code: the modules of onehook, and policies.
+"""The cache of compiled code: the modules of onehook, policies, and regular expressions.
 
 Finding a module takes longer than running it, and compiling is most of what a small policy costs. What every event loads, up to runner.py,
 is in one file, which is read at once; any other module and each policy is in a file of its own, so that an event pays only for what it
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     # The name of a module, the path of its source, the time and the size of that, and its code; None of an extension module.
     Entry = tuple[str, str, int, int, CodeType | None]
+    State = tuple[int, int, int]
 else:
     try:
         import posix as os
@@ -91,7 +92,7 @@ def _hashed(path: str) -> bytes:
     return source_hash(0, path.encode("utf-8", "surrogateescape"))
 
 
-def _kept(name: str) -> Any:
+def kept(name: str) -> Any:
     """What a file of the cache holds; None if there is none, or if it cannot be used."""
     try:
         # Not open(): this is done for every module, and a file object takes as long as the file.
@@ -105,7 +106,11 @@ def _kept(name: str) -> Any:
         return None
 
 
-def _keep(name: str, content: Any) -> None:
+def can_keep() -> bool:
+    return not sys.dont_write_bytecode and os.access(FOLDER, os.W_OK)
+
+
+def keep(name: str, content: Any) -> None:
     """Replace a file as a whole. If that fails, there is no cache."""
     if sys.dont_write_bytecode:
         return
@@ -131,16 +136,38 @@ def compiled(source: bytes, path: str) -> CodeType:
     """The code of a policy, compiled or from the cache."""
     if path in IN_MEMORY and IN_MEMORY[path][0] == source:
         return IN_MEMORY[path][1]
-    name = f"policy-{int.from_bytes(_hashed(path), 'little') % _SLOTS}"
+    number = int.from_bytes(_hashed(path), "little")
     made_of = (sys.flags.optimize, path, source)
-    cached = _kept(name)
     code: CodeType
-    if cached is not None and cached[0] == made_of:
-        code = cached[1]
-        return code
+    for slot in (number % _SLOTS, number // _SLOTS % _SLOTS):  # the second, where another policy has the first
+        cached = kept(name := f"policy-{slot}")
+        if cached is not None and cached[0] == made_of:
+            code = cached[1]
+            return code
+        if cached is None or cached[0][1] == path:
+            break
     code = compile(source, path, "exec", dont_inherit=True)
-    _keep(name, (made_of, code))
+    keep(name, (made_of, code))
     return code
+
+
+# --- regular expressions ---------------------------------------------------------------------------------------------------------
+
+
+def expression(name: str) -> Any:
+    """A regular expression from the cache, by name_of() it, without `re`: to import that takes longer than most events. None: not there."""
+    parts = kept(name)
+    return None if parts is None else __import__("_sre").compile(*parts)
+
+
+def name_of(source: str) -> str:
+    return f"pattern-{_hashed(source).hex()}"
+
+
+def stamp_of(names: Sequence[str]) -> list[tuple[int, int]]:
+    """What changes when one of these files of the package does."""
+    states = [os.stat(_holder(f"{PACKAGE}/{name}")) for name in names]
+    return [(state.st_mtime_ns, state.st_size) for state in states]
 
 
 # --- the modules of onehook ------------------------------------------------------------------------------------------------------
@@ -165,7 +192,7 @@ class CachedModules:
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if not _is_own(name):
             return None
-        entry: Entry | None = _kept(_file_of(name))
+        entry: Entry | None = kept(_file_of(name))
         if entry is not None and _is_fresh(entry):
             self.cached[name] = entry
             return self.spec_of(entry)
@@ -219,6 +246,33 @@ def exists(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+MISSING = (0, 0, 0)
+
+
+def state_of(path: str) -> State:
+    """What changes when a file does. Not the time of its content, which anybody can set."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return MISSING
+    return (status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def is_outdated(files: Mapping[str, State]) -> bool:
+    """Whether one of these files is not as it was. While an agent waits: not by state_of for each, which takes half as long again."""
+    stat = os.stat
+    for path, state in files.items():
+        try:
+            status = stat(path)
+        except (OSError, ValueError):
+            if state != MISSING:
+                return True
+            continue
+        if (status.st_ctime_ns, status.st_size, status.st_ino) != state:
+            return True
+    return False
 
 
 def _is_fresh(entry: Entry) -> bool:
@@ -283,10 +337,10 @@ def save() -> None:
             first.sort(key=lambda name: name != "onehook.cache")  # the launcher needs it to use the others
             entries = [finder.made.get(name) or _made(name, _source_of(name)) for name in first]
             # It holds where extension modules are, of which each interpreter has its own, those of the same version too.
-            _keep(f"start-{_hashed(LAUNCHER + sys.base_exec_prefix).hex()}", entries)
+            keep(f"start-{_hashed(LAUNCHER + sys.base_exec_prefix).hex()}", entries)
             finder.cached.update({entry[0]: entry for entry in entries})
         for name in own.keys() - finder.cached.keys():
-            _keep(_file_of(name), finder.made.get(name) or _made(name, own[name]))
+            keep(_file_of(name), finder.made.get(name) or _made(name, own[name]))
     except (OSError, SyntaxError, ValueError, LookupError):
         pass  # a source was removed, or is just being written
 

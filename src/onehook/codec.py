@@ -132,3 +132,9 @@ def compact(value: Any) -> str:
         return _encode_compact(value).encode("utf-8", "backslashreplace").decode("utf-8")
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def lowered(text: str) -> str:
+    """In lower case, with the letters that a regular expression takes for ASCII ones if case does not count."""
+    small = text.lower()
+    return small if text.isascii() else small.replace("\u017f", "s").replace("\u0131", "i").replace("i\u0307", "i")

@@ -190,20 +190,34 @@ class Child:
     def start(self, question: Question) -> int:
         child = os.fork()
         if child == 0:
-            self.ask(question)
+            try:
+                os.close(self.read_end)
+                settle_in(self.noise.descriptor)
+                self.ask(question)
+            finally:
+                os._exit(0)
         os.close(self.write_end)
         return child
 
     def ask(self, question: Question) -> NoReturn:
         """In the new process."""
-        os.close(self.read_end)
-        _ask(question, self.write_end, self.noise.descriptor)
+        _ask(question, self.write_end, self.linger)
+
+    def linger(self) -> None:
+        """In the new process, before it ends."""
+
+    def wait(self) -> None:
+        """Before the next message is read."""
+
+    def tick(self) -> None:
+        """The policy is still running."""
+        self.noise.trim()
 
 
 def forked(question: Question, finish: Finish) -> Output:
     process = Child.ready.pop() if Child.ready else Child()
-    noise, reader = process.noise, _Reader(process.read_end)
-    deadline = _Deadline(reader, noise, question.begun)
+    noise, reader = process.noise, _Reader(process.read_end, process.wait)
+    deadline = _Deadline(reader, process.tick, question.begun)
     child = process.start(question)
     message = reader.message
     deadline.arm(question.seconds())
@@ -232,17 +246,17 @@ class _Deadline:
     that is under way, or the next one, comes back.
     """
 
-    def __init__(self, reader: _Reader, noise: Noise, begun: float) -> None:
+    def __init__(self, reader: _Reader, tick: Callable[[], None], begun: float) -> None:
         self.begun = begun
         self.seconds = 0.0
         self.passed = False
         self.reader = reader
-        self.noise = noise
+        self.tick = tick
         signal.signal(signal.SIGALRM, self._on_alarm)
         signal.signal(signal.SIGCHLD, self._on_child)
 
     def _on_alarm(self, *_: object) -> None:
-        self.noise.trim()
+        self.tick()
         if time.monotonic() < self.begun + self.seconds:
             return
         self.passed = True
@@ -265,8 +279,9 @@ class _Deadline:
 class _Reader:
     """The child's messages: one JSON object a line, first the policy's options, then the answer or the error."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, wait: Callable[[], None] = lambda: None) -> None:
         self.descriptor = descriptor
+        self.wait = wait
         self.rest = b""  # what was read behind the last message
         self.message: dict[str, Any] = {}
         self.garbled = ""
@@ -276,6 +291,8 @@ class _Reader:
         """Take the next message into self.message; False when there will be none."""
         chunks = [self.rest]
         size = len(self.rest)
+        if b"\n" not in self.rest:
+            self.wait()
         while b"\n" not in chunks[-1]:
             try:
                 chunk = b"" if self.late else os.read(self.descriptor, 1 << 16)
@@ -310,21 +327,25 @@ def _kill(child: int) -> None:
         pass
 
 
-def _ask(question: Question, pipe: int, noise: int) -> NoReturn:
+def settle_in(noise: int) -> None:
+    """In the process for the policy: nothing of it is the host's any more, and what it prints goes to this file."""
+    os.setpgid(0, 0)  # so that a deadline ends what a handler started, too
+    os.dup2(os.open(NOWHERE, os.O_RDONLY), 0)
+    os.dup2(noise, 1)
+    os.dup2(noise, 2)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    lenient_output()
+
+
+def _ask(question: Question, pipe: int, linger: Callable[[], None]) -> NoReturn:
     def tell(options: dict[str, Any]) -> None:
         _send(pipe, {"options": options})
         _outlive(question.seconds(options))
 
     try:
-        os.setpgid(0, 0)  # so that a deadline ends what a handler started, too
-        os.dup2(os.open(NOWHERE, os.O_RDONLY), 0)
-        os.dup2(noise, 1)
-        os.dup2(noise, 2)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, 0)
         _outlive(question.seconds())
-        lenient_output()
         collect_garbage_again()
         message = message_of(question.load, question.event, tell)
         save()
@@ -334,6 +355,7 @@ def _ask(question: Question, pipe: int, noise: int) -> NoReturn:
         _outlive(0)
         if "atexit" in sys.modules:
             sys.modules["atexit"]._run_exitfuncs()
+        linger()
     finally:
         os._exit(0)
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import sys
 import time
+from _imp import source_hash
 
+from onehook.cache import stamp_of
 from onehook.codec import dumps
 from onehook.hostkit.tools import absolute
-from onehook.system import LOG_QUOTING, LOG_TEXT, is_file, log_folder, os, project_of
+from onehook.system import LOG_QUOTING, LOG_RULES, LOG_TEXT, is_file, log_folder, os, project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +48,8 @@ def kept(request: Request, output: Output, options: Options, sources: str, openi
     try:
         entry = entry_of(request, output, options, sources, opening)
         texts = texts_of(entry)
-        if options.log_content or any(map(is_long, texts)):
-            from onehook.log.masks import append_masked
+        if options.log_content or (any(map(is_doubtful, texts)) and not are_shortened(entry, texts)):
+            from onehook.masks import append_masked
 
             append_masked(entry, texts, output.event, options, append)
         else:
@@ -77,14 +79,22 @@ def wake(url: str, policy: str, now: str) -> str:
     return ""
 
 
-def opening_of(request: Request, event: Event | None) -> dict[str, Any]:
-    """The fields of a line, those filled in that do not depend on the answer.
-
-    It is made while the policy runs in a process of its own. So are the page faults: a process that has forked copies each page that it
-    touches, which takes longer than all that is computed here.
+def made_ready(request: Request, event: Event) -> dict[str, Any]:
+    """What can be done for a line while the policy runs in a process of its own. For most events it is done for nothing, since nobody has
+    a say: so nothing is loaded here, unless there is something to be searched.
     """
+    opening = opening_of(request, event)
+    if is_doubtful(opening["subject"]):
+        from onehook.screens import is_clean
+
+        is_clean(opening["subject"])  # which is remembered
+    return opening
+
+
+def opening_of(request: Request, event: Event | None) -> dict[str, Any]:
+    """The fields of a line, those filled in that do not depend on the answer."""
     policy = request.policy or sys.argv[0]
-    opening: dict[str, Any] = {
+    return {
         "time": "",
         "id": "",
         "agent": event.host if event is not None else "".join(request.hosts[:1]),
@@ -108,8 +118,6 @@ def opening_of(request: Request, event: Event | None) -> dict[str, Any]:
         "pause": None,
         "approver": None,
     }
-    sha256(dumps(opening).encode("ascii"))
-    return opening
 
 
 def entry_of(request: Request, output: Output, options: Options, sources: str, opening: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -183,6 +191,61 @@ def texts_of(entry: dict[str, Any]) -> list[str]:
     return list(filter(None, texts))
 
 
+def are_shortened(entry: dict[str, Any], texts: Sequence[str]) -> bool:
+    """Whether these texts of a line hold no credentials, and are cut now."""
+    from onehook.screens import is_clean, shorten
+
+    if not all(map(is_clean, texts)):
+        return False
+    try:
+        for text in texts:
+            remember(text)
+    except OSError:  # it is searched again
+        pass
+    shorten(entry, texts, str)
+    return True
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether a text has to be cut or searched before it is logged."""
+    return is_long(text) and not is_remembered(text)
+
+
+# Agents repeat their commands. A text in which no credential was found is remembered in a file of the log, for all processes, by a hash
+# of it and of the state of the rules that searched it.
+REMEMBERED = 4096  # texts
+_remembered: set[str] = set()
+
+
+def is_remembered(text: str) -> bool:
+    if text not in _remembered and len(text) <= LOG_TEXT:
+        digest, place = _digest_of(text)
+        try:
+            file = os.open(f"{log_folder()}/clean", os.O_RDONLY | _safe_flags())
+        except OSError:  # nothing is
+            return False
+        os.lseek(file, place, 0)
+        if os.read(file, 8) == digest:
+            _remembered.add(text)
+        os.close(file)
+    return text in _remembered
+
+
+def remember(text: str) -> None:
+    if len(text) <= LOG_TEXT:
+        digest, place = _digest_of(text)
+        file, _ = opened(f"{log_folder()}/clean", os.O_WRONLY)
+        os.lseek(file, place, 0)
+        os.write(file, digest)
+        os.close(file)
+
+
+def _digest_of(text: str) -> tuple[bytes, int]:
+    """What is remembered of a text, and where in the file."""
+    digest = source_hash(0, f"{stamp_of(LOG_RULES)}{text}".encode("utf-8", "surrogatepass"))
+    return digest, int.from_bytes(digest[:4], "little") % REMEMBERED * 8
+
+
 # What a string must contain for a rule of policies/secret_places.py to find something in it: one of these, or a long word.
 _NAMES = (
     "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "dsn", "salt", "connection", "bearer", "basic ", "cookie", "sig=",
@@ -254,25 +317,29 @@ def append(entry: dict[str, Any], options: Options) -> None:
 
 def rehearsed(entry: dict[str, Any]) -> None:
     """What append computes, without the file."""
-    any(map(is_long, texts_of(entry)))
+    any(map(is_doubtful, texts_of(entry)))
     sha256(dumps(entry).encode("ascii"))
 
 
 def opened(path: str, flags: int) -> tuple[int, int]:
     """A file of the log, and its size. A link is not followed, and a FIFO is neither waited for nor written to."""
-    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    flags |= os.O_CREAT | _safe_flags()
     try:
-        descriptor = os.open(path, flags | os.O_CREAT | safe, 0o600)
+        descriptor = os.open(path, flags, 0o600)
     except FileNotFoundError:
         from os import makedirs
 
         makedirs(path.rpartition("/")[0], mode=0o700, exist_ok=True)
-        descriptor = os.open(path, flags | os.O_CREAT | safe, 0o600)
+        descriptor = os.open(path, flags, 0o600)
     status = os.fstat(descriptor)
     if status.st_mode & 0o170000 != 0o100000:
         os.close(descriptor)
         raise OSError(f"{path} is not a regular file")
     return descriptor, status.st_size
+
+
+def _safe_flags() -> int:
+    return getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def sha256(data: bytes) -> str:

@@ -114,9 +114,12 @@ def load_policy(path: str, given: dict[str, Any] | None = None, pin: str = "") -
         from onehook.pins import verify
 
         verify(_place(path)[0], pin)
+    rules: Any = sys.modules.get("onehook.rules.load")
+    if rules is not None and (ready := rules.Ready.taken(path, given)) is not None:
+        return ready  # type: ignore[no-any-return]
+    source = _ahead.pop(path, None)
     try:
-        with open(path, "rb") as file:
-            source = file.read()
+        source = _content(path) if source is None else source
     except OSError as error:
         raise UsageError(f"the policy {path} cannot be read: {error.strerror}") from None
     if is_manifest(path):
@@ -146,6 +149,23 @@ def load_policy(path: str, given: dict[str, Any] | None = None, pin: str = "") -
             sys.meta_path.insert(1, Inside(folder))  # behind the cache of onehook's own modules
     exec(compiled(source, module.__file__), module.__dict__)
     return hooks_in(module.__dict__, path)
+
+
+_ahead: dict[str, bytes] = {}
+
+
+def read_ahead(path: str) -> None:
+    """Read a policy that is about to be loaded, while this process has nothing else to do. Not a FIFO, for which it would wait."""
+    if path[:1] == "/" and is_file(path):
+        try:
+            _ahead[path] = _content(path)
+        except OSError:  # which comes again
+            pass
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 class Beside:

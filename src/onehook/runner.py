@@ -17,7 +17,7 @@ from onehook.core import STOPS, Hooks, NotSupported, Options, Output, PayloadErr
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
-from onehook.logger import entry_of, kept, opening_of, rehearsed
+from onehook.logger import entry_of, kept, made_ready, rehearsed
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
 from onehook.system import NOWHERE, PAUSE_FILE, log_folder, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from onehook.hosts import Wire
     from onehook.isolate import Finish, Surrounding
     from onehook.policy import Message
+
+    Words = tuple[list[str], dict[str, list[str]], dict[str, Any], list[str]]
 
 MAX_PAYLOAD = 64 * 1024 * 1024
 USAGE = (
@@ -102,8 +104,6 @@ class Request:
 
 def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: dict[str, Any] | None = None, host: str = "") -> Request:
     """Read the command line. Good options are taken beside bad ones, so that --fail closed holds for the report of those."""
-    policies: list[str] = []
-    named: dict[str, list[str]] = {"host": [], "event": [], "probe": [], "pin": []}
     given: dict[str, Any] = {}
     problems: list[str] = []
     for name, value in (overrides or {}).items():
@@ -111,21 +111,9 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
             given.update(Options.checked({name: value}))
         except UsageError as error:
             problems.append(str(error))
-    for name, word in _tokens(arguments):
-        problem = ""
-        if not name:
-            problem = f"unexpected argument {word!r}" if policies else ""
-            policies.append(word)
-        elif not word:
-            problem = f"--{name} needs a value"
-        elif name in named and (name != "probe" or word in ("allow", "deny")):
-            named[name].append(word)
-        else:
-            problem = _take_option(given, name, word)
-        if problem:
-            problems.append(f"{problem}\nusage: {USAGE}")
-            if name == "fail":  # nobody writes --fail to get the default
-                given["fail"] = "closed"
+    policies, named, options, wrong = read_words(arguments)
+    given.update(options)
+    problems += wrong
     if hooks is None and not policies:
         problems.append(f"no policy given\nusage: {USAGE}")
     policy = policies[0] if policies else ""
@@ -145,6 +133,36 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
     )
     request.live = not request.probe
     return request
+
+
+_words: list[tuple[Sequence[str], Words]] = []  # those that were read last: in resident mode, the next event has the same
+
+
+def read_words(arguments: Sequence[str]) -> Words:
+    """The policies of a command line, the options that name something, those of the policy, and what is wrong."""
+    if _words and _words[0][0] == arguments:
+        return _words[0][1]
+    policies: list[str] = []
+    named: dict[str, list[str]] = {"host": [], "event": [], "probe": [], "pin": []}
+    given: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, word in _tokens(arguments):
+        problem = ""
+        if not name:
+            problem = f"unexpected argument {word!r}" if policies else ""
+            policies.append(word)
+        elif not word:
+            problem = f"--{name} needs a value"
+        elif name in named and (name != "probe" or word in ("allow", "deny")):
+            named[name].append(word)
+        else:
+            problem = _take_option(given, name, word)
+        if problem:
+            problems.append(f"{problem}\nusage: {USAGE}")
+            if name == "fail":  # nobody writes --fail to get the default
+                given["fail"] = "closed"
+    _words[:] = [(list(arguments), (policies, named, given, problems))]
+    return _words[0][1]
 
 
 def pause_of(given: dict[str, Any]) -> Pause | None:
@@ -279,7 +297,7 @@ def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
     def meanwhile() -> None:
         if request.live and request.given.get("log") != "off":
             try:
-                opening.update(opening_of(request, event))
+                opening.update(made_ready(request, event))
             except Exception:  # the same error comes when the line is written, and is reported there
                 return
 
@@ -419,7 +437,7 @@ def main(argv: list[str]) -> NoReturn:
     if argv[:1] == [SERVE]:
         from onehook.resident.zygote import serve
 
-        serve(argv[1:], output_of, question_of, rehearse)
+        serve(argv[1:], output_of, requested, question_of, rehearse)
     os._exit(write(output_of(argv)))
 
 
@@ -434,36 +452,36 @@ def output_of(argv: list[str], waited: float = 0, heard: Callable[[bytes, float]
         return Output("", 2 if closed else 1, f"[onehook] internal error: {type(error).__name__}: {error}", alone=True)
 
 
-def question_of(argv: list[str], data: bytes, begun: float) -> Question:
+def question_of(request: Request, data: bytes, begun: float) -> Question:
     """What a process that was forked in advance asks the policy: the same as the one that has read the event."""
-    request = requested(argv)
     request.begun = begun
     return Question(request.load, event_of(request, data)[1], request.given, request.known, begun)
 
 
-def rehearse(argv: list[str]) -> None:
-    """Do for an event what can be done before there is one: answer one like it, on stdin, with an empty policy, and write nothing.
+def rehearse(argv: list[str], data: bytes | None = None) -> None:
+    """Do for an event what can be done before there is one: answer one like it (on stdin, if it is not given) with an empty policy, and
+    write nothing.
 
     Rules are asked, too: what they say depends on nothing but the event, and nothing else comes of it.
     """
     request = requested(argv)
-    judged = None
-    if is_manifest(request.policy):  # which runs our own code only
-        from onehook.rules import load
+    ready: Sequence[Any] = ()
+    if is_manifest(request.policy) and hasattr(request.load(), "judged"):  # rules: that runs our own code only
+        from onehook.rules.load import Ready
 
-        load.REHEARSED = {}
-        judged = getattr(request.load(), "judged", None)
+        Ready(request.policy, request.given)
+        ready = Ready.kept
     request.load = Hooks
     request.given = {**request.given, "log": "on"}  # "required" would be written at once
 
     def surrounding(question: Question, finish: Finish) -> Output:
         if question.meanwhile is not None:
             question.meanwhile()
-        if judged is not None and question.event.event == "PreToolUse":
-            judged(question.event)
+        for rules in ready:
+            rules.rehearse(question.event)
         return finish(message_of(question.load, question.event), "")
 
-    data = read_stdin(request.options().timeout)
+    data = read_stdin(request.options().timeout) if data is None else data
     if event_of(request, data)[1].event in STOPS:  # to let one pass is the end of a count: see stopguard.py
         return
     output = answered(request, data, surrounding)

@@ -75,6 +75,7 @@ def is_file(path: str) -> bool:
 # Of the decision log, for its writer and for what masks credentials in it:
 LOG_TEXT = 500  # characters of what an event was about, and of each reason
 LOG_QUOTING = ("subject", "reason", "error")  # the fields that may quote the event
+LOG_RULES = ("policies/secret_formats.py", "policies/secret_places.py")  # what finds credentials there
 
 
 def log_folder() -> str:

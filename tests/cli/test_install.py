@@ -591,3 +591,35 @@ def test_the_users_own_file_is_installed_for_what_the_files_of_projects_may_need
     onehook("install", str(own), "--hosts", "claude", "--scope", "user")
     installed = json.loads((tmp_path / "home" / ".claude" / "settings.json").read_text())["hooks"]
     assert set(installed) >= {"SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
+
+
+@pytest.mark.parametrize(
+    ("proven", "before", "asked", "resident"),
+    [
+        (False, None, None, False),
+        (True, None, None, True),
+        (True, None, "--no-resident", False),
+        (True, "--no-resident", None, False),  # what is installed stays as it is
+        (False, "--resident", None, True),
+        (True, "--resident", "--no-resident", False),
+    ],
+)
+def test_resident_mode_is_the_default_where_it_is_proven(
+    project: Path, monkeypatch: pytest.MonkeyPatch, proven: bool, before: str | None, asked: str | None, resident: bool
+) -> None:
+    monkeypatch.setattr("onehook.setup.command.has_proven_client", lambda: proven)
+    if before:
+        onehook("install", "policy.py", "--hosts", "claude", before)
+    onehook("install", "policy.py", "--hosts", "claude", *([asked] if asked else []))
+    commands = [str(entry["command"]) for groups in hooks_of(project).values() for group in groups for entry in group["hooks"]]  # type: ignore[attr-defined]
+    assert {"/onehook/resident/" in command for command in commands} == {resident}
+
+
+@pytest.mark.parametrize("elsewhere", [("--for", "team"), ("--scope", "enterprise", "--dry-run")])
+def test_resident_mode_is_not_the_default_where_it_is_not_possible(
+    project: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("onehook.setup.command.has_proven_client", lambda: True)
+    assert "/onehook/resident/" not in onehook("install", "policy.py", "--hosts", "claude", *elsewhere).output
+    settings = project / ".claude" / "settings.json"
+    assert "/onehook/resident/" not in (settings.read_text() if settings.exists() else "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import shutil
@@ -222,16 +224,17 @@ def test_who_connects_and_says_nothing_does_not_keep_the_hook_from_answering(hoo
     back = os.getcwd()
     while not os.path.exists(f"{folder}/socket"):
         time.sleep(0.02)
-    os.chdir(folder)  # the path of a socket is short
-    try:
-        silent = [socket.socket(socket.AF_UNIX) for _ in range(4)]
-        for one in silent:
-            one.connect("socket")
-    finally:
-        os.chdir(back)
-    assert "nobody answered" in reason_of(waiting.result(), ANY)
-    for one in silent:
-        one.close()
+    with contextlib.ExitStack() as silent:
+        os.chdir(folder)  # the path of a socket is short
+        try:
+            for _ in range(4):
+                one = silent.enter_context(socket.socket(socket.AF_UNIX))
+                while one.connect_ex("socket") == errno.ECONNREFUSED:  # it is there a moment before anybody listens
+                    time.sleep(0.02)
+                assert one.getpeername()
+        finally:
+            os.chdir(back)
+        assert "nobody answered" in reason_of(waiting.result(), ANY)
 
 
 def test_with_a_pin_a_terminal_needs_it_too(hook, key):

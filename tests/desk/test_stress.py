@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.desk.stress import run
 
 
-@pytest.mark.untraced
 def test_none_is_lost_none_answered_twice_and_none_allowed_without_an_answer(tmp_path):
     hooks, people = run(200, 50, tmp_path / "results")
     assert hooks and people

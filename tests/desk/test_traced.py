@@ -1,4 +1,4 @@
-"""Hooks that hold an ask, counted by coverage: see tests/process/test_traced.py. They answer like any other."""
+"""Hooks that hold an ask, counted for coverage: see tests/process/test_traced.py. They answer like any other."""
 
 from __future__ import annotations
 

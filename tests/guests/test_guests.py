@@ -16,7 +16,7 @@ import pytest
 
 from onehook.hosts import HOSTS, optional
 from tests.guests.corpus import HOOKS, STOP_AGAIN, Fire, Hook
-from tests.guests.running import NotThere, effects, event_on, expected_on, natively, through
+from tests.guests.running import NotThere, Seen, effects, event_on, expected_on, natively, through
 
 _NO_AGENT_TYPE = "its tool calls do not tell the kind of agent that they come from"
 _NO_TRANSCRIPT = "it has no transcript that onehook can read"
@@ -54,10 +54,13 @@ def hosts_for(hook: Hook, number: int) -> list[str]:
     return list(HOSTS) if number == 0 else list(dict.fromkeys([*own, another]))
 
 
-def compared(hook: Hook, folder: Path) -> Iterator[tuple[str, Fire, Any, Any]]:
-    """(agent, what happens, without onehook, through onehook) for each time that the hook is started; None twice where it cannot be."""
+def compared(hook: Hook, folder: Path, first: Seen) -> Iterator[tuple[str, Fire, Any, Any]]:
+    """(agent, what happens, without onehook, through onehook) for each time that the hook is started; None twice where it cannot be.
+
+    first: what it does on its own agent at its first event.
+    """
     for number, fire in enumerate(hook.fires):
-        native = natively(hook, fire, folder / f"native-{number}")
+        native = natively(hook, fire, folder / f"native-{number}") if number else first
         for host in hosts_for(hook, number):
             try:
                 event, seen = through(hook, fire, host, folder / f"{host}-{number}")
@@ -72,10 +75,21 @@ def test_there_are_enough_patterns_and_no_two_of_the_same_name() -> None:
     assert len(HOOKS) >= 60 and len(set(IDS)) == len(HOOKS)
 
 
+@pytest.fixture(scope="module", params=HOOKS, ids=IDS)
+def hook(request: pytest.FixtureRequest) -> Hook:
+    """For the module: the tests of one hook follow each other, and share what it does on its own agent."""
+    found: Hook = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def first(hook: Hook, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    return natively(hook, hook.fires[0], tmp_path_factory.mktemp("first"))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("hook", HOOKS, ids=IDS)
-def test_a_hook_does_what_it_does_without_onehook(hook: Hook, tmp_path: Path) -> None:
-    cases = list(compared(hook, tmp_path))
+def test_a_hook_does_what_it_does_without_onehook(hook: Hook, tmp_path: Path, first: Seen) -> None:
+    cases = list(compared(hook, tmp_path, first))
     differ = {(host, fire[:2]): (native, seen) for host, fire, native, seen in cases if native != seen}
     assert {key: value for key, value in differ.items() if (hook.name, key[0]) not in LIMITS} == {}
     limited = {host for host, fire, _, _ in cases if (hook.name, host) in LIMITS and (STOP_AGAIN not in hook.fires or fire == STOP_AGAIN)}
@@ -83,19 +97,18 @@ def test_a_hook_does_what_it_does_without_onehook(hook: Hook, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hook", HOOKS, ids=IDS)
-def test_a_hook_acts_on_its_own_agent(hook: Hook, tmp_path: Path) -> None:
+def test_a_hook_acts_on_its_own_agent(hook: Hook, first: Seen) -> None:
     """A pattern that does nothing would agree everywhere."""
-    seen = natively(hook, hook.fires[0], tmp_path)
     quiet = hook.name.endswith(("blocks nothing", "no output at all", "quiet answer", "approve"))
-    assert quiet or effects(seen.answer) or len(seen.left) > 1
+    assert quiet or effects(first.answer) or len(first.left) > 1
 
 
 def main() -> None:
     agree = declared = absent = differ = 0
     for hook in HOOKS:
         with tempfile.TemporaryDirectory() as folder:
-            for host, fire, native, seen in compared(hook, Path(folder)):
+            first = natively(hook, hook.fires[0], Path(folder, "first"))
+            for host, fire, native, seen in compared(hook, Path(folder), first):
                 absent += native is None
                 agree += native is not None and seen == native
                 declared += seen != native and (hook.name, host) in LIMITS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,7 @@ POLICY = "/p/onehook.toml"
 class Collector:
     """An OTLP/HTTP receiver. `refuse`: how many of the next requests for logs get an error."""
 
-    scheme = "http"
+    scheme, enough = "http", 500
 
     def __init__(self, folder):
         self.port = free_port()
@@ -82,13 +84,51 @@ class Collector:
         return [values(record)["log.record.uid"] for record in self.records]
 
 
-class SyslogNg:
-    """A syslog-ng with its opentelemetry() source, which writes what it gets to a file. It is ended by SIGKILL."""
+class Program:
+    """A receiver that is a program of its own, and ended by SIGKILL."""
 
-    scheme = "grpc"
+    process = None
+
+    def stop(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+
+class Rotel(Program):
+    """Rotel, a collector of its own (PyPI), which prints what it gets, and may do so after it has confirmed it."""
+
+    scheme, enough = "http", 700
 
     def __init__(self, folder):
-        self.folder, self.port, self.process = folder, free_port(), None
+        self.ports = {"http": free_port(), "grpc": free_port()}
+        self.url = f"{self.scheme}://127.0.0.1:{self.ports[self.scheme]}"
+        self.out = folder / "printed.txt"
+
+    def start(self):
+        program = Path(find_spec("rotel").origin).parent / "rotel-agent"
+        places = [f"--otlp-{kind}-endpoint=127.0.0.1:{port}" for kind, port in self.ports.items()]
+        words = [program, "start", "--exporter=blackhole", "--debug-log=logs", "--debug-log-verbosity=detailed", *places]
+        with self.out.open("ab") as file:
+            self.process = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT)
+        until(lambda: listens(self.ports[self.scheme]))
+
+    def ids(self):
+        return re.findall(r"log\.record\.uid: Str\((\w+)\)", self.out.read_text(encoding="utf-8", errors="replace"))
+
+
+class RotelGrpc(Rotel):
+    scheme = "grpc"
+
+
+class SyslogNg(Program):
+    """A syslog-ng with its opentelemetry() source, which writes what it gets to a file."""
+
+    scheme, enough = "grpc", 500
+
+    def __init__(self, folder):
+        self.folder, self.port = folder, free_port()
         self.url = f"grpc://127.0.0.1:{self.port}"
         self.out = folder / "got.jsonl"
         (folder / "syslog-ng.conf").write_text(f"""@version: current
@@ -106,12 +146,6 @@ log {{ source(otel); parser {{ opentelemetry(); }}; destination(file); }};
     def start(self):
         self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: listens(self.port))
-
-    def stop(self):
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
 
     def ids(self):
         text = self.out.read_text(encoding="utf-8", errors="replace") if self.out.exists() else ""
@@ -251,8 +285,10 @@ def test_a_flusher_that_is_killed_after_the_collector_had_the_lines_sends_them_a
     assert collector.ids() == ids + ids
 
 
-@pytest.mark.parametrize("kind", [Collector, SyslogNg])
+@pytest.mark.parametrize("kind", [Collector, Rotel, RotelGrpc, SyslogNg])
 def test_every_line_arrives_though_the_collector_dies_in_the_middle(kind, tmp_path, monkeypatch):
+    if issubclass(kind, Rotel) and not find_spec("rotel"):
+        pytest.skip("rotel is not installed (`make fleet` installs it)")
     if kind is SyslogNg:
         if shutil.which("syslog-ng") is None:
             pytest.skip("syslog-ng is not installed")
@@ -265,7 +301,7 @@ def test_every_line_arrives_though_the_collector_dies_in_the_middle(kind, tmp_pa
         receiver.start()
         ids = written(700)
         process = subprocess.Popen([sys.executable, "-c", "import sys; from onehook.log.flusher import main; main(sys.argv[1])", one.name])
-        until(lambda: len(set(receiver.ids())) >= 500)
+        until(lambda: len(set(receiver.ids())) >= receiver.enough)
         receiver.stop()
         ids += written(700)
         until(lambda: destinations()[0].problem)  # it has met the dead collector

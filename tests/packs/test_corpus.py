@@ -69,20 +69,17 @@ def test_a_pack_is_complete(pack):
         assert rule["id"] in ("too-complex", "large") or (rule["matches"] and rule["passes"])
 
 
-@pytest.mark.untraced
 def test_recommended_stops_no_ordinary_command(table_with):
     assert len(ordinary()) >= 1500
     assert stopped_of(ordinary(), table_with("recommended")) == []
 
 
-@pytest.mark.untraced
 def test_recommended_stops_no_command_of_public_packages(table_with):
     rows = of_packages()
     assert len(rows) >= 3000 and len({package for package, _ in rows}) >= 200
     assert stopped_of([command for _, command in rows], table_with("recommended")) == []
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("path", sorted((DATA / "blind").iterdir()), ids=lambda path: path.stem)
 def test_all_packs_stop_what_was_written_without_a_look_at_them(path, table_with):
     commands = [line.replace("⏎", "\n") for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
@@ -103,7 +100,6 @@ def peer_commands(path: Path) -> dict[str, list[str]]:
     return groups
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("path", sorted((DATA / "peers").iterdir()), ids=lambda path: path.stem)
 def test_all_packs_stop_what_the_tests_of_other_guards_expect_to_be_stopped(path, table_with):
     groups = peer_commands(path)
@@ -120,7 +116,6 @@ def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
     assert len(missed) <= 0.05 * len(commands), missed
 
 
-@pytest.mark.untraced
 def test_the_packs_alone_let_most_ordinary_commands_pass(table_with):
     """What is stopped is what the packs are about: servers, sudo, installs for all users, remote machines; in `strict` any delete."""
     commands = [*ordinary(), *(command for _, command in of_packages())]

@@ -69,7 +69,6 @@ def test_a_text_that_does_not_parse_is_broken_and_keeps_its_commands(text: str) 
     assert "rm" in [c.name for c in script.commands]
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize(
     "text",
     [

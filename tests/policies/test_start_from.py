@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import ANY, PRE, fire, honours, support, tool_payload
+from harness import ANY, PRE, cold_fire, honours, support, tool_payload
 
 import onehook.policies as policies
 from onehook.core import Hooks
@@ -470,9 +470,9 @@ def test_the_shell_reader_is_loaded_by_a_command_and_costs_no_typing_or_re(polic
     use = "hooks.use(dangerous_commands()).use(git_guard()).use(protected_paths('*.env'))"
     path = policy(SHOW, top=top)
     path.write_text(path.read_text().replace("\n@hooks", f"\n{use}\n@hooks", 1))
-    read = modules_of(fire(path, {**tool_payload(ANY), "tool_name": "Read", "tool_input": {"file_path": "/x"}}, "--host", ANY))
+    read = modules_of(cold_fire(path, {**tool_payload(ANY), "tool_name": "Read", "tool_input": {"file_path": "/x"}}, "--host", ANY))
     assert "onehook.policies.shell" not in read and read.isdisjoint(BANNED)
-    run = modules_of(fire(path, tool_payload(ANY, "git status"), "--host", ANY))
+    run = modules_of(cold_fire(path, tool_payload(ANY, "git status"), "--host", ANY))
     assert "onehook.policies.shell" in run and run.isdisjoint(BANNED)
 
 

@@ -78,6 +78,11 @@ class Agent:
     def warm(self, payload, *arguments, **more):
         """Ask until a process has started, and has answered; returns that answer."""
         self.ask(payload, *arguments, **more)
+        asked = time.monotonic()
+        while not self.server and time.monotonic() < asked + PATIENCE / 4:
+            time.sleep(0.02)
+        if not self.server:  # on a busy machine it may have ended again: the next event starts another
+            self.ask(payload, *arguments, **more)
         self.until(lambda: self.server, "the server")
         before = self.server.events
         answer = self.ask(payload, *arguments, **more)

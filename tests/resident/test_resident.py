@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -10,12 +11,15 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from harness import (
     ANY,
     HOSTS,
+    PACKAGE,
     PRE,
     STOP,
     assert_blocked,
@@ -29,11 +33,15 @@ from harness import (
     tool_payload,
 )  # fmt: skip
 
+from onehook import cache, pause
 from onehook.hosts import load
 from onehook.policies.own_files import kept_files
 from onehook.resident import asking
+from onehook.resident.spare import Spare
 from onehook.resident.zygote import SPARES
 from onehook.setup import resident
+
+from .conftest import Agent
 
 DENIED = tool_payload(ANY, "rm -rf /")
 ARGUMENTS = ("--host", ANY, "--event", PRE[ANY], "--fail", "closed")
@@ -91,6 +99,74 @@ def test_a_changed_policy_counts_at_once(agent, policy):
     assert one.ask(DENIED, *ARGUMENTS).exit_code == 0
 
 
+def ruled(client, folder, text):
+    rules = folder / "onehook.toml"
+    rules.write_text(text)
+    return Agent(client, rules)
+
+
+def test_a_changed_rules_file_counts_at_once_whatever_its_time_and_size(client, tmp_path, nothing_left):
+    one, removes = ruled(client, tmp_path, "[permissions]\ndeny = ['Bash(rm:*)']\n"), tool_payload(ANY, "rm x")
+    rules = one.policy
+    assert "rm" in reason_of(one.warm(removes, *ARGUMENTS), ANY)
+    for _ in range(2):  # what a process loads in advance is what the event before was answered with
+        one.next_event(removes, *ARGUMENTS)
+    status = rules.stat()
+    rules.write_text("[permissions]\ndeny = ['Bash(mv:*)']\n")
+    os.utime(rules, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert one.ask(removes, *ARGUMENTS).exit_code == 0
+
+
+def test_a_pause_of_rules_counts_at_once_and_so_does_its_end(client, tmp_path, nothing_left):
+    """Rules that were made ready for an event, and have judged one like it, were read for what was paused then."""
+    one, removes = ruled(client, tmp_path, "[permissions]\ndeny = ['Bash(rm:*)']\n"), tool_payload(ANY, "rm x")
+    one.warm(removes, *ARGUMENTS)
+    for _ in range(2):
+        one.next_event(removes, *ARGUMENTS)
+        assert "rm" in reason_of(one.ask(removes, *ARGUMENTS), ANY)
+        pause.add("", 60, "a test")
+        one.next_event(removes, *ARGUMENTS)
+        assert one.ask(removes, *ARGUMENTS).exit_code == 0
+        pause.remove()
+        assert "rm" in reason_of(one.ask(removes, *ARGUMENTS), ANY)
+
+
+def test_the_practice_of_a_server_leaves_nothing_open(client, tmp_path, nothing_left):
+    one, harmless = ruled(client, tmp_path, "packs = ['recommended']\n"), tool_payload(ANY, "git reset --hard")
+    one.warm(harmless, *ARGUMENTS)
+    for _ in range(3):
+        one.next_event(harmless, *ARGUMENTS)
+    one.until(lambda: one.server, "the state of the server")
+    opened = [os.readlink(path) for path in Path(f"/proc/{one.server.pid}/fd").iterdir()] if Path("/proc/self/fd").exists() else []
+    assert not one.server.refused
+    assert [path for path in opened if path.endswith((".bin", ".toml"))] == []
+
+
+def test_an_upgrade_of_onehook_counts_at_once(client, policy, tmp_path, nothing_left):
+    """Files are replaced, which changes their folder; one that is written to in its place counts after the next event."""
+    copy = shutil.copytree(PACKAGE, tmp_path / "onehook", ignore=shutil.ignore_patterns("__pycache__"))
+
+    class Upgraded(Agent):
+        def command(self, *arguments):
+            return [*self.client, *launcher(self.policy, *arguments, launch=str(copy / "launch.py"))]
+
+    def upgraded(word, write):
+        words = copy / "words.py"
+        write(words, words.read_text().replace("fail=closed", f"fail={word}closed"))
+
+    def replaced(path, text):
+        path.with_suffix(".new").write_text(text)
+        path.with_suffix(".new").replace(path)
+
+    one = Upgraded(client, policy("raise ValueError"))
+    assert "fail=closed" in one.warm(DENIED, *ARGUMENTS).stdout
+    upgraded("newly ", replaced)
+    assert "fail=newly closed" in one.ask(DENIED, *ARGUMENTS).stdout
+    assert "fail=newly closed" in one.warm(DENIED, *ARGUMENTS).stdout
+    (copy / "words.py").write_text((copy / "words.py").read_text().replace("fail=newly ", "fail=latest "))
+    one.until(lambda: "fail=latest closed" in one.ask(DENIED, *ARGUMENTS).stdout, "the latest onehook")
+
+
 def test_a_changed_pin_blocks_at_the_next_event(agent):
     one = agent("return None", options="fail='closed'")
     os.makedirs(f"{os.environ['ONEHOOK_STATE_DIR']}/pins")
@@ -115,23 +191,61 @@ def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent):
     assert one.server.pid != first
 
 
+def test_a_server_whose_forks_all_die_ends(agent):
+    """It would fork for ever; events are answered without it."""
+    one = agent("return deny('no')")
+    one.warm(DENIED, *ARGUMENTS)
+    server = one.server.pid
+
+    def is_gone():
+        for child in resident._children(server):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        return not Path(f"/proc/{server}").exists()
+
+    one.until(is_gone, "the end of the server")
+    for path in resident.folder().glob("*.wait"):
+        path.unlink()
+    assert reason_of(one.warm(DENIED, *ARGUMENTS), ANY) == "no"
+    assert one.server.pid != server
+
+
+@contextlib.contextmanager
 def stopped(pid):
     """A process with its forks, stopped."""
-    pids = [pid, *resident._children(pid)]
-    for number in pids:
-        os.kill(number, signal.SIGSTOP)
-    return pids
+    pids = [pid]
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        while Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"T":  # until then it may fork once more
+            time.sleep(0.001)
+        pids += resident._children(pid)
+        for number in pids[1:]:
+            with contextlib.suppress(ProcessLookupError):  # one that has answered ends by itself
+                os.kill(number, signal.SIGSTOP)
+        yield
+    finally:
+        for number in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGCONT)
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for(agent):
     one = agent("return deny('no')")
     one.warm(DENIED, *ARGUMENTS)
-    pids = stopped(one.server.pid)
-    try:
+    with stopped(one.server.pid):
         assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_file_system_that_does_not_answer_ends_the_process(monkeypatch):
+    """The client has heard that it is there, and waits for as long as it lives."""
+    monkeypatch.setattr(cache, "is_outdated", lambda files: time.sleep(60))
+    child = os.fork()
+    if not child:
+        try:
+            Spare._is_outdated(SimpleNamespace(zygote=SimpleNamespace(files={})))
+        finally:
+            os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGALRM
 
 
 def test_an_event_whose_process_is_killed_is_blocked(agent):

@@ -12,9 +12,8 @@ from harness import PACKAGE
 
 from onehook.core import Pause
 from onehook.rules import compile as compiling
-from onehook.rules import load as loading
 from onehook.rules.explain import sample_event
-from onehook.rules.load import cache_folder, cache_name, load, table_of
+from onehook.rules.load import Ready, cache_folder, cache_name, load, table_of
 
 TEXT = 'packs = ["git"]\n'
 
@@ -57,45 +56,66 @@ def test_a_changed_file_is_compiled_again_whatever_its_time_and_size(place, coun
     assert len(counted) == 2
 
 
-def test_what_was_rehearsed_with_serves_the_event_if_its_sources_are_the_same(place, counted, monkeypatch):
-    path, cache = place
-    monkeypatch.setattr(loading, "REHEARSED", {})
-    path.write_text(TEXT + '[levels]\ngit = "deny"\n')
-    decision(path, cache)  # compiles it
-    assert decision(path, cache) == "deny"  # the rehearsal
-    opened = []
-    monkeypatch.setattr(loading, "_opened", lambda path, real=loading._opened: opened.append(path) or real(path))
-    assert decision(path, cache) == "deny"
-    assert not opened and len(counted) == 1
+@pytest.fixture
+def ready(place, monkeypatch):
+    """Loads the rules file in advance, whenever it was written."""
+    path, _ = place
+    monkeypatch.setattr(Ready, "SETTLED", 0)
+    monkeypatch.setattr(Ready, "kept", [])
+    return lambda: Ready(str(path), {})
 
+
+def taken(path):
+    rules = Ready.taken(str(path), {})
+    return rules and rules.dispatch(sample_event("git push -f")).decision
+
+
+def test_rules_that_were_loaded_in_advance_serve_one_event(place, ready):
+    path, _ = place
+    ready()
+    assert [taken(path), taken(path)] == ["deny", None]
+
+
+def test_rules_that_were_loaded_in_advance_serve_no_other_policy_and_no_other_options(place, ready):
+    path, _ = place
+    ready()
+    assert Ready.taken(f"{path}.toml", {}) is None
+    ready()
+    assert Ready.taken(str(path), {"mode": "observe"}) is None
+
+
+def test_rules_that_were_loaded_in_advance_are_not_used_if_a_file_has_changed_since_whatever_its_time_and_size(place, ready):
+    path, _ = place
+    path.write_text(TEXT + '[levels]\ngit = "deny"\n')
+    ready()
     status = path.stat()
     path.write_text(TEXT + '[levels]\ngit = "warn"\n')
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert decision(path, cache) is None
-    assert opened and len(counted) == 2
+    assert Ready.taken(str(path), {}) is None
 
 
-def test_what_another_process_has_compiled_since_the_rehearsal_is_used(place, counted, monkeypatch):
-    path, cache = place
-    decision(path, cache)
-    monkeypatch.setattr(loading, "REHEARSED", {})
-    assert decision(path, cache) == "deny"
-    path.write_text(TEXT + '[levels]\ngit = "warn"\n')
-    with monkeypatch.context() as other:
-        other.setattr(loading, "REHEARSED", None)
-        assert decision(path, cache) is None
-    assert decision(path, cache) is None
-    assert len(counted) == 2
+def test_rules_that_were_loaded_in_advance_are_not_used_if_a_layer_has_appeared_since(place, ready, monkeypatch, tmp_path):
+    path, _ = place
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    ready()
+    (tmp_path / "onehook").mkdir()
+    (tmp_path / "onehook" / "onehook.toml").write_text('[levels]\ngit = "warn"\n')
+    assert Ready.taken(str(path), {}) is None
 
 
-def test_a_pause_between_the_rehearsal_and_the_event_counts(place, monkeypatch):
-    path, cache = place
-    decision(path, cache)
-    monkeypatch.setattr(loading, "REHEARSED", {})
-    assert decision(path, cache) == "deny"
+def test_rules_that_are_just_being_written_are_not_loaded_in_advance(place, ready, monkeypatch):
+    path, _ = place
+    monkeypatch.setattr(Ready, "SETTLED", 3600)
+    ready()
+    assert Ready.taken(str(path), {}) is None
+
+
+def test_a_pause_that_began_after_the_rules_were_loaded_in_advance_counts(place, ready):
+    path, _ = place
+    ready()
     event = sample_event("git push -f")
     event._pause = Pause(until=4e9)
-    assert load(str(path), cache=cache).dispatch(event).decision is None
+    assert Ready.taken(str(path), {}).dispatch(event).decision is None
 
 
 def test_what_is_extended_and_a_layer_that_appears_count_too(place, counted, tmp_path):

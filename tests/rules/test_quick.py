@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +35,6 @@ WORDS = st.sampled_from([
 ])  # fmt: skip
 
 
-@pytest.mark.untraced
 @settings(max_examples=3000, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=8), st.sampled_from([" ", "", "  "]))
 def test_whatever_is_read_quickly_is_read_alike(words, blank):

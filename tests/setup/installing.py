@@ -14,7 +14,7 @@ from typing import Any
 
 from onehook.hostkit.config import DEFAULT_EVENTS, Machine, Wish
 from onehook.setup.apply import apply
-from onehook.setup.command import LAUNCHER
+from onehook.setup.command import LAUNCHER, NATIVE_CLIENT, PYTHON_CLIENT, interpreter
 from onehook.setup.journal import Journal
 from onehook.setup.plan import Plan, Request, configurable, place_of, plan_install, plan_uninstall
 
@@ -45,6 +45,7 @@ def change_runtime(project: Path, name: str, change: Callable[[bytes], bytes]) -
 
 # The agents that have hooks in a project. The others are installed with --scope user, which their own tests do.
 IN_PROJECTS = [host for host in configurable() if place_of(host, "project", Machine(Path("/h"), Path("/p")))]
+CLIENTS = [(str(NATIVE_CLIENT),), (interpreter(), "-I", "-S", str(PYTHON_CLIENT))]  # of resident mode
 ALL_SCOPES = ("project", "local", "user", "enterprise")
 
 
@@ -96,7 +97,8 @@ class Place:
         named = {event: event for event in options.get("events", DEFAULT_EVENTS)}
         events = dict.fromkeys(configurable(), named)
         portable, trust, audience = options.get("portable", False), options.get("trust", False), options.get("audience", "")
-        return Request(options.get("policy", self.policy), scope, events, wish, portable, trust, audience)
+        client = options.get("client", ())
+        return Request(options.get("policy", self.policy), scope, events, wish, portable, trust, audience, client=client)
 
     def install(self, hosts: list[str], scope: str = "project", **options: Any) -> Plan:
         plan = plan_install(hosts, self.request(scope, **options), self.machine, self.journal)

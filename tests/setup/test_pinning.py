@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from harness import HOSTS, fire, launcher, process, reason_of, tool_payload
+from harness import HOSTS, cold_fire, fire, launcher, process, reason_of, tool_payload
 
 from onehook.cli import main
 from onehook.hostkit.reverse import sample
@@ -68,8 +68,8 @@ def pinned(policy: Path) -> str:
     return pin
 
 
-def asked(policy: Path, pin: str, command: str = "ls", host: str = HOST, *more: str):
-    return fire(policy, tool_payload(host, command), "--host", host, "--pin", pin, *more)
+def asked(policy: Path, pin: str, command: str = "ls", host: str = HOST, *more: str, cold: bool = False):
+    return fire(policy, tool_payload(host, command), "--host", host, "--pin", pin, *more, cold=cold)
 
 
 def is_denied(result, host: str = HOST) -> bool:
@@ -178,9 +178,9 @@ def test_without_a_pin_nothing_of_it_is_loaded(project):
     policy = project / "hooks/policy.py"
     body = "import sys; sys.stderr.write('MODULES ' + ' '.join(sys.modules))"
     policy.write_text(POLICY.format(top="", options="", body=body), encoding="utf-8")
-    plain = fire(policy, tool_payload(HOST, "rm"), "--host", HOST).stderr.split()
+    plain = cold_fire(policy, tool_payload(HOST, "rm"), "--host", HOST).stderr.split()
     assert "onehook.pins" not in plain
-    more = set(asked(policy, pinned(policy), "rm").stderr.split()) - set(plain)
+    more = set(asked(policy, pinned(policy), "rm", cold=True).stderr.split()) - set(plain)
     assert "onehook.pins" in more and not more & {"hashlib", "_hashlib", "json", "re"}
 
 

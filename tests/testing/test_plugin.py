@@ -145,7 +145,7 @@ def test_it():
     assert not {"click", "tomlkit", "rich"} & set(sys.modules)
 """
     )
-    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cov", "-p", "no:xdist")
+    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:slipcover")
     result.assert_outcomes(passed=1)
 
 

@@ -76,7 +76,8 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
 @click.option(
     "--resident/--no-resident",
     default=None,
-    help="Answer events from a process that has loaded the policy's packages already. [default: as it is installed; else no]",
+    help="Answer events from a process that has loaded the policy's packages already. [default: as it is installed; else yes where "
+    "onehook has its native client and the mode is proven (Linux)]",
 )
 @click.option("--python", metavar="PATH|VERSION", help="The interpreter that runs the policy, 3.9 or newer. [default: onehook's own]")
 @project_option
@@ -212,8 +213,8 @@ def _pinned(
 
 
 def _client(resident: bool | None, policy: Path, scope: str, portable: bool, hosts: Sequence[str], machine: Machine) -> tuple[str, ...]:
-    """What comes before each command in resident mode; () without it. What is resident already stays so until somebody says otherwise."""
-    from onehook.setup.command import client, read
+    """What comes before each command in resident mode; () without it. What is installed stays as it is until somebody says otherwise."""
+    from onehook.setup.command import client, has_proven_client, read
     from onehook.setup.installed import config_files
 
     why = ""
@@ -228,7 +229,8 @@ def _client(resident: bool | None, policy: Path, scope: str, portable: bool, hos
     if resident is None and not why:
         files = [file for file in config_files(machine, list(hosts)) if file.place.scope == scope]
         ours = [found.command for file in files for found in file.ours if names_policy(found.command, policy, machine.project)]
-        resident = any(written.client for written in map(read, ours) if written)
+        before = [written for written in map(read, ours) if written]
+        resident = any(written.client for written in before) if before else has_proven_client()
     return client() if resident else ()
 
 

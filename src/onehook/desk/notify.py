@@ -17,8 +17,8 @@ from onehook.core import PayloadError
 from onehook.desk.answers import Asked, one
 from onehook.desk.requests import DeskError
 from onehook.desk.show import plain, subject
-from onehook.log.masks import masked
 from onehook.log.notes import note
+from onehook.masks import masked
 from onehook.places import config_folder
 from onehook.scan.model import ScanError
 from onehook.scan.transport import Address, post

@@ -15,6 +15,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from onehook.hostkit.imports import grouped_handlers
+from onehook.hostkit.own_entries import EXEC as EXEC
 from onehook.hostkit.own_entries import GUARD as GUARD
 from onehook.jsonc import read_regular, without_comments
 

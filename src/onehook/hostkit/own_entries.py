@@ -15,12 +15,15 @@ from onehook.jsonc import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 # What a shell does if a hook could not run, on an event that a deny stops and under fail closed. Agents take 127, a signal or 1 for a
 # failed hook and go on; exit 2 is a deny, but not on every agent if stderr is empty.
 GUARD = " || { [ $? -eq 2 ] || echo 'onehook: the hook could not run (blocked: fail=closed)' >&2; exit 2; }"
+# What a command in resident mode begins with, if it has no guard: dash, which is /bin/sh in many places, would wait for it in a process of
+# its own, for about 0.4 ms. A shell that cannot exec ends there, and never comes to what follows.
+EXEC = "exec "
 _PORTABLE = ".onehook/launch"
 _OPTIONS = ("--fail", "--timeout")  # of the command, after its host and event
 _LEAST_SECONDS = 10
@@ -62,9 +65,10 @@ def same(
     """Whether an entry of exactly these keys runs the command that begins so. `ends`: of a command that fails open, and closed."""
     if set(entry) != keys or entry["type"] != "command" or sys.platform == "win32":
         return False
-    if not isinstance(text, str) or not text.startswith(begin) or not isinstance(seconds, (int, float)) or seconds < _LEAST_SECONDS:
+    start = next((start for start in _starts(begin) if isinstance(text, str) and text.startswith(start)), "")
+    if not isinstance(text, str) or not start or not isinstance(seconds, (int, float)) or seconds < _LEAST_SECONDS:
         return False
-    rest = text[len(begin) :]
+    rest = text[len(start) :]
     fails_closed = " --fail closed" in rest
     end = ends[fails_closed]
     options = rest[: len(rest) - len(end)].split(" ")
@@ -72,6 +76,19 @@ def same(
     if options[0] or len(options) % 2 == 0 or not all(name in _OPTIONS and value and _PLAIN.issuperset(value) for name, value in pairs):
         return False
     return rest.endswith(end) and fails_closed >= closed
+
+
+def _starts(begin: str) -> Iterator[str]:
+    """How a command begins: as it is, and in resident mode, with either client of the onehook that the command names."""
+    yield begin
+    interpreter, _, rest = begin.partition(" -I -S ")
+    folder, launcher, _ = rest.partition("/launch.py")
+    if not launcher:
+        return
+    quote = "'" if folder.startswith("'") else ""
+    for client in (f"{folder}/resident/onehook-client{quote}", f"{interpreter} -I -S {folder}/resident/client.py{quote}"):
+        yield f"{client} {begin}"
+        yield f"{EXEC}{client} {begin}"
 
 
 def _quoted(word: str) -> str:

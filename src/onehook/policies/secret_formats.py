@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onehook.cache import expression, name_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -220,11 +222,14 @@ def masked(text: str, found: list[Secret], mask: str) -> str:
 
 def compiled(pattern: str) -> Pattern[str]:
     """Compiled when a text has a hint of it: to compile all of them takes longer than an event."""
-    import re
-
     known = _COMPILED.get(pattern)
     if known is None:
-        known = _COMPILED[pattern] = re.compile(pattern)
+        known = expression(name_of(pattern))
+        if known is None or known.pattern != pattern:
+            import re
+
+            known = re.compile(pattern)
+        _COMPILED[pattern] = known
     return known
 
 

@@ -3,10 +3,11 @@
     CLIENT PYTHON -I -S LAUNCHER POLICY [OPTIONS]
 
 What comes after CLIENT is the command without resident mode, and is run whenever there is any doubt. So the client has no configuration,
-decides nothing, and never reads stdin: who answers is given stdin, stdout and stderr themselves, once it has said that it is ready.
+decides nothing, and never reads stdin: who answers is given stdin, stdout and stderr themselves, once it has said that it is there. It
+reads stdin only after it has seen that it is up to date, and goes away if it is not.
 
     client -> server   MAGIC, length, umask, number of words; the words, the variables (each NAME=VALUE and a zero byte)
-    server -> client   b"R" and its pid if it is ready, anything else if it is not
+    server -> client   b"R" and its pid as soon as it has taken the connection
     client -> server   b"G", microseconds since the client started, a bit for each of stdin, stdout and stderr that is open; and with it
                        the descriptors: the working folder, and those
     server -> client   b"W" before the answer is written, b"X" and the exit code afterwards
@@ -98,7 +99,11 @@ def exit_code_of(server: _socket.socket) -> int | None:
     """The exit code, once there is one; None if the other side has gone, and has written nothing. The deadline is kept there: the code is
     the same."""
     server.settimeout(None)
-    if server.recv(1) != b"W":
+    try:
+        writes = server.recv(1) == b"W"
+    except OSError:  # it has ended with something unread
+        writes = False
+    if not writes:
         return None
     try:
         data = server.recv(2, _socket.MSG_WAITALL)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import _thread
 import sys
 
-from onehook.cache import ARCHIVE, IN_MEMORY, LAUNCHER
+from onehook.cache import ARCHIVE, IN_MEMORY, LAUNCHER, PACKAGE, state_of
 from onehook.cache import compiled as compiled_policy
 from onehook.core import Hooks
 from onehook.policy import MAX_POLICY
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    State = tuple[int, int, int]
+    from onehook.cache import State
 
+PACKS = f"{PACKAGE}/packs"
 LESSONS = 8  # times that something is learnt: what a process loads must not grow with what its events are about
 MAX_PATTERNS = 400  # the cache of `re` holds 512
 _LINE = 4000  # bytes that are written to a pipe as one piece, whoever else writes
@@ -74,11 +75,13 @@ def pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
 def learn(lines: Iterable[bytes], packages: bool) -> set[str]:
     """Load what events have loaded, with or without packages. Returns the files that only the policy finds: its own."""
     own: set[str] = set()
-    for line in lines:
+    for line in sorted(lines):  # packages before what is in them
         kind, first, second = line.decode("utf-8", "surrogateescape").split("\t", 2)
         if kind == "pattern" and len(compiled()) < MAX_PATTERNS:
             _compile(bytes.fromhex(second).decode("utf-8", "surrogatepass"), int(first))
-        elif kind == "module" and (packages or is_known(first, second)) and not _imported(first, second) and second.startswith("/"):
+        elif kind == "module" and is_known(first, second):
+            _imported(first, second)
+        elif kind == "module" and packages and not _imported(first, second) and second.startswith("/"):
             own.add(second)
     return own
 
@@ -155,24 +158,18 @@ def open_descriptors() -> int:
 # --- out of date? ------------------------------------------------------------------------------------------------------------------
 
 
-def watched(own: Iterable[str]) -> dict[str, State]:
-    """The files whose change makes this process outdated, as they are now: onehook, packages, the interpreter, the policy's own."""
+def watched(own: Iterable[str], packs: bool) -> tuple[dict[str, State], dict[str, State]]:
+    """The files whose change makes this process outdated, as they are now: of onehook, packages, the interpreter and the policy.
+
+    The second are onehook's own. An upgrade replaces them, which changes their folders too, and those are among the first: it is enough
+    to look at these for each event, and at a hundred files after it. packs: whether the ready-made rules are part of it.
+    """
     files = {LAUNCHER, sys.executable, f"{sys.prefix}/pyvenv.cfg", f"{_STANDARD}/os.py", *own}
     files |= {ARCHIVE} if ARCHIVE else set()
+    ours = {f"{PACKS}/{name}" for name in (os.listdir(PACKS) if packs and not ARCHIVE else ())}
     for module in list(sys.modules.values()):
         origin = origin_of(module)
         if origin.startswith("/") and not is_standard(origin) and not (ARCHIVE and origin.startswith(ARCHIVE)):
-            files.add(origin)
-    return {path: state_of(path) for path in files}
-
-
-def state_of(path: str) -> State:
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return (0, 0, 0)
-    return (status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-def is_outdated(files: dict[str, State]) -> bool:
-    return any(state_of(path) != state for path, state in files.items())
+            (ours if origin.startswith(f"{PACKAGE}/") else files).add(origin)
+    files |= {path.rpartition("/")[0] for path in ours}
+    return {path: state_of(path) for path in files}, {path: state_of(path) for path in ours}

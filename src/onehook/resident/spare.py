@@ -5,11 +5,13 @@ from __future__ import annotations
 import _socket
 import sys
 import time
+from select import POLLIN, poll
 
 from onehook import cache
-from onehook.isolate import Child, lenient_output, log_answer, write, write_answer
+from onehook.isolate import Child, log_answer, settle_in, write, write_answer
+from onehook.policy import read_ahead
 from onehook.resident import inline, learning
-from onehook.resident.asking import HEAD, MAGIC, PATIENCE, is_open, request_of
+from onehook.resident.asking import HEAD, MAGIC, is_open, request_of
 from onehook.resident.inline import Refused, received
 from onehook.system import NOWHERE, os, signal
 
@@ -23,9 +25,18 @@ if TYPE_CHECKING:
 
 LEAVE = signal.SIGUSR1  # tells a spare to end, unless it has taken an event: then who waits for it runs its command
 REQUEST_WITHIN = 10  # seconds: an agent that asks from inside itself may be busy once it has connected
+PATIENCE = 1  # seconds for a look at files
 MAX_REQUEST = 8 << 20  # the system allows no more words and variables
 MAX_ORDER = 1 << 17  # bytes of a payload that is read by two processes; a larger one is worth a fork
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
+# Seconds in which what the other process is about to say is looked for again and again, before it is waited for: to be woken up takes 0.1
+# to 0.2 ms on a virtual machine, each of four times.
+_SOON = 0.0005
+
+
+def timeval(seconds: int) -> bytes:
+    """struct timeval: two longs, on all that have fork."""
+    return seconds.to_bytes(8, sys.byteorder) + bytes(8)
 
 
 class Spare:
@@ -33,43 +44,58 @@ class Spare:
         self.zygote = zygote
         self.known = set(sys.modules), learning.compiled()
         self.body, self.count, self.here = b"", 0, -1
+        self.data = b""  # what was read from stdin
         self.prepared: Prepared | None = None
         self.inline: inline.Inline | None = None
         self.taken, self.next = False, -1  # next: the number that the next descriptor gets
+        self.told = False  # whether the warm process knows that this one has taken an event
+        self.variables = b""  # of this process, as a request has them
 
     def answer_next(self) -> NoReturn:
         if not self.zygote.is_manifest:
             self.prepared = Prepared(self)
             Child.ready.append(self.prepared)
         self.rehearse()
+        _keep_to_half(0)
         connection = self._accepted()
-        self.zygote.listener.close()
-        connection.settimeout(REQUEST_WITHIN)
-        umask = self._read_request(connection)
         begun = time.monotonic()
-        connection.settimeout(PATIENCE)
-        connection.send(b"R" + os.getpid().to_bytes(4, "little"))
-        self._report(b"taken\t%d" % os.getpid())
-        if learning.is_outdated(self.zygote.files):  # nothing of the client's has been touched yet
-            self._report(b"outdated")
-            os._exit(0)
-        waited = self._take_descriptors(connection) if self.inline is None else self._take_inline(self.inline)
+        _keep_to_any()
+        connection.send(b"R" + os.getpid().to_bytes(4, "little"))  # the client makes its next move meanwhile
+        self.zygote.listener.close()
+        # Not by settimeout(), which looks at the connection before each time that something is read or written.
+        connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, timeval(REQUEST_WITHIN))
+        umask = self._read_request(connection)
         if self.prepared is not None:
             self.prepared.become(umask)
+        if self._is_outdated():
+            self._report(b"outdated")
+            os._exit(0)  # nothing has been read, and the client runs the command
         self.become(umask)
+        waited = self._take_descriptors(connection) if self.inline is None else self._take_inline(self.inline)
+        os.fchdir(self.here)
         self.attend()
+        if self.prepared is None or not _is_readable(0):
+            self.say_taken()
         os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
         output = self.zygote.answer(sys.argv[1:], waited, self._heard)
-        connection.settimeout(None)
         if self.inline is None:
             exit_code = self._tell(connection, output)
         else:
             exit_code = write(output)
             self.inline.tell(exit_code)
         self._report(b"done\t%d" % ((time.monotonic() - begun) * 1e6))
+        self._report_sample(output)
         if self.inline is not None:
             self.inline.linger()
         os._exit(exit_code)
+
+    def _is_outdated(self) -> bool:
+        """A file system that does not answer ends this process: the client waits for as long as it lives."""
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(PATIENCE)
+        outdated = cache.is_outdated(self.zygote.files)
+        signal.alarm(0)
+        return outdated
 
     def _tell(self, connection: _socket.socket, output: Output) -> int:
         """The client ends as soon as the answer is written, and does not wait for its line in the log."""
@@ -94,7 +120,8 @@ class Spare:
     def _take_from_ourselves(self, words: list[str], data: bytes) -> None:
         """Take a request as from a client that is where and what this process is."""
         ours, theirs = _socket.socketpair()
-        theirs.settimeout(0)  # nobody reads it meanwhile: what is too large raises
+        for end in (ours, theirs):
+            end.settimeout(0)  # nobody else reads or writes it: what would have to be waited for raises
         umask = os.umask(0o077)
         variables: Any = os.environ
         argv = [*[b"-"] * 4, *(word.encode("utf-8", "surrogateescape") for word in words)]
@@ -103,11 +130,12 @@ class Spare:
         given = (os.open(".", os.O_RDONLY), stdin, 1, 2)
         os.write(write_end, data)
         rights = b"".join(number.to_bytes(4, sys.byteorder) for number in given)
-        theirs.sendmsg([b"G\0\0\0\0\7"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
         self._read_request(ours)
-        learning.is_outdated(self.zygote.files)
-        self._take_descriptors(ours)
+        cache.is_outdated(self.zygote.files)
+        theirs.sendmsg([b"G\0\0\0\0\7"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
         self.become(umask)
+        self._take_descriptors(ours)
+        os.fchdir(self.here)
         for number in (*given[:2], write_end, self.here):
             os.close(number)
 
@@ -122,7 +150,7 @@ class Spare:
             except OSError:  # nobody came for a while
                 continue
             self.taken = True
-            return _socket.socket(fileno=descriptor)
+            return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, descriptor)  # said, so that nobody asks the system
         os._exit(0)  # the warm process was killed
 
     def _leave(self, *_: object) -> None:
@@ -131,7 +159,7 @@ class Spare:
             os._exit(0)
 
     def _read_request(self, connection: _socket.socket) -> int:
-        """Returns the umask."""
+        """Returns the umask. Reads not a byte more: what follows may have the descriptors with it."""
         head = received(connection, HEAD)
         size, umask, self.count = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
         if head[:4] not in (MAGIC, inline.MAGIC) or size > MAX_REQUEST or self.count < 5:
@@ -165,9 +193,20 @@ class Spare:
         return 0
 
     def become(self, umask: int) -> None:
-        *parts, _ = self.body.split(b"\0")
+        """Take over the words, variables and umask of a request. The folder is the caller's to enter."""
+        *words, variables = self.body.split(b"\0", self.count)
+        if variables != self.variables:
+            self._take_variables(variables)
+        os.umask(umask)
+        argv = [word.decode(sys.getfilesystemencoding(), "surrogateescape") for word in words]
+        sys.argv[:] = argv[3:]
+        if hasattr(sys, "orig_argv"):
+            sys.orig_argv[:] = argv
+        sys.path[:], sys.meta_path[:] = self.zygote.path, self.zygote.meta_path
+
+    def _take_variables(self, block: bytes) -> None:
         variables: dict[bytes, bytes] = {}
-        for part in parts[self.count :]:
+        for part in block.split(b"\0"):
             name, equals, value = part.partition(b"=")
             if equals:
                 variables.setdefault(name, value)
@@ -182,21 +221,19 @@ class Spare:
         ours.update(variables)
         if ours.get(b"TZ") != clock:
             time.tzset()
-        os.umask(umask)
-        os.fchdir(self.here)
-        argv = [word.decode(sys.getfilesystemencoding(), "surrogateescape") for word in parts[: self.count]]
-        sys.argv[:] = argv[3:]
-        if hasattr(sys, "orig_argv"):
-            sys.orig_argv[:] = argv
-        sys.path[:], sys.meta_path[:] = self.zygote.path, self.zygote.meta_path
+        self.variables = block
 
     def attend(self) -> None:
         """Have reported what is loaded from now on."""
         if self.zygote.learnt_from < learning.LESSONS:
             cache.LOADED.append(self._report_lessons)
 
+    def is_own(self) -> bool:
+        """Whether the event is one of the policy that the warm process is for; that of the tests is for none."""
+        return sys.argv[1:2] == [self.zygote.policy]
+
     def _report_lessons(self) -> None:
-        lines = learning.lessons(*self.known, own=sys.argv[1:2] == [self.zygote.policy])
+        lines = learning.lessons(*self.known, own=self.is_own())
         for piece in learning.pieces(lines):
             self._report(piece[:-1])
 
@@ -204,10 +241,22 @@ class Spare:
         """stdin has been read: the process for the policy reads the event at the same time as this one."""
         if self.prepared is not None:
             self.prepared.hear(data, begun)
-        # An event like this one is what the next spares rehearse with.
-        if self.zygote.last is None and len(data) < _REHEARSED and sum(map(len, sys.argv)) < 400:
+        self.data = data
+
+    def say_taken(self) -> None:
+        """Have another spare forked. It wakes the warm process up, which then runs where the process for the policy could."""
+        if not self.told:
+            self.told = True
+            self._report(b"taken\t%d" % os.getpid())
+
+    def _report_sample(self, output: Output) -> None:
+        """An event like this one is what the next spares rehearse with: the first one, or the first call of a tool."""
+        is_call = output.event is not None and output.event.event == "PreToolUse"
+        if not self.is_own() or (self.zygote.last is not None and (self.zygote.last_is_call or not is_call)):
+            return
+        if len(self.data) < _REHEARSED and sum(map(len, sys.argv)) < 400:
             words = "\0".join(sys.argv[1:]).encode("utf-8", "surrogateescape")
-            self._report(b"event\t%s\t%s" % (words.hex().encode(), data.hex().encode()))
+            self._report(b"event\t%d\t%s\t%s" % (is_call, words.hex().encode(), self.data.hex().encode()))
 
     def _report(self, line: bytes) -> None:
         try:
@@ -222,62 +271,119 @@ class Prepared(Child):
     def __init__(self, spare: Spare) -> None:
         super().__init__()
         self.spare = spare
-        orders, theirs = _socket.socketpair()
-        self.orders = orders
+        self.orders, self.theirs = _socket.socketpair()
         self.pid = os.fork()
         if not self.pid:
             try:
-                orders.close()
+                self.orders.close()
                 spare.zygote.listener.close()
-                lenient_output()
+                os.close(self.read_end)
                 spare.rehearse()
-                self.ask(self._ordered(theirs))
+                settle_in(self.noise.descriptor)
+                _keep_to_half(1)
+                self.ask_as_ordered(self.theirs)
             finally:
                 os._exit(0)
-        theirs.close()
+        self.theirs.close()
 
     def become(self, umask: int) -> None:
         """As the other process becomes one that the client would have started, at the same time."""
         spare = self.spare
         head = b"".join(number.to_bytes(4, "little") for number in (len(spare.body), spare.count, umask))
-        try:
-            self.orders.sendmsg([head], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, spare.here.to_bytes(4, sys.byteorder))])
-            self.orders.sendall(spare.body)
-        except OSError:  # it was killed; the pipe says so, too
-            pass
+        self._send(head + spare.body)
 
     def hear(self, data: bytes, begun: float) -> None:
         if len(data) > MAX_ORDER:  # now: the signal of its end must not be taken for one of the process that is forked instead
             Child.ready.remove(self)
             self.orders.close()
             os.waitpid(self.pid, 0)
+            self.spare.say_taken()
             return
+        head = len(data).to_bytes(4, "little") + int(begun * 1e9).to_bytes(8, "little")
+        rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, self.spare.here.to_bytes(4, sys.byteorder))]
         try:
-            self.orders.sendall(len(data).to_bytes(4, "little") + int(begun * 1e9).to_bytes(8, "little") + data)
-        except OSError:
-            pass
+            self.orders.sendmsg([head], rights)
+        except OSError:  # it was killed; the pipe says so, too
+            return
+        self._send(data)
 
     def start(self, question: Question) -> int:
-        try:
-            self.orders.send(b"G")
-        except OSError:
-            pass
+        self._send(b"G")
         os.close(self.write_end)
         return self.pid
 
-    def _ordered(self, orders: _socket.socket) -> Question:
-        head, ancillary, _, _ = orders.recvmsg(12, _socket.CMSG_SPACE(4))
-        if len(head) != 12:
-            raise Refused  # the event needs no policy, or the other process has gone
-        size, count, umask = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4, 8))
+    def _send(self, data: bytes) -> None:
+        try:
+            self.orders.sendall(data)
+        except OSError:
+            pass
+
+    def wait(self) -> None:
+        _look_for(self.read_end)
+
+    def tick(self) -> None:
+        super().tick()
+        self.spare.say_taken()
+
+    def linger(self) -> None:
+        """The memory of a process is taken apart when it ends, for half a millisecond in which the client could end."""
+        self.theirs.recv(1)
+
+    def ask_as_ordered(self, orders: _socket.socket) -> NoReturn:
+        """In the new process."""
         spare = self.spare
-        (spare.here,) = memoryview(ancillary[0][2]).cast("i")
-        spare.body, spare.count = received(orders, size), count
+        head = received(orders, 12)  # Refused: the event needs no policy, or the other process has gone
+        _keep_to_any()
+        size, spare.count, umask = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4, 8))
+        spare.body = received(orders, size)
         spare.become(umask)
         spare.attend()
-        head = received(orders, 12)
+        request = spare.zygote.requested(sys.argv[1:])
+        read_ahead(request.policy)
+        _look_for(orders.fileno())
+        head, ancillary, _, _ = orders.recvmsg(12, _socket.CMSG_SPACE(4))
+        if len(head) != 12:
+            raise Refused
+        (here,) = memoryview(ancillary[0][2]).cast("i")
+        os.fchdir(here)
         data = received(orders, int.from_bytes(head[:4], "little"))
-        question = spare.zygote.question_of(sys.argv[1:], data, int.from_bytes(head[4:], "little") / 1e9)
+        question = spare.zygote.question_of(request, data, int.from_bytes(head[4:], "little") / 1e9)
+        _look_for(orders.fileno())
         received(orders, 1)  # the other one has found that the policy is to be asked
-        orders.close()
-        return question
+        self.ask(question)
+
+
+_PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # where this process may run
+
+
+def _keep_to_half(half: int) -> None:
+    """A process that is woken up is put where the one is that wakes it, and waits for it there. Two that are to run at the same time are
+    kept apart until both are awake."""
+    _keep_to(_PROCESSORS[half::2])
+
+
+def _keep_to_any() -> None:
+    _keep_to(_PROCESSORS)
+
+
+def _keep_to(processors: list[int]) -> None:
+    if len(_PROCESSORS) > 1:
+        try:
+            os.sched_setaffinity(0, processors)
+        except OSError:  # they have been taken away from this process
+            pass
+
+
+def _is_readable(descriptor: int) -> bool:
+    looking = poll()
+    looking.register(descriptor, POLLIN)
+    return bool(looking.poll(0))
+
+
+def _look_for(descriptor: int) -> None:
+    """Return as soon as there is something to be read, or after a moment: see _SOON."""
+    looking = poll()
+    looking.register(descriptor, POLLIN)
+    until = time.monotonic() + (_SOON if len(_PROCESSORS) > 1 else 0)
+    while not looking.poll(0) and time.monotonic() < until:
+        pass

@@ -20,10 +20,11 @@ import time
 from select import POLLIN, poll
 
 from onehook import cache
+from onehook.core import Hooks
 from onehook.policy import is_manifest
 from onehook.resident import learning
 from onehook.resident.asking import folder_of, is_private
-from onehook.resident.spare import LEAVE, Spare
+from onehook.resident.spare import LEAVE, Spare, timeval
 from onehook.system import NOWHERE, os, signal
 
 TYPE_CHECKING = False
@@ -39,14 +40,18 @@ IDLE = 900  # seconds without an event after which it ends
 QUIET = 0.2  # seconds without a report after which the state is written, and lessons are learnt; at the latest after five times that
 ALIVE = 10
 KEPT_TIMES = 2000
+ROUNDS = 12  # of what a fork does for an event, before there is one
+PATIENCE = 5  # seconds for these
+LOST = 50  # spares that may end one after the other without an answer: what is wrong then cannot be fixed by another fork
 OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
 
 
 def serve(
     argv: list[str],
     answer: Callable[[list[str], float, Callable[[bytes, float], None]], Output],
-    question_of: Callable[[list[str], bytes, float], Question],
-    rehearse: Callable[[list[str]], None],
+    requested: Callable[[list[str]], Any],
+    question_of: Callable[[Any, bytes, float], Question],
+    rehearse: Callable[..., None],
 ) -> NoReturn:
     """KEY POLICY [FOLDER [LOCK]]: see start() in asking.py. The functions are those of the runner, above this.
 
@@ -77,20 +82,23 @@ def serve(
         _remove(f"{key}.state")  # of one that was killed
     os.set_inheritable(lock, False)
     _sweep()
+    _forget_coercion()
     zygote = Zygote(key, policy, lock)
-    zygote.answer, zygote.question_of, zygote.rehearse = answer, question_of, rehearse
+    zygote.answer, zygote.requested, zygote.question_of, zygote.rehearse = answer, requested, question_of, rehearse
     zygote.run()
 
 
 class Zygote:
     answer: Callable[[list[str], float, Callable[[bytes, float], None]], Output]
-    question_of: Callable[[list[str], bytes, float], Question]
-    rehearse: Callable[[list[str]], None]
+    requested: Callable[[list[str]], Any]
+    question_of: Callable[[Any, bytes, float], Question]
+    rehearse: Callable[..., None]
 
     def __init__(self, key: str, policy: str, lock: int) -> None:
         self.key, self.policy, self.lock = key, policy, lock
         self.is_manifest = is_manifest(policy)
         self.last: tuple[list[str], bytes] | None = None  # an event to rehearse with
+        self.last_is_call = False  # of a tool
         self.pid, self.begun = os.getpid(), time.time()
         self.path, self.meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
         self.lessons: list[bytes] = []
@@ -100,6 +108,7 @@ class Zygote:
         self.events = 0
         self.times: list[int] = []
         self.spares: set[int] = set()
+        self.lost = 0  # spares that have ended since the last event was answered
         self.busy: set[int] = set()
         self.rest = b""
         self.listener = _listening(f"{key}.sock")
@@ -110,7 +119,8 @@ class Zygote:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         self.descriptors = 0
-        self.files: dict[str, learning.State] = {}
+        self.files: dict[str, cache.State] = {}  # looked at for each event
+        self.ours: dict[str, cache.State] = {}  # looked at after some
 
     def run(self) -> NoReturn:
         signal.signal(signal.SIGTERM, self.end)
@@ -130,8 +140,12 @@ class Zygote:
             if self._heard():
                 last, changed = now, True
             if changed and (not ready or now - written > 5 * QUIET):
-                self._learn()
+                outdated = cache.is_outdated(self.ours)
+                if not outdated:  # what is learnt is taken as it is then
+                    self._learn()
                 self._write_state()
+                if outdated:
+                    self._start_again()
                 changed, written = False, now
             elif now - last > IDLE:
                 self.end()
@@ -173,6 +187,10 @@ class Zygote:
                 child, _ = os.waitpid(-1, os.WNOHANG)
                 if not child:
                     return
+                if child in self.spares:
+                    self.lost += 1
+                    if self.lost > LOST:
+                        self.end()
                 self.spares.discard(child)
                 self.busy.discard(child)
         except ChildProcessError:
@@ -195,12 +213,14 @@ class Zygote:
                     self.busy.add(int(value))
                 self.spares.discard(int(value))
             elif kind == b"done":
+                self.lost = 0
                 self.events += 1
                 self.times = [*self.times[1 - KEPT_TIMES :], int(value)]
             elif kind == b"outdated":
                 self._start_again()
             elif kind == b"event":
-                words, _, payload = value.partition(b"\t")
+                is_call, words, payload = value.split(b"\t")
+                self.last_is_call = is_call == b"1"
                 self.last = bytes.fromhex(words.decode()).decode("utf-8", "surrogateescape").split("\0"), bytes.fromhex(payload.decode())
             elif self.learnt_from < learning.LESSONS:
                 self.lessons.append(line)
@@ -212,7 +232,7 @@ class Zygote:
         """What is loaded stays: no fork has to copy it, because the collector has touched it."""
         gc.collect()
         gc.freeze()
-        self.files = learning.watched(self.own)
+        self.files, self.ours = learning.watched(self.own, packs=not self.policy.endswith(".py"))
         self.descriptors = learning.open_descriptors()
 
     def _learn(self) -> None:
@@ -230,8 +250,27 @@ class Zygote:
         if trouble and not self.refused:
             _put(f"{self.key}.refused", trouble)
             self._start_again()
+        self._practise()
         self._settle()
         self._dismiss()  # they have not loaded it
+
+    def _practise(self) -> None:
+        """Do what the spares do when they rehearse, but several times: an interpreter adapts its code to what it is used for (from Python
+        3.11 on), which takes some rounds, and which forks have in common. Rules are judged in half the time then."""
+        if self.last is None:
+            return
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(PATIENCE)  # a file system that does not answer ends this process, and the next event starts another
+        try:
+            for _ in range(ROUNDS):
+                self.rehearse(*self.last)
+        except Exception:  # then events take a little longer
+            pass
+        signal.alarm(0)
+        Hooks.made.clear()  # see learning.own_trouble
+        rules = sys.modules.get("onehook.rules.load")
+        if rules is not None:
+            rules.Ready.kept.clear()  # with its file
 
     def _start_again(self) -> NoReturn:
         """In the place of this process. Who is waiting runs its command."""
@@ -250,13 +289,26 @@ class Zygote:
         _put(f"{self.key}.state", "".join(f"{name}\t{value}\n" for name, value in fields.items()))
 
 
+def _forget_coercion() -> None:
+    """Where the locale is C, an interpreter sets LC_CTYPE for itself. The next client will have no more of it than the first had, and a
+    spare that has the variables of its client already need not take them."""
+    variables: Any = os.environ
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = file.read().split(b"\0")
+    except OSError:
+        return
+    if b"LC_CTYPE" in variables and not any(part.startswith(b"LC_CTYPE=") for part in given):
+        os.unsetenv("LC_CTYPE")
+        del variables[b"LC_CTYPE"]
+
+
 def _listening(path: str) -> _socket.socket:
     _remove(path)
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     listener.bind(path)  # 0600, by the umask
     listener.listen(128)
-    # After so many seconds a spare looks whether this process lives. struct timeval: two longs, on all that have fork.
-    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, ALIVE.to_bytes(8, sys.byteorder) + bytes(8))
+    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, timeval(ALIVE))  # then a spare looks whether this process lives
     return listener
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onehook.policies.shell import Command
 
     Touch = tuple[str, bool]  # a path, and whether it is changed
+    Forms = dict[str, list[str]]  # a path -> as it is, and with its links followed
 
 # Options of curl, wget and their like whose value may look like an address and is not one.
 VALUED = frozenset([
@@ -23,16 +24,22 @@ VALUED = frozenset([
 ])  # fmt: skip
 
 
-def path_covered(globs: Sequence[str], path: str, folder: str, cwd: str, strict: bool) -> bool:
+def path_covered(globs: Sequence[str], path: str, folder: str, cwd: str, strict: bool, known: Forms | None = None) -> bool:
     """Whether one of a rule's globs covers a path, by the rules of .gitignore.
 
     //x is absolute, ~/x below the home folder, /x below the folder of the rules file, x and ./x below the agent's. A name without a slash
     is found at any depth, and a folder covers what is in it. `strict` is for rules that stop something: case does not count, a link is
-    followed, and /x covers the absolute path too, since that is what people mean by Edit(/etc/**).
+    followed, and /x covers the absolute path too, since that is what people mean by Edit(/etc/**). `known`: what was found out about paths
+    for other rules on the same event.
     """
+    if not globs:
+        return False
     if strict and hasattr(path, "files") and first_in(path, globs, [], folder, cwd):
         return True
-    forms = [_parts(form, strict) for form in _forms(path, cwd)]
+    known = {} if known is None else known
+    if path not in known:
+        known[path] = _forms(path, cwd)
+    forms = [_parts(form, strict) for form in known[path]]
     enough = any if strict else all
     for glob in globs:
         wholes = [_parts(whole, strict) for whole in _absolute(glob, folder, cwd, strict)]

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Event
+    from onehook.policies.danger import Danger
     from onehook.policies.shell import Command
+    from onehook.rules.held import Forms, Touch
     from onehook.rules.load import Table
 
 # Their own words say nothing about what runs: an allow that covers the inner command is enough.
@@ -35,13 +37,16 @@ INTERPRETED = frozenset([
 class Line:
     """A command line, read once for all rules."""
 
-    __slots__ = ("broken", "commands", "cut", "fork_bomb", "plain")
+    __slots__ = ("_dangers", "_touched", "broken", "commands", "cut", "fork_bomb", "forms", "plain")
 
     def __init__(self, text: str) -> None:
         found = (read(text) if type(text) is str else None) if text else []  # PowerShell is a kind of str
         self.plain = found is not None and not any(command.name in TREES for command in found)
         self.broken = self.cut = self.fork_bomb = False
         self.commands: list[Command] = found or []
+        self.forms: Forms = {}
+        self._dangers: dict[int, tuple[Command, list[Danger]]] = {}
+        self._touched: dict[tuple[int, ...], tuple[Sequence[Command], list[Touch]]] = {}
         if found is None:
             self._read_whole(text)
 
@@ -55,6 +60,24 @@ class Line:
             from onehook.policies.scripts import started
 
             self.commands += [below for command in script.commands for below in started(command)]
+
+    def dangers(self, command: Command) -> list[Danger]:
+        """What policies/danger.py says of a command, which several rules ask for."""
+        if id(command) not in self._dangers:
+            from onehook.policies.danger import dangers
+            from onehook.policies.shell import Script
+
+            self._dangers[id(command)] = command, list(dangers(Script([command], False, False, False)))
+        return self._dangers[id(command)][1]
+
+    def touched(self, event: Event, commands: Sequence[Command]) -> list[Touch]:
+        """The files that these commands read or change, which several rules ask for, too."""
+        key = tuple(map(id, commands))
+        if key not in self._touched:
+            from onehook.rules.held import touched
+
+            self._touched[key] = commands, touched(event, commands)
+        return self._touched[key][1]
 
     def entered(self, command: Command) -> bool:
         """Whether a `cd` before the command went into a folder below the project's."""
@@ -151,10 +174,7 @@ def _for_tool(rule: dict[str, Any], event: Event) -> bool:
 
 def check_holds(name: str, command: Command, line: Line) -> bool:
     """One of the checks of policies/danger.py."""
-    from onehook.policies.danger import dangers
-    from onehook.policies.shell import Script
-
-    found = [danger for danger in dangers(Script([command], False, False, False)) if danger.rule == name]
+    found = [danger for danger in line.dangers(command) if danger.rule == name]
     # `cd build && rm -rf *` empties that folder, not the project.
     return any("current folder" not in danger.reason or not line.entered(command) for danger in found)
 
@@ -223,25 +243,27 @@ def _also_about(rule: dict[str, Any], event: Event, line: Line, commands: Sequen
         return False
     if "paths" not in rule:
         return True
-    wanted = [path for path, writes in held.touched(event, commands) if rule["access"] in ("any", "write" if writes else "read")]
-    return any(_path_listed(rule["paths"], path, rule["folder"], event.cwd) for path in wanted)
+    wanted = [path for path, writes in line.touched(event, commands) if rule["access"] in ("any", "write" if writes else "read")]
+    return any(_path_listed(rule["paths"], path, rule["folder"], event.cwd, line.forms) for path in wanted)
 
 
-def _path_listed(globs: Sequence[str], path: str, folder: str, cwd: str) -> bool:
+def _path_listed(globs: Sequence[str], path: str, folder: str, cwd: str, known: Forms) -> bool:
     from onehook.rules.held import first_in, path_covered
 
     wanted, out = [glob for glob in globs if glob[0] != "!"], [glob[1:] for glob in globs if glob[0] == "!"]
-    held = path_covered(wanted, str(path), folder, cwd, True)
+    held = path_covered(wanted, str(path), folder, cwd, True, known)
     if not held and hasattr(path, "files"):
         return bool(first_in(path, wanted, out, folder, cwd))
-    return held and not path_covered(out, path, folder, cwd, False)
+    return held and not path_covered(out, path, folder, cwd, False, known)
 
 
 def _excepted_path(exception: dict[str, Any], event: Event, line: Line) -> bool:
     from onehook.rules import held
 
-    paths = [path for path, _ in held.touched(event, line.commands)]
-    return bool(paths) and all(held.path_covered([exception["path"]], path, exception["folder"], event.cwd, False) for path in paths)
+    paths = [path for path, _ in line.touched(event, line.commands)]
+    return bool(paths) and all(
+        held.path_covered([exception["path"]], path, exception["folder"], event.cwd, False, line.forms) for path in paths
+    )
 
 
 # --- permissions -----------------------------------------------------------------------------------------------------------------
@@ -267,8 +289,8 @@ def _permission_part(entry: dict[str, Any], event: Event, line: Line, command: C
     if entry["kind"] == "command":
         return command.source.strip() if command is not None and held.command_covered(entry["globs"], command, True) else ""
     if entry["kind"] == "path":
-        for path, writes in held.touched(event, line.commands):
-            if writes == entry["writes"] and held.path_covered([entry["glob"]], path, entry["folder"], event.cwd, True):
+        for path, writes in line.touched(event, line.commands):
+            if writes == entry["writes"] and held.path_covered([entry["glob"]], path, entry["folder"], event.cwd, True, line.forms):
                 inside = held.first_in(path, [entry["glob"]], [], entry["folder"], event.cwd) if hasattr(path, "files") else ""
                 return inside or path
         return ""

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import marshal
 import sys
+from _imp import source_hash
+from time import time as now
 
 from onehook.cache import FOLDER as CACHE
-from onehook.cache import exists
+from onehook.cache import exists, is_outdated, state_of
 from onehook.core import RESULTS, HandlerError, Hooks, Options, Registration, UsageError, merge
 from onehook.hostkit.tools import absolute
 from onehook.places import config_folder, managed_folder
@@ -48,7 +50,13 @@ class Table:
         self._read = read or (lambda begin, size: raw[begin : begin + size])
         self._chunks: dict[str, Any] = {}
         self.allows: bool = header["allows"]
-        self.pause: Pause | None = None  # to be set before the rules are asked
+        self.pause: Pause | None = None
+
+    def hold(self, pause: Pause | None) -> None:
+        """Before the rules are asked: what a person has paused."""
+        if self.pause is not None or pause is not None:
+            self._chunks.clear()  # they were read for another pause, or for none
+        self.pause = pause
 
     def chunk(self, name: str) -> Any:
         """The rules and permissions of a program; of "" those of files, addresses and tools. None if there are none."""
@@ -150,7 +158,7 @@ class Rules(Hooks):
 
     def dispatch(self, event: Event) -> Response:
         """Rules first; programs are started only for what the rules let pass."""
-        self.table.pause = event._pause
+        self.table.hold(event._pause)
         response = super().dispatch(event)
         if self.programs is None or (response.decision == "deny" and event.event not in RESULTS):
             return response
@@ -249,6 +257,46 @@ def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
     return Rules(_sound([*layers, ("managed" if managed else "project", path)], managed)[1], given)
 
 
+class Ready:
+    """The policy of a rules file, loaded in advance (resident/), for one event that finds its files as they were.
+
+    Whoever uses it looks at the packs itself, which are part of onehook.
+    """
+
+    SETTLED = 0.05  # seconds after which a change of a file changes its time
+
+    kept: list[Ready] = []  # noqa: RUF012
+
+    def __init__(self, path: str, given: Mapping[str, Any]) -> None:
+        self.path, self.given = path, dict(given)
+        self.layers = every_layer()
+        self.rules = load_rules(path, given)
+        sources = [source for source, time, *_ in self.rules.table.header["sources"] if not time]
+        self.states = {file: state_of(file) for file in (*sources, *(file for _, file in self.layers))}
+        latest = max(time for time, *_ in self.states.values()) / 1e9
+        if path[:1] == "/" and self.rules.programs is None and latest < now() - self.SETTLED:
+            self.kept[:] = [self]
+
+    def rehearse(self, event: Event) -> None:
+        """Have the rules judge an event like the next one, and what protects them: what they say depends on nothing but the event and on
+        files that they look at again, and nothing else comes of it."""
+        try:
+            for registration in self.rules.wanting(event):
+                handler: Any = registration.handler
+                if handler == self.rules.judged or getattr(handler, "own", None) is not None:
+                    handler(event)
+        finally:
+            self.rules.noted.clear()  # also if the command could not be judged: the rules are kept for the event
+
+    @classmethod
+    def taken(cls, path: str, given: Mapping[str, Any] | None) -> Rules | None:
+        if not cls.kept:
+            return None
+        ready = cls.kept.pop()
+        same = ready.path == path and ready.given == given and ready.layers == every_layer()
+        return ready.rules if same and not is_outdated(ready.states) else None
+
+
 def _sound(layers: Sequence[Layer], managed: bool) -> tuple[Sequence[Layer], Table]:
     """The layers that apply. In an install for the whole machine, a user's file that is broken is left out: it must not switch all off."""
     try:
@@ -308,31 +356,17 @@ def cache_folder() -> str:
 def cache_name(layers: Sequence[Layer]) -> str:
     """A file name for a set of files: readable at its end, and distinct by a checksum of all the paths."""
     whole = "\0".join(f"{layer}={_whole(path)}" for layer, path in layers).encode("utf-8", "surrogateescape")
-    first = second = 0
-    for byte in whole:  # two sums of 64 bits; hashlib would be an import
-        first = (first * 1099511628211 + byte + 1) & 0xFFFFFFFFFFFFFFFF
-        second = (second * 6364136223846793005 + byte + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
+    checksum = (source_hash(0, whole) + source_hash(1, whole)).hex()  # hashlib would be an import
     folder = _whole(layers[-1][1]).replace("\\", "/").rpartition("/")[0].rpartition("/")[2]
-    return f"{first:016x}{second:016x}-{''.join(c if c.isalnum() else '_' for c in folder[:40])}.bin"
-
-
-# What a process has rehearsed with (see runner.rehearse) serves its event too, if the sources are still the same: header and chunks,
-# by the path of their file. Other processes keep nothing.
-REHEARSED: dict[str, tuple[dict[str, Any], _Chunks]] | None = None
+    return f"{checksum}-{''.join(c if c.isalnum() else '_' for c in folder[:40])}.bin"
 
 
 def _stored(path: str) -> Table | None:
     """The compiled rules of a file in the cache, if they were made from the sources as they are now."""
-    if REHEARSED and path in REHEARSED and (table := _current(*REHEARSED.pop(path))):
-        return table
     found = _opened(path)
-    table = _current(*found) if found else None
-    if REHEARSED is not None and found and table:
-        REHEARSED[path] = found
-    return table
-
-
-def _current(header: dict[str, Any], chunks: _Chunks) -> Table | None:
+    if found is None:
+        return None
+    header, chunks = found
     try:
         if all(_is_same(source, chunks.read) for source in header["sources"]):
             return Table(header, read=chunks.read)
@@ -377,7 +411,11 @@ class _Chunks:
         return found
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    __del__ = close
 
 
 def _is_ours(status: os.stat_result) -> bool:

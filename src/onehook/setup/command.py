@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from onehook.hostkit.config import GUARDS, Commands
+from onehook.hostkit.config import EXEC, GUARDS, Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
 MARK = "onehook/launch"  # in the path of every launcher: the folder has this name however onehook was installed
@@ -51,6 +51,11 @@ class Program:
 
 def own_program() -> Program:
     return Program(interpreter(), str(LAUNCHER))
+
+
+def has_proven_client() -> bool:
+    """Whether resident mode is the default: on Linux, where it is proven, and with the native client; the other one gains little."""
+    return sys.platform == "linux" and os.access(NATIVE_CLIENT, os.X_OK)
 
 
 def client() -> tuple[str, ...]:
@@ -154,6 +159,8 @@ def commands(
     start = (*client, program.interpreter, "-I", "-S", program.launcher)
     words = (*start, str(policy), *arguments)
     posix = " ".join([*map(shlex.quote, start), place, *map(shlex.quote, arguments)])
+    if client and not guard:
+        posix = EXEC + posix
     powershell = " ".join(map(quote_powershell, words))
     powershell = f"& {powershell}" if powershell.startswith("'") else powershell
     # The paths are those of this machine, so a command for Windows makes sense only on Windows.
@@ -165,8 +172,7 @@ def _portable_posix(policy: str, arguments: Sequence[str], project_folder: str, 
     folder = project_folder or '"$d"'
     launcher = f"{folder}/{PORTABLE_LAUNCHER}" if project_folder else f'"{_FOUND_LAUNCHER}"'
     words = ["python3", "-I", "-S", launcher, f"{folder}/{shlex.quote(policy)}", *map(shlex.quote, arguments)]
-    # A shell that cannot exec ends there, and never comes to the guard.
-    start = "" if project_folder else _FIND if guard else f"{_FIND}exec "
+    start = "" if project_folder else _FIND if guard else _FIND + EXEC
     return start + " ".join(words) + guard
 
 
@@ -289,7 +295,7 @@ def _cmd_words(command: str) -> list[str]:
 
 
 _SHELLS = (
-    _Shell(_posix_words, shlex.quote, _posix_path, (f"{_FIND}exec ", _FIND)),
+    _Shell(_posix_words, shlex.quote, _posix_path, (_FIND + EXEC, _FIND, EXEC)),
     _Shell(_powershell_words, quote_powershell, _powershell_path, ("& ",)),
     _Shell(_cmd_words, quote_cmd, quote_cmd),
 )

@@ -13,7 +13,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.hosts.copilot import own_entries as own
 from onehook.setup.command import LAUNCHER
-from tests.setup.installing import Place
+from tests.setup.installing import CLIENTS, Place
 
 DENIAL = {"permissionDecision": "deny", "permissionDecisionReason": "rm -rf is blocked"}
 
@@ -53,6 +53,15 @@ def test_so_it_is_where_names_need_quotes(tmp_path: Path) -> None:
     place = Place(tmp_path, "a $project", "it's a policy.py")
     place.install(["claude", "copilot"])
     assert not answered(place)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("closed", [False, True])
+def test_so_it_is_in_resident_mode(place: Place, client: tuple[str, ...], closed: bool) -> None:
+    place.install(["claude", "copilot"], client=client, fail_closed=closed)
+    assert not answered(place)
+    changed(place, entry={"bash": lambda command: command.replace("/onehook/resident/", "/elsewhere/onehook/resident/")})
+    assert answered(place)
 
 
 def test_claudes_entry_answers_where_copilot_has_none(place: Place) -> None:

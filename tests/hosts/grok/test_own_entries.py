@@ -15,7 +15,7 @@ from onehook.hostkit.reverse import sample
 from onehook.hosts import load
 from onehook.hosts.grok import own_entries as own
 from onehook.setup.command import LAUNCHER
-from tests.setup.installing import Place
+from tests.setup.installing import CLIENTS, Place
 
 PROJECTS, USERS = "project/settings:pre_tool_use[0].hooks[0]", "global/settings:pre_tool_use[0].hooks[0]"
 
@@ -47,6 +47,20 @@ def test_it_is_silent_where_the_projects_file_has_the_same_entry_and_is_run(plac
     place.install(["claude", "grok"])
     assert not answered(place)
     assert answered(place, hook=USERS)  # the folder may not be trusted, and then only the user's entries run
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("closed", [False, True])
+def test_so_it_is_in_resident_mode(tmp_path: Path, client: tuple[str, ...], closed: bool) -> None:
+    place = Place(tmp_path, "a $project")
+    place.install(["grok"], client=client, fail_closed=closed)
+    assert not answered(place)
+
+    def elsewhere(group: dict[str, Any], entry: dict[str, Any]) -> None:
+        entry["command"] = entry["command"].replace("/onehook/resident/", "/elsewhere/onehook/resident/")
+
+    changed(place, elsewhere)
+    assert answered(place)
 
 
 @pytest.mark.parametrize("hook", [PROJECTS, USERS])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit import config as kit
-from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
+from onehook.hostkit.config import EXEC, TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts import load
 from onehook.hosts.copilot import own_entries, wire
 from onehook.jsonc import read_jsonc
@@ -92,7 +92,7 @@ def home(machine: Machine) -> Path:
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
     entry: dict[str, Any] = {
         "type": "command",
-        "bash": commands.posix + ("" if wish.fail_closed else own_entries.GOES_ON),
+        "bash": commands.posix if wish.fail_closed else commands.posix.removeprefix(EXEC) + own_entries.GOES_ON,
         "powershell": commands.powershell + ("" if wish.fail_closed else _GOES_ON_POWERSHELL),
         "timeoutSec": wish.host_timeout,
     }
