@@ -61,6 +61,8 @@ def _states(tmp_path_factory):
         patch.setattr("onehook.setup.command.has_proven_client", lambda: False)  # whether or not one was built here (`make client`)
         # fsync guards against a power cut, which no test can make; on a busy disk it is nine tenths of the time of an install.
         patch.setattr(os, "fsync", lambda descriptor: None)
+        # Each run of pytest removes what older ones have left, and a run of all tests leaves so much that to remove it can take a minute.
+        patch.setenv("PYTEST_DEBUG_TEMPROOT", str(tmp_path_factory.mktemp("runs")))
         yield str(tmp_path_factory.mktemp("states"))
 
 

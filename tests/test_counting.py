@@ -64,7 +64,7 @@ def run(tmp_path):
             shutil.copy(Path(__file__).with_name(name), tmp_path / "tests")
         command = [sys.executable, "-m", "pytest", "--workers", "2", "-p", "no:onehook"]
         env = clean_environment({"COUNTED_IN": str(tmp_path / "counted")})
-        env = {name: value for name, value in env.items() if not name.startswith("PYTEST_")}
+        env = {name: value for name, value in env.items() if not name.startswith("PYTEST_") or name == "PYTEST_DEBUG_TEMPROOT"}
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     return start

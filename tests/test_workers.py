@@ -38,9 +38,7 @@ def run(tmp_path):
         (tmp_path / "conftest.py").write_text(CONFTEST)
         (tmp_path / "test_it.py").write_text(f"import os, pytest, sys, time, warnings\n{tests}")
         (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\nmarkers = slow\n")
-        # A folder for temporary files of its own: runs at the same time remove each other's from the one that all share.
-        plain = ["-p", "no:onehook", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "base")]
-        command = [sys.executable, "-m", "pytest", *plain, "--workers", "3", *arguments]
+        command = [sys.executable, "-m", "pytest", "-p", "no:onehook", "-p", "no:cacheprovider", "--workers", "3", *arguments]
         return subprocess.run(command, cwd=tmp_path, env=users_environment(), capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     return start
