@@ -54,6 +54,20 @@ PERMISSION_REQUEST = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
 POST_TOOL_USE = {**PRE_TOOL_USE, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "", "stderr": ""}}
 
 
+def call(tool: str, **given: str) -> dict[str, object]:
+    return {**PRE_TOOL_USE, "tool_name": tool, "tool_input": given}
+
+
+# What an agent does most of the time, which all policies let pass.
+ORDINARY = {
+    "git status": call("Bash", command="git status"),
+    "npm test": call("Bash", command="npm test -- --run src/app.test.ts"),
+    "a pipeline": call("Bash", command="cd src && grep -rn 'def main' --include='*.py' . | head -20 > /tmp/found.txt"),
+    "Read": call("Read", file_path="/home/dev/project/src/app.py"),
+    "Write": call("Write", file_path="/home/dev/project/src/new.py", content="print('a line of code')\n" * 40),
+}
+
+
 class Contender:
     def __init__(
         self, name: str, argv: list[str], payload: dict[str, object] | None = PRE_TOOL_USE, denies: bool = True, project: Path = HERE
@@ -154,8 +168,11 @@ def resident_contenders(scratch: Path, python: str, launcher: str, source: str) 
             found.append(started_by_shell(f"onehook, {name}, not resident", commands, folder, program))
         for kind, client in clients.items():
             found.append(started_by_shell(f"resident, {kind} client, {name}", commands, folder, program, client=client))
+        native = clients.get("native")
+        for event, payload in ORDINARY.items() if native and file != "plain.py" else ():
+            found.append(started_by_shell(f"resident, native client, {name}: {event}", commands, folder, program, payload, False, native))
     for contender in found:
-        for _ in range(12 if contender.name.startswith("resident") else 1):
+        for _ in range(6 if contender.name.startswith("resident") else 1):
             contender.is_right()
             time.sleep(0.4)
     return found

@@ -135,13 +135,14 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
     return request
 
 
-_words: list[tuple[Sequence[str], Words]] = []  # those that were read last: in resident mode, the next event has the same
+_words: dict[tuple[str, ...], Words] = {}  # those that were read: in resident mode, the next event has the same as one before
 
 
 def read_words(arguments: Sequence[str]) -> Words:
     """The policies of a command line, the options that name something, those of the policy, and what is wrong."""
-    if _words and _words[0][0] == arguments:
-        return _words[0][1]
+    known = _words.get(tuple(arguments))
+    if known is not None:
+        return known
     policies: list[str] = []
     named: dict[str, list[str]] = {"host": [], "event": [], "probe": [], "pin": []}
     given: dict[str, Any] = {}
@@ -161,8 +162,8 @@ def read_words(arguments: Sequence[str]) -> Words:
             problems.append(f"{problem}\nusage: {USAGE}")
             if name == "fail":  # nobody writes --fail to get the default
                 given["fail"] = "closed"
-    _words[:] = [(list(arguments), (policies, named, given, problems))]
-    return _words[0][1]
+    _words[tuple(arguments)] = policies, named, given, problems
+    return policies, named, given, problems
 
 
 def pause_of(given: dict[str, Any]) -> Pause | None:
@@ -465,20 +466,15 @@ def rehearse(argv: list[str], data: bytes | None = None) -> None:
     Rules are asked, too: what they say depends on nothing but the event, and nothing else comes of it.
     """
     request = requested(argv)
-    ready: Sequence[Any] = ()
-    if is_manifest(request.policy) and hasattr(request.load(), "judged"):  # rules: that runs our own code only
-        from onehook.rules.load import Ready
-
-        Ready(request.policy, request.given)
-        ready = Ready.kept
+    rules = _rules_made_ready(request)
     request.load = Hooks
     request.given = {**request.given, "log": "on"}  # "required" would be written at once
 
     def surrounding(question: Question, finish: Finish) -> Output:
         if question.meanwhile is not None:
             question.meanwhile()
-        for rules in ready:
-            rules.rehearse(question.event)
+        for ready in rules:
+            ready.rehearse(question.event)
         return finish(message_of(question.load, question.event), "")
 
     data = read_stdin(request.options().timeout) if data is None else data
@@ -487,3 +483,17 @@ def rehearse(argv: list[str], data: bytes | None = None) -> None:
     output = answered(request, data, surrounding)
     if output.event is not None:
         rehearsed(entry_of(request, output, request.options(), ""))
+
+
+def _rules_made_ready(request: Request) -> Sequence[Any]:
+    """The rules of a rules file, loaded for the event to come; () if the policy is something else, of which no code may run yet."""
+    if not is_manifest(request.policy):
+        return ()
+    load: Any = sys.modules.get("onehook.rules.load")
+    if load is None or not load.Ready.fit(request.policy, request.given):
+        if not hasattr(request.load(), "judged"):
+            return ()
+        from onehook.rules import load
+
+        load.Ready(request.policy, request.given)
+    return load.Ready.kept  # type: ignore[no-any-return]

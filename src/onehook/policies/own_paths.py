@@ -17,13 +17,32 @@ if TYPE_CHECKING:
 CONFIG = "configuration of an agent that can switch its hooks off"
 
 
-_plain: dict[str, str] = {}  # of those that are asked for by every event
-_split: dict[str, tuple[str, str]] = {}
-
-
 def plain(path: str) -> str:
     """A path for comparisons: case does not count, since on some systems it does not."""
-    return _plain.get(path) or path.replace("\\", "/").lower()
+    return path.replace("\\", "/").lower()
+
+
+class Batch:
+    """Paths that one event after the other asks for, and what of them does not depend on the files."""
+
+    __slots__ = ("folders", "keys")
+    made: dict[tuple[str, ...], Batch] = {}  # noqa: RUF012  (in resident mode, by a rehearsal)
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.keys = [plain(path) for path in paths]
+        self.folders: dict[str, list[tuple[str, str]]] = {}  # folder -> paths, and their names
+        for path in paths:
+            folder, name = os.path.split(path)
+            self.folders.setdefault(folder, []).append((path, name))
+
+    @classmethod
+    def of(cls, paths: tuple[str, ...]) -> Batch:
+        batch = cls.made.get(paths)
+        if batch is None:
+            if len(cls.made) > 64:
+                cls.made.clear()
+            batch = cls.made[paths] = cls(paths)
+        return batch
 
 
 class Guarded:
@@ -37,6 +56,7 @@ class Guarded:
         self._real_home = self._resolved(self.home)
         self.what: dict[str, str] = {}  # path for comparisons -> what it is
         self.paths: list[str] = []  # as they are
+        self._keys: list[str] = []  # for comparisons
         self.loose: set[str] = set()  # of these, what programs may be told without changing it: the interpreter
         for file in own.policy:
             self._add(own_files.modules_of(file) if file.endswith(".py") else [file], "part of the policy")
@@ -50,30 +70,37 @@ class Guarded:
         self._projects: list[str] = []
 
     def _add(self, paths: Iterable[str], what: str) -> None:
-        for path in paths:
-            self._add_path(path, what)
-            folder, name = _split.get(path) or _split.setdefault(path, os.path.split(path))
+        given = tuple(paths)
+        batch = Batch.of(given)
+        self.paths += given
+        self._keys += batch.keys
+        for key in batch.keys:
+            self.what.setdefault(key, what)
+        for folder, inside in batch.folders.items():
             if folder not in self._real:
                 self._real[folder] = self._resolved(folder) if os.path.isdir(folder) else self._moved_home(folder)
             real = self._real[folder]
-            if real and os.path.islink(path):  # people keep such files in a repository of their own
-                self._add_path(os.path.realpath(path), what)
-            elif real and real != folder:
-                self._add_path(os.path.join(real, name), what)
+            for path, name in inside if real else ():
+                if _is_link(path):  # people keep such files in a repository of their own
+                    self._add_path(os.path.realpath(path), what)
+                elif real != folder:
+                    self._add_path(os.path.join(real, name), what)
 
     def _add_path(self, path: str, what: str) -> None:
+        key = plain(path)
         self.paths.append(path)
-        key = _plain[path] = plain(path)
+        self._keys.append(key)
         self.what.setdefault(key, what)
 
     def _resolved(self, folder: str) -> str:
         """os.path.realpath of a folder that is there, which looks at each folder above it once for all paths."""
         if folder not in self._resolutions:
             above, name = os.path.split(folder)
-            if not name or name in (".", ".."):
-                return os.path.realpath(folder)
-            path = os.path.join(self._resolved(above), name)
-            self._resolutions[folder] = os.path.realpath(path) if os.path.islink(path) else path
+            if name in ("", ".", ".."):  # the root, or what join() would not take for the folder that it is
+                self._resolutions[folder] = os.path.realpath(folder)
+            else:
+                path = os.path.join(self._resolved(above), name)
+                self._resolutions[folder] = os.path.realpath(path) if _is_link(path) else path
         return self._resolutions[folder]
 
     def _moved_home(self, folder: str) -> str:
@@ -157,11 +184,18 @@ class Guarded:
         whole = self.absolute(path, here)
         for form in dict.fromkeys([whole, _real(whole)]):
             inside = plain(form).rstrip("/") + "/"
-            for other in [*self.paths, *self._in_projects()]:
-                key = plain(other)
+            projects = self._in_projects()
+            for key, other in zip([*self._keys, *Batch.of(tuple(projects)).keys], [*self.paths, *projects]):
                 if key.startswith(inside) and os.path.lexists(other) and not any(wildcard(pattern, key) for pattern in self.own.allow):
                     return other
         return ""
+
+
+def _is_link(path: str) -> bool:
+    try:
+        return os.lstat(path).st_mode & 0o170000 == 0o120000
+    except (OSError, ValueError):  # it is not there, or cannot be
+        return False
 
 
 def _up_to_repository(folder: str, home: str) -> Sequence[str]:

@@ -8,6 +8,7 @@ import time
 from select import POLLIN, poll
 
 from onehook import cache
+from onehook.core import STOPS
 from onehook.isolate import Child, log_answer, settle_in, write, write_answer
 from onehook.policy import read_ahead
 from onehook.resident import inline, learning
@@ -29,6 +30,7 @@ PATIENCE = 1  # seconds for a look at files
 MAX_REQUEST = 8 << 20  # the system allows no more words and variables
 MAX_ORDER = 1 << 17  # bytes of a payload that is read by two processes; a larger one is worth a fork
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
+_SYNTAX = frozenset("|&;<>()$`*?[]{}!#~\\\n\"'")  # in a command that is more than words
 # Seconds in which what the other process is about to say is looked for again and again, before it is waited for: to be woken up takes 0.1
 # to 0.2 ms on a virtual machine, each of four times.
 _SOON = 0.0005
@@ -110,12 +112,17 @@ class Spare:
 
     def rehearse(self) -> None:
         """Every page of memory that is written to now need not be copied while an agent waits."""
-        if self.zygote.last is not None:
-            try:
-                self._take_from_ourselves(*self.zygote.last)
+        try:
+            for words, payload in self.zygote.rehearsed()[-1:]:
+                self._take_from_ourselves(words, payload)
                 self.zygote.rehearse(sys.argv[1:])
-            except Exception:  # then the event takes a little longer
-                pass
+            # Events of a policy in Python differ in its own code alone, which a rehearsal does not run.
+            for words, payload in self.zygote.rehearsed()[:-1] if self.zygote.is_manifest else ():
+                if _is_readable(self.zygote.listener.fileno()):  # somebody is waiting
+                    break
+                self.zygote.rehearse(words, payload)
+        except Exception:  # then the event takes a little longer
+            pass
 
     def _take_from_ourselves(self, words: list[str], data: bytes) -> None:
         """Take a request as from a client that is where and what this process is."""
@@ -250,13 +257,16 @@ class Spare:
             self._report(b"taken\t%d" % os.getpid())
 
     def _report_sample(self, output: Output) -> None:
-        """An event like this one is what the next spares rehearse with: the first one, or the first call of a tool."""
-        is_call = output.event is not None and output.event.event == "PreToolUse"
-        if not self.is_own() or (self.zygote.last is not None and (self.zygote.last_is_call or not is_call)):
+        """The next spares rehearse with events like this one. Those of one kind take the same way through the code: of the same tool, with
+        a command that is words alone or has to be parsed, on which somebody had a say or nobody. A stop is not rehearsed."""
+        event = output.event
+        if event is None or event.event in STOPS or not self.is_own():
             return
-        if len(self.data) < _REHEARSED and sum(map(len, sys.argv)) < 400:
+        is_call, is_plain = event.event == "PreToolUse", _SYNTAX.isdisjoint(event.command)
+        kind = f"{is_call:d} {event.event} {event.tool} {is_plain:d} {bool(output.by):d}".encode("ascii", "replace")
+        if self.zygote.wants(kind) and len(self.data) < _REHEARSED and sum(map(len, sys.argv)) < 400:
             words = "\0".join(sys.argv[1:]).encode("utf-8", "surrogateescape")
-            self._report(b"event\t%d\t%s\t%s" % (is_call, words.hex().encode(), self.data.hex().encode()))
+            self._report(b"event\t%s\t%s\t%s" % (kind, words.hex().encode(), self.data.hex().encode()))
 
     def _report(self, line: bytes) -> None:
         try:

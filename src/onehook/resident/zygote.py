@@ -5,7 +5,7 @@ that the client would have started: its words, variables, folder, umask, stdin, 
 tells the client its exit code, and ends. It shares nothing with the next.
 
 A fork copies each page of memory when it first writes to it, and for a small event that takes longer than all else. So a spare has another
-fork ready, for the policy, and both rehearse: they answer an event like the last one with an empty policy, before there is one to answer.
+fork ready, for the policy, and both rehearse: they answer events like earlier ones with an empty policy, before there is one to answer.
 
 If this process is killed, the spares end soon after it, and events that are being answered are answered. If something of what it has
 loaded was changed when an event comes, it says no, and starts again.
@@ -42,6 +42,8 @@ ALIVE = 10
 KEPT_TIMES = 2000
 ROUNDS = 12  # of what a fork does for an event, before there is one
 PATIENCE = 5  # seconds for these
+# Events that are kept to rehearse with: of calls of a tool (b"1"), and of others (b"0").
+SAMPLES = {b"1": 6, b"0": 2}
 LOST = 50  # spares that may end one after the other without an answer: what is wrong then cannot be fixed by another fork
 OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
 
@@ -97,8 +99,8 @@ class Zygote:
     def __init__(self, key: str, policy: str, lock: int) -> None:
         self.key, self.policy, self.lock = key, policy, lock
         self.is_manifest = is_manifest(policy)
-        self.last: tuple[list[str], bytes] | None = None  # an event to rehearse with
-        self.last_is_call = False  # of a tool
+        self.samples: dict[bytes, tuple[list[str], bytes]] = {}  # events to rehearse with, by their kind: words and payload
+        self.practised = 0  # of these
         self.pid, self.begun = os.getpid(), time.time()
         self.path, self.meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
         self.lessons: list[bytes] = []
@@ -219,12 +221,21 @@ class Zygote:
             elif kind == b"outdated":
                 self._start_again()
             elif kind == b"event":
-                is_call, words, payload = value.split(b"\t")
-                self.last_is_call = is_call == b"1"
-                self.last = bytes.fromhex(words.decode()).decode("utf-8", "surrogateescape").split("\0"), bytes.fromhex(payload.decode())
+                kind, words, payload = value.split(b"\t")
+                if self.wants(kind):
+                    argv = bytes.fromhex(words.decode()).decode("utf-8", "surrogateescape").split("\0")
+                    self.samples[kind] = argv, bytes.fromhex(payload.decode())
             elif self.learnt_from < learning.LESSONS:
                 self.lessons.append(line)
         return True
+
+    def wants(self, kind: bytes) -> bool:
+        """Whether an event of this kind is still missing among those to rehearse with. The first byte says whether it is a tool call."""
+        return kind not in self.samples and sum(known[:1] == kind[:1] for known in self.samples) < SAMPLES[kind[:1]]
+
+    def rehearsed(self) -> list[tuple[list[str], bytes]]:
+        """What to rehearse with, calls of tools last."""
+        return [self.samples[kind] for kind in sorted(self.samples)]
 
     # --- what it has loaded
 
@@ -236,8 +247,15 @@ class Zygote:
         self.descriptors = learning.open_descriptors()
 
     def _learn(self) -> None:
-        if not self.lessons:
+        if self.lessons:
+            self._load()
+        elif len(self.samples) == self.practised:
             return
+        self._practise()
+        self._settle()
+        self._dismiss()  # they have learnt nothing of it
+
+    def _load(self) -> None:
         lessons, self.lessons = self.lessons, []
         before = len(sys.modules), len(learning.compiled()), len(self.own)
         self.own |= learning.learn(dict.fromkeys(lessons), not self.refused)
@@ -250,20 +268,17 @@ class Zygote:
         if trouble and not self.refused:
             _put(f"{self.key}.refused", trouble)
             self._start_again()
-        self._practise()
-        self._settle()
-        self._dismiss()  # they have not loaded it
 
     def _practise(self) -> None:
         """Do what the spares do when they rehearse, but several times: an interpreter adapts its code to what it is used for (from Python
         3.11 on), which takes some rounds, and which forks have in common. Rules are judged in half the time then."""
-        if self.last is None:
-            return
+        self.practised = len(self.samples)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(PATIENCE)  # a file system that does not answer ends this process, and the next event starts another
         try:
             for _ in range(ROUNDS):
-                self.rehearse(*self.last)
+                for words, payload in self.rehearsed():
+                    self.rehearse(words, payload)
         except Exception:  # then events take a little longer
             pass
         signal.alarm(0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from onehook.core import tool_matches, wildcard
+from onehook.system import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from onehook.core import Event
@@ -40,10 +41,12 @@ def path_covered(globs: Sequence[str], path: str, folder: str, cwd: str, strict:
     if path not in known:
         known[path] = _forms(path, cwd)
     forms = [_parts(form, strict) for form in known[path]]
-    enough = any if strict else all
+    if strict:
+        prepared = _prepared(globs, folder, cwd)
+        return any([prepared.cover(form) for form in forms])
     for glob in globs:
-        wholes = [_parts(whole, strict) for whole in _absolute(glob, folder, cwd, strict)]
-        if enough([any([_segments(whole, form) for whole in wholes]) for form in forms]):
+        wholes = [_parts(whole, False) for whole in _absolute(glob, folder, cwd, False)]
+        if all([any([_segments(whole, form) for whole in wholes]) for form in forms]):
             return True
     return False
 
@@ -55,21 +58,62 @@ def first_in(path: Any, globs: Sequence[str], out: Sequence[str], folder: str, c
     wanted, excepted = _prepared(globs, folder, cwd), _prepared(out, folder, cwd)
     for file in path.files(cwd):
         parts = os.path.normpath(os.path.join(cwd, file)).replace("\\", "/").lower().strip("/").split("/")
-        if _one_covers(wanted, parts) and not _one_covers(excepted, parts):
+        if wanted.cover(parts) and not excepted.cover(parts):
             return str(file)
     return ""
 
 
-def _prepared(globs: Sequence[str], folder: str, cwd: str) -> list[list[str]]:
-    return [_parts(whole, True) for glob in globs for whole in _absolute(glob, folder, cwd, True)]
+class _Globs:
+    """The globs of a rule that stops something. Most paths are covered by none of them, which is found out without looking at each."""
+
+    __slots__ = ("anywhere", "below", "rest", "suffixes")
+
+    def __init__(self, globs: Iterable[list[str]]) -> None:
+        self.anywhere: dict[str, list[list[str]]] = {}  # those of any depth, by the name that they begin with
+        self.suffixes: tuple[str, ...] = ()  # of a name at any depth
+        self.below: dict[int, dict[tuple[str, ...], list[list[str]]]] = {}  # by the folders that they begin with, and how many these are
+        self.rest: list[list[str]] = []
+        for glob in globs:
+            if _is_literal(glob[0]):
+                count = 1
+                while count < len(glob) and _is_literal(glob[count]):
+                    count += 1
+                self.below.setdefault(count, {}).setdefault(tuple(glob[:count]), []).append(glob)
+            elif glob[0] == "**" and len(glob) > 1 and _is_literal(glob[1]):
+                self.anywhere.setdefault(glob[1], []).append(glob)
+            elif glob[0] == "**" and len(glob) == 2 and glob[1][0] == "*" and _is_literal(glob[1][1:]):
+                self.suffixes += (glob[1][1:],)
+            else:
+                self.rest.append(glob)
+
+    def cover(self, parts: list[str]) -> bool:
+        return (
+            any([part.endswith(self.suffixes) for part in parts])
+            or (not self.anywhere.keys().isdisjoint(parts) and self._one_of([self.anywhere.get(part) for part in parts], parts))
+            or self._one_of([found.get(tuple(parts[:count])) for count, found in self.below.items()], parts)
+            or self._one_of([self.rest], parts)
+        )
+
+    def _one_of(self, found: Sequence[list[list[str]] | None], parts: list[str]) -> bool:
+        return any([_segments(glob, parts) for globs in found if globs for glob in globs])
 
 
-def _one_covers(globs: list[list[str]], parts: list[str]) -> bool:
-    return any(_covers_at_any_depth(glob[1], parts) if glob[0] == "**" and len(glob) == 2 else _segments(glob, parts) for glob in globs)
+def _is_literal(part: str) -> bool:
+    return "*" not in part and "?" not in part
 
 
-def _covers_at_any_depth(name: str, parts: list[str]) -> bool:
-    return any(wildcard(name, part) for part in parts)
+_known: dict[tuple[str, ...], _Globs] = {}
+_MAX_KNOWN = 1024
+
+
+def _prepared(globs: Sequence[str], folder: str, cwd: str) -> _Globs:
+    """In resident mode, the rehearsal has prepared those of the rules for the event."""
+    key = (folder, cwd, variable("HOME"), variable("USERPROFILE"), *globs)
+    if key not in _known:
+        if len(_known) >= _MAX_KNOWN:
+            _known.clear()
+        _known[key] = _Globs(_parts(whole, True) for glob in globs for whole in _absolute(glob, folder, cwd, True))
+    return _known[key]
 
 
 def _forms(path: str, cwd: str) -> list[str]:

@@ -289,12 +289,17 @@ class Ready:
             self.rules.noted.clear()  # also if the command could not be judged: the rules are kept for the event
 
     @classmethod
+    def fit(cls, path: str, given: Mapping[str, Any] | None) -> bool:
+        """Whether those that are kept are for events like this."""
+        return any(ready.path == path and ready.given == given for ready in cls.kept)
+
+    @classmethod
     def taken(cls, path: str, given: Mapping[str, Any] | None) -> Rules | None:
-        if not cls.kept:
+        fit = cls.fit(path, given)
+        ready = cls.kept.pop() if cls.kept else None
+        if ready is None or not fit or ready.layers != every_layer() or is_outdated(ready.states):
             return None
-        ready = cls.kept.pop()
-        same = ready.path == path and ready.given == given and ready.layers == every_layer()
-        return ready.rules if same and not is_outdated(ready.states) else None
+        return ready.rules
 
 
 def _sound(layers: Sequence[Layer], managed: bool) -> tuple[Sequence[Layer], Table]:
