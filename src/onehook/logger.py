@@ -80,10 +80,15 @@ def wake(url: str, policy: str, now: str) -> str:
 
 
 def made_ready(request: Request, event: Event) -> dict[str, Any]:
-    """What can be done for a line while the policy runs in a process of its own. For most events it is done for nothing, since nobody has
-    a say: so nothing is loaded here, unless there is something to be searched.
+    """What can be done for a line while the policy runs in a process of its own, and this one has nothing else to do.
+
+    The most of it is to touch memory: after a fork, each page that is written to is copied first, and to load SHA-256 takes three times as
+    long. For most events it is done for nothing, since nobody has a say.
     """
     opening = opening_of(request, event)
+    opening["policy_hash"] = hash_of_file(request.policy)
+    now = time.time()
+    rehearsed({**opening, "time": stamp(now), "id": new_id(now)})
     if is_doubtful(opening["subject"]):
         from onehook.screens import is_clean
 
@@ -145,7 +150,7 @@ def entry_of(request: Request, output: Output, options: Options, sources: str, o
         entry["dropped"].append(drop.to_dict())
     entry["error"] = output.error
     entry["ms"] = round(ms, 2)
-    entry["policy_hash"] = sources or hash_of_file(request.policy)
+    entry["policy_hash"] = sources or entry["policy_hash"] or hash_of_file(request.policy)
     entry["mode"] = options.mode
     entry["pause"] = pause and {"until": stamp(pause.until), "rules": list(pause.rules), "reason": pause.reason}
     return entry
