@@ -38,7 +38,7 @@ from onehook.hosts import load
 from onehook.policies.own_files import kept_files
 from onehook.resident import asking
 from onehook.resident.spare import Spare
-from onehook.resident.zygote import SPARES
+from onehook.resident.zygote import SAMPLES, SPARES, Zygote
 from onehook.setup import resident
 
 from .conftest import Agent
@@ -379,3 +379,33 @@ def test_a_package_that_a_fork_would_break_is_not_loaded_in_advance(tmp_path, so
     argv = [sys.executable, "-I", "-S", "-c", script, source_folder, tmp_path]
     told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     assert told.startswith("True") and why in told and (why or told.strip() == "True")
+
+
+def test_one_event_of_each_kind_is_kept_to_rehearse_with(monkeypatch):
+    zygote, spare = Zygote.__new__(Zygote), Spare.__new__(Spare)
+    zygote.policy, zygote.samples, zygote.rest = "/onehook.toml", {}, b""
+    spare.zygote = zygote
+    (zygote.told, zygote.tell), (zygote.woken, woke) = os.pipe(), os.pipe()
+    for descriptor in (zygote.told, zygote.woken):
+        os.set_blocking(descriptor, False)
+    monkeypatch.setattr(sys, "argv", ["launch.py", zygote.policy, "--host", ANY])
+
+    def answered(command, event="PreToolUse", tool="Bash", by=()):
+        """Whether the event is one of those that are kept."""
+        spare.data = command.encode()
+        spare._report_sample(SimpleNamespace(event=SimpleNamespace(event=event, tool=tool, command=command), by=by))
+        zygote._heard()
+        return ([zygote.policy, "--host", ANY], spare.data) in zygote.rehearsed()
+
+    try:
+        assert answered("git status")
+        assert not answered("git log")  # of the same kind
+        assert answered("rm x", by=["a rule"]) and answered("a | b")
+        assert answered("stdin", "PostToolUse") and answered("hello", "UserPromptSubmit", "")
+        assert not answered("more", "PostToolUse", "Read")  # no more than two that are not calls of a tool
+        assert not answered("stop", "Stop", "")
+        assert [answered(tool, tool=tool) for tool in ("Read", "Write", "Edit", "Grep")] == [True, True, True, False]
+        assert [data for _, data in zygote.rehearsed()[: SAMPLES[b"0"]]] == [b"stdin", b"hello"]  # calls of tools are rehearsed last
+    finally:
+        for descriptor in (zygote.told, zygote.tell, zygote.woken, woke):
+            os.close(descriptor)
