@@ -429,7 +429,7 @@ static int may_start(text folder, text key) {
 
 /* Start the server for the next event: with no window, and with nothing of ours open that an agent waits for. */
 static void start(text key) {
-    STARTUPINFOW how = {.cb = sizeof how};
+    STARTUPINFOW how = {.cb = sizeof how, .dwFlags = STARTF_USESTDHANDLES}; /* none, or it might be given ours */
     PROCESS_INFORMATION made;
     size_t size = (size_t)(words[POLICY].end - words[0].start) + 64;
     wchar_t *line = allocated(size * sizeof *line);
