@@ -163,25 +163,25 @@ class Server:
         from queue import Empty
 
         _sweep()
-        last = time.monotonic()
+        last = written = time.monotonic()
         changed = False
         while True:
             # Nothing is started while an event is being answered, unless the next one would have to wait for that.
             while len(self.waiting) < (1 if self.busy else SPARES):
                 self._start_spare()
             try:
-                number, line = self.heard.get(timeout=QUIET if changed else IDLE)
+                self._hear(*self.heard.get(timeout=QUIET if changed else IDLE))
+                last, changed, quiet = time.monotonic(), True, False
             except Empty:
-                if changed:
-                    changed = False
-                    self._write_state()
-                    if self.news:
-                        self._learn()
-                elif time.monotonic() - last > IDLE:
-                    self._end()
-                continue
-            self._hear(number, line)
-            last, changed = time.monotonic(), True
+                quiet = True
+            now = time.monotonic()
+            if changed and (quiet or now - written > 5 * QUIET):
+                changed, written = False, now
+                self._write_state()
+                if self.news:
+                    self._learn()
+            elif now - last > IDLE:
+                self._end()
 
     def _end(self) -> NoReturn:
         for suffix in ("pipe", "state", "wait"):
