@@ -79,6 +79,7 @@ class Windows:
             self.process.wait(PATIENCE)
         finally:
             self.process.kill()
+            self.process.stdout.close()
             os.close(self.noise)
 
 
