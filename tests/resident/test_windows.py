@@ -160,7 +160,7 @@ class Agent:
             self.warm(payload, *arguments)
 
     def stop(self):
-        self.until(lambda: not (self.server and self.windows.call("kill", pid=int(self.server["pid"]))), "the end of the server")
+        assert self.windows.call("end_servers", folder=path_there(self.resident)), "a server has not ended"
 
 
 def result(said):
@@ -335,10 +335,10 @@ def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent, windows):
 
 
 @on_windows
-def test_without_a_state_folder_the_command_is_run(agent):
+def test_without_a_state_folder_the_command_is_run(agent, tmp_path):
     one = agent("return deny('no')")
     nowhere = {"ONEHOOK_STATE_DIR": "relative", "LOCALAPPDATA": None}
-    assert reason_of(one.ask(DENIED, *ARGUMENTS, env=nowhere), ANY) == "no"
+    assert reason_of(one.ask(DENIED, *ARGUMENTS, env=nowhere, cwd=tmp_path), ANY) == "no"
     assert one.server is None
 
 

@@ -54,6 +54,33 @@ def kill(pid):
     return True
 
 
+def end_servers(folder, seconds=TIMEOUT):
+    """End all servers that have left something in a folder, and those that are about to take their place."""
+    import msvcrt
+
+    calm, until = 0.0, time.monotonic() + seconds
+    while calm < 1 and time.monotonic() < until:
+        calm += 0.05
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            key, _, kind = name.rpartition(".")
+            if kind != "lock":
+                continue
+            with open(os.path.join(folder, name), "r+b") as file:
+                try:
+                    msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                    msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+                    continue
+                except OSError:  # somebody has it
+                    calm = 0.0
+            try:
+                with open(os.path.join(folder, f"{key}.state"), encoding="utf-8") as file:
+                    kill(int(file.readline().split("\t")[1]))
+            except (OSError, ValueError, IndexError):  # it is just being started
+                pass
+        time.sleep(0.05)
+    return calm >= 1
+
+
 STARTED = []
 
 
@@ -76,7 +103,7 @@ def times(command, data, count, env=None):
     return found
 
 
-CALLS = {function.__name__: function for function in (run, run_all, kill, start, times)}
+CALLS = {function.__name__: function for function in (run, run_all, kill, end_servers, start, times)}
 
 if __name__ == "__main__":
     for line in sys.stdin.buffer:

@@ -222,8 +222,7 @@ class Server:
             if self.lost > LOST:
                 self._end()
         elif kind == b"ready" and not self.is_known:
-            self.is_known = True
-            _put(f"{self.key}.pipe", self.pipe)
+            self.is_known = _put(f"{self.key}.pipe", self.pipe)
             self._write_state()
         elif kind == b"taken":
             self.waiting.discard(number)
@@ -299,16 +298,17 @@ def _content(path: str) -> bytes:
         return b""
 
 
-def _put(path: str, content: str | bytes) -> None:
+def _put(path: str, content: str | bytes) -> bool:
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     for _ in range(50):  # who reads it just now keeps it from being replaced
         try:
             with open(f"{path}.new", "wb") as file:
                 file.write(data)
             os.replace(f"{path}.new", path)
-            return
+            return True
         except OSError:
             time.sleep(0.01)
+    return False
 
 
 def _remove(path: str) -> None:
