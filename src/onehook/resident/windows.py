@@ -59,6 +59,7 @@ PATIENCE = 1  # seconds for a look at files
 KEPT_TIMES = 2000
 ROUNDS = 3  # of a rehearsal
 MAX_REQUEST = 8 << 20
+MAX_LESSONS = 3000
 MAX_INSTANCES = 64
 OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
 _PIPES = "\\\\.\\pipe\\"
@@ -282,12 +283,17 @@ def _is_known(lesson: bytes) -> bool:
 
 
 def _kept_lessons(path: str) -> tuple[list[bytes], str, int]:
+    """What a server has left: its lessons, and for one that takes its place just now, why packages are not loaded and how often it has
+    learnt."""
     lines = _content(path).splitlines()
     found = dict(line.split(b"\t", 1) for line in lines[:2] if b"\t" in line)
+    lessons = [line for line in lines[2:] if line.count(b"\t") == 2][:MAX_LESSONS]
     try:
-        return [line for line in lines[2:] if line.count(b"\t") == 2], found[b"refused"].decode("utf-8", "replace"), int(found[b"learnt"])
-    except (KeyError, ValueError):  # there is none, or it was not written by us
+        if os.stat(path).st_mtime > time.time() - HANDOVER:
+            return lessons, found[b"refused"].decode("utf-8", "replace"), int(found[b"learnt"])
+    except (OSError, KeyError, ValueError):  # there is none, or it was not written by us
         return [], "", 0
+    return lessons, "", 0
 
 
 def _content(path: str) -> bytes:
@@ -350,13 +356,14 @@ class Spare:
         self.files: dict[str, Any] = {}  # looked at for each event
         self.ours: dict[str, Any] = {}  # looked at after it
         self.quick = False
+        self.known: tuple[set[str], set[Any]] = (set(), set())
 
     def answer_next(self, answer: Callable[..., Output], rehearse: Callable[..., None]) -> NoReturn:
         path, meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
         self._learn()
         self._rehearse(rehearse)
         sys.path[:], sys.meta_path[:] = path, meta_path
-        known = set(sys.modules), learning.compiled()
+        self.known = set(sys.modules), learning.compiled()
         self.connection = _instance(self.pipe)
         self._accept()
         self.begun = time.monotonic()
@@ -364,14 +371,8 @@ class Spare:
         self._send(b"R" + os.getpid().to_bytes(4, "little"))
         self._take_request()
         waited = self._take_handles()
-        if b"attend" in self.lines:
-            own = sys.argv[1:2] == [self.policy]
-            cache.LOADED.append(lambda: [self.report(piece[:-1]) for piece in learning.pieces(learning.lessons(*known, own=own))])
         threads.WRITE.append(self.write)
-        output = answer(sys.argv[1:], waited, self._heard)
-        exit_code = self.write(output)
-        self._report_sample(output)
-        os._exit(exit_code)
+        os._exit(self.write(answer(sys.argv[1:], waited, self._heard)))
 
     # --- before an event
 
@@ -469,13 +470,16 @@ class Spare:
         for number in (0, stdout):  # an agent may wait until they are closed; what goes wrong with the log is reported on stderr
             os.dup2(nowhere, number)
         log_answer(output, stderr)
+        self._report_event()
+        return self.exit_code
+
+    def _report_event(self) -> None:
+        """How long it took, what was imported, and an event like which the next spares rehearse."""
         self.report(b"done\t%d" % ((time.monotonic() - self.begun) * 1e6))
         if is_outdated(self.ours):
             self.report(b"outdated")
-        return self.exit_code
-
-    def _report_sample(self, output: Output) -> None:
-        """An event like this one is what the next spares rehearse with."""
+        if b"attend" in self.lines:
+            self.report(b"\n".join(learning.lessons(*self.known, own=sys.argv[1:2] == [self.policy])))
         if sys.argv[1:2] == [self.policy] and len(self.data) < _REHEARSED and sum(map(len, sys.argv)) < 400:
             is_call = b"PreToolUse" in self.data
             words = "\0".join(sys.argv[1:]).encode("utf-8", "surrogateescape")
