@@ -20,6 +20,7 @@ import pytest
 from harness import ANY, LAUNCH, PACKAGE, PATIENCE, PRE, Result, assert_blocked, encoded, reason_of, tool_payload
 
 from onehook.resident.windows import key_of
+from onehook.setup.command import Program, commands
 
 SOURCE = Path(__file__).parents[2] / "client" / "onehook-client-windows.c"
 PYTHON = os.environ.get("ONEHOOK_WINDOWS_PYTHON", "")
@@ -233,6 +234,23 @@ def test_words_and_folders_survive_as_they_are(agent, windows, policy, tmp_path)
         words = [windows.python, "-I", "-c", "import sys; print(ascii(sys.argv[1:]))", word, word]
         alone, by_client = (result(windows.call("run", command=[*before, *words], env=one.env)) for before in ((), (windows.client,)))
         assert repr(by_client) == repr(alone) and alone.stdout
+
+
+@on_windows
+def test_the_command_that_install_writes_for_cmd(agent, windows, tmp_path):
+    path = tmp_path / "with a space" / "policy.py"
+    path.parent.mkdir()
+    path.write_text("from onehook import Hooks, deny\nhooks = Hooks()\n\n@hooks.on('PreToolUse')\ndef no(event):\n    return deny('no')\n")
+    one = agent(path=path)
+    program = Program(windows.python, windows.launcher)
+    written = commands(
+        Path(path_there(path)), tmp_path, ARGUMENTS, project_folder="", inside_project=False, portable=False, windows=True, program=program,
+        client=(windows.client,),
+    )  # fmt: skip
+    job = {**one.job(DENIED, *ARGUMENTS), "line": f'cmd.exe /d /s /c "{written.cmd}"'}
+    for _ in range(2):
+        assert reason_of(result(windows.call("run", **job)), ANY) == "no"
+        one.warm(DENIED, *ARGUMENTS)
 
 
 @on_windows

@@ -252,13 +252,22 @@ class Server:
 
     def _start_again(self) -> NoReturn:
         """As another process. The spares of this one answer until those of the other are ready."""
+        from queue import Empty
+
         head = f"learnt\t{self.learnt_from}\nrefused\t{self.refused}\n".encode("utf-8", "surrogateescape")
         _put(f"{self.key}.lessons", head + b"".join(line + b"\n" for line in self.lessons))
         os.close(self.lock)
         start(serving(self.key, self.policy))
         until = time.monotonic() + HANDOVER
         while _content(f"{self.key}.pipe") == self.pipe.encode() and time.monotonic() < until:
-            time.sleep(0.05)
+            try:
+                number, line = self.heard.get(timeout=0.05)
+            except Empty:
+                continue
+            if line in (b"taken", b"gone"):
+                self.waiting.discard(number)
+            if not self.waiting:
+                self._start_spare()
         os._exit(0)
 
     def _write_state(self) -> None:
