@@ -512,9 +512,10 @@ static void say(text what) {
         WriteFile(given(2), data, (DWORD)size - 1, &written, NULL);
 }
 
-static int failed(text problem, int exit_code) {
+static int failed(text problem, text what, int exit_code) {
     say(L"onehook-client: ");
     say(problem);
+    say(what);
     say(fails_closed() ? L" (blocked: fail=closed)\n" : L"\n");
     return fails_closed() ? BLOCKED : exit_code;
 }
@@ -533,7 +534,7 @@ static int run(text line) {
     size_t size = length(line) + 1;
     wchar_t *own = allocated(size * sizeof *own); /* the system writes to it */
     if (!own || size == 1)
-        return failed(L"no command given", 126);
+        return failed(L"no command given", L"", 126);
     append(own, size, line, size - 1);
     for (int number = 0; number < 3; number++)
         if (given(number))
@@ -541,9 +542,7 @@ static int run(text line) {
     SetConsoleCtrlHandler(ignored, TRUE);
     if (!CreateProcessW(NULL, own, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &how, &made)) {
         int missing = GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND;
-        say(count ? words[0].value : L"");
-        say(L": ");
-        return failed(L"the command cannot be started", missing ? 127 : 126);
+        return failed(L"cannot be started: ", count ? words[0].value : line, missing ? 127 : 126);
     }
     HANDLE job = CreateJobObjectW(NULL, NULL);
     if (job && SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits))
@@ -562,6 +561,6 @@ void entry(void) {
     if (exit_code == -1)
         exit_code = run(line);
     else if (exit_code < 0)
-        exit_code = failed(L"the process that answers has ended before its answer was complete", KILLED);
+        exit_code = failed(L"the process that answers has ended before its answer was complete", L"", KILLED);
     ExitProcess((UINT)exit_code);
 }

@@ -52,8 +52,8 @@ def test_the_client_of_resident_mode_on_windows_is_read_back_from_every_shell() 
     folder = "C:\\Users\\J D\\Lib\\site-packages\\onehook"
     program, client = Program("C:\\Python 3\\python.exe", f"{folder}\\launch.py"), f"{folder}\\resident\\onehook-client.exe"
     line = commands(
-        Path("C:\\p\\a policy.py"), PROJECT, ARGUMENTS, project_folder="", inside_project=False, portable=False, windows=True, program=program,
-        client=(client,),
+        Path("C:\\p\\a policy.py"), PROJECT, ARGUMENTS, project_folder="", inside_project=False, portable=False, windows=True,
+        program=program, client=(client,),
     )  # fmt: skip
     for command in (line.posix, line.powershell, line.cmd):
         written = read(command)
