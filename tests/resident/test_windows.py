@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,11 +16,10 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import ANY, LAUNCH, PACKAGE, PATIENCE, PRE, Result, assert_blocked, encoded, reason_of, tool_payload
+from harness import ANY, PACKAGE, PATIENCE, PRE, Result, assert_blocked, encoded, reason_of, tool_payload
 
 from onehook.setup.command import Program, commands
 
-SOURCE = Path(__file__).parents[2] / "client" / "onehook-client-windows.c"
 PYTHON = os.environ.get("ONEHOOK_WINDOWS_PYTHON", "")
 CLIENT = os.environ.get("ONEHOOK_WINDOWS_CLIENT", "")
 WINE = [] if sys.platform == "win32" else ["wine"]
@@ -38,13 +36,14 @@ def why_not():
     return "wine is not installed" if WINE and not shutil.which("wine") else ""
 
 
+if why_not():
+    pytest.skip(why_not(), allow_module_level=True)
+
+
 def key_of(*asked):
     from onehook.resident.windows import key_of  # where it is needed: what is imported counts as what the tests should run
 
     return key_of(*asked)
-
-
-on_windows = pytest.mark.skipif(bool(why_not()), reason=why_not() or "it is there")
 
 
 def path_there(path):
@@ -209,7 +208,6 @@ HANDLERS = {
 }
 
 
-@on_windows
 @pytest.mark.parametrize("handler, payload", HANDLERS.values(), ids=HANDLERS)
 def test_the_answer_is_the_same_byte_for_byte(agent, tmp_path, handler, payload):
     one = agent(handler, top="import os, sys, time")
@@ -218,7 +216,6 @@ def test_the_answer_is_the_same_byte_for_byte(agent, tmp_path, handler, payload)
         same(one, payload, *arguments, env={"SOME": "é", "ROUND": fail}, cwd=tmp_path)
 
 
-@on_windows
 def test_an_empty_variable_is_not_for_the_server(agent):
     """The C runtime would remove it."""
     one = agent("return deny(repr(os.environ.get('EMPTY')))", top="import os")
@@ -226,7 +223,6 @@ def test_an_empty_variable_is_not_for_the_server(agent):
     assert reason_of(one.ask(DENIED, *ARGUMENTS, env={"EMPTY": ""}), ANY) == "''"
 
 
-@on_windows
 def test_words_and_folders_survive_as_they_are(agent, windows, policy, tmp_path):
     folder = tmp_path / "some é 'folder' & more"
     folder.mkdir()
@@ -241,7 +237,6 @@ def test_words_and_folders_survive_as_they_are(agent, windows, policy, tmp_path)
         assert repr(by_client) == repr(alone) and alone.stdout
 
 
-@on_windows
 def test_the_command_that_install_writes_for_cmd(agent, windows, tmp_path):
     path = tmp_path / "with a space" / "policy.py"
     path.parent.mkdir()
@@ -258,20 +253,17 @@ def test_the_command_that_install_writes_for_cmd(agent, windows, tmp_path):
         one.warm(DENIED, *ARGUMENTS)
 
 
-@on_windows
 @pytest.mark.parametrize("size", [1 << 10, 1 << 16, 1 << 20, 10 << 20])
 def test_payloads_of_a_kilobyte_and_of_megabytes(agent, size):
     one = agent("return deny(f'{len(event.command)} {event.command[-3:]}')")
     assert same(one, tool_payload(ANY, "x" * size + "end"), *ARGUMENTS).exit_code == one.cold(DENIED, *ARGUMENTS).exit_code
 
 
-@on_windows
 def test_an_answer_of_megabytes(agent):
     one = agent("return deny('ba' * 1_000_000)")
     assert "ba" * 1_000_000 in same(one, DENIED, *ARGUMENTS).stdout
 
 
-@on_windows
 def test_clients_at_the_same_time(agent, windows):
     one = agent("return deny(os.environ['NUMBER'])", top="import os")
     one.warm(DENIED, *ARGUMENTS, env={"NUMBER": "0"})
@@ -281,7 +273,6 @@ def test_clients_at_the_same_time(agent, windows):
         assert [reason_of(answer, ANY) for answer in answers] == [str(number) for number in range(8)]
 
 
-@on_windows
 def test_nothing_is_remembered_and_a_changed_policy_counts_at_once(agent, policy):
     one = agent("count.append(1)\nreturn deny(f'{len(count)} {other.WORD}')", top="import other\ncount = []")
     beside = one.policy.with_name("other.py")
@@ -294,7 +285,6 @@ def test_nothing_is_remembered_and_a_changed_policy_counts_at_once(agent, policy
     assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "the third"
 
 
-@on_windows
 def test_a_rules_file(agent, tmp_path):
     rules = tmp_path / "onehook.toml"
     rules.write_text("[permissions]\ndeny = ['Bash(rm:*)']\n")
@@ -304,7 +294,6 @@ def test_a_rules_file(agent, tmp_path):
     assert one.ask(removes, *ARGUMENTS).exit_code == 0
 
 
-@on_windows
 def test_what_events_import_is_loaded_in_advance_until_it_changes(agent, windows):
     package = windows.folder / "site" / "some_package.py"
     package.write_text("WORD = 'first'\n")
@@ -319,7 +308,6 @@ def test_what_events_import_is_loaded_in_advance_until_it_changes(agent, windows
     assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "the second"
 
 
-@on_windows
 def test_a_package_that_makes_hooks_is_not_loaded_in_advance(agent, windows):
     (windows.folder / "site" / "hooks_package.py").write_text("from onehook import Hooks\nhooks = Hooks(fail='closed')\n")
     one = agent("return deny('no')", top="import hooks_package")
@@ -328,7 +316,6 @@ def test_a_package_that_makes_hooks_is_not_loaded_in_advance(agent, windows):
     assert reason_of(one.warm(DENIED, *ARGUMENTS), ANY) == "no"
 
 
-@on_windows
 def test_a_new_onehook_counts_at_once(agent, windows):
     one = agent("raise ValueError")
     assert "fail=closed" in one.warm(DENIED, *ARGUMENTS).stdout
@@ -343,7 +330,6 @@ def test_a_new_onehook_counts_at_once(agent, windows):
         words.write_text(before)
 
 
-@on_windows
 def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent, windows):
     one = agent("return deny('no')")
     one.settle(DENIED, *ARGUMENTS)
@@ -357,7 +343,6 @@ def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent, windows):
     assert one.server["pid"] != first
 
 
-@on_windows
 def test_without_a_state_folder_the_command_is_run(agent, tmp_path):
     one = agent("return deny('no')")
     nowhere = {"ONEHOOK_STATE_DIR": "relative", "LOCALAPPDATA": None}
@@ -365,7 +350,6 @@ def test_without_a_state_folder_the_command_is_run(agent, tmp_path):
     assert one.server is None
 
 
-@on_windows
 @pytest.mark.parametrize("how", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_an_event_whose_process_ends_is_blocked(agent, how):
     """stdin has been read by then, so the command cannot answer either; it says so in the agent's words."""
@@ -420,7 +404,6 @@ SAID = {
 }
 
 
-@on_windows
 @pytest.mark.parametrize("script, exit_code, stdout", SAID.values(), ids=SAID)
 def test_whatever_a_server_says_the_command_is_run_or_the_server_has_answered(agent, script, exit_code, stdout):
     one = agent("print('COLD')")
@@ -429,7 +412,6 @@ def test_whatever_a_server_says_the_command_is_run_or_the_server_has_answered(ag
     assert (answer.exit_code, stdout in answer.stderr) == (exit_code, True) and not answer.stdout
 
 
-@on_windows
 def test_an_answer_that_was_cut_off_blocks_where_failures_do(agent):
     """On Windows, install writes nothing behind the command that would do it."""
     one = agent("return None")
@@ -439,14 +421,12 @@ def test_an_answer_that_was_cut_off_blocks_where_failures_do(agent):
         assert answer.exit_code == exit_code and "has ended before its answer" in answer.stderr
 
 
-@on_windows
 def test_an_interpreter_that_is_gone_blocks_where_failures_do(agent):
     one = agent("return None")
     assert one.ask(DENIED, *ARGUMENTS, python="C:\\no such\\python.exe").exit_code == 2
     assert one.ask(DENIED, "--host", ANY, python="C:\\no such\\python.exe").exit_code == 127
 
 
-@on_windows
 def test_a_program_in_the_place_of_the_server_is_not_believed(agent, windows):
     """It would have to be the interpreter of the command: see docs/safety.md for what is left."""
     other = shutil.copytree(windows.folder / "python", windows.folder / "other", dirs_exist_ok=True) / "python.exe"
@@ -455,7 +435,6 @@ def test_a_program_in_the_place_of_the_server_is_not_believed(agent, windows):
     assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
 
 
-@on_windows
 def test_the_program_of_a_virtual_environment_starts_the_one_that_its_settings_name(agent, windows, tmp_path):
     python = tmp_path / "env" / "Scripts" / "python.exe"
     python.parent.mkdir(parents=True)
@@ -466,7 +445,6 @@ def test_the_program_of_a_virtual_environment_starts_the_one_that_its_settings_n
     assert one.ask(DENIED, "--host", ANY, python=path_there(python)).exit_code == 5
 
 
-@on_windows
 def test_the_client_and_the_server_agree_on_names(agent, windows, tmp_path):
     one = agent("return None")
     for number, zone in enumerate((None, "UTC+3")):
@@ -478,9 +456,3 @@ def test_the_client_and_the_server_agree_on_names(agent, windows, tmp_path):
             windows.call("run", command=[windows.client, *words], env=env, cwd=path_there(tmp_path))
             key = key_of(words, path_there(tmp_path), {"TZ": zone or ""})
             assert (state / "resident" / f"{key}.wait").exists()
-
-
-def test_the_client_knows_the_events_that_the_launcher_knows():
-    stoppable = re.search(r"stoppable\[\] = \{(.*?)\}", SOURCE.read_text(), re.DOTALL)[1]
-    listed = re.search(r"STOPPABLE = \((.*?)\)", Path(LAUNCH).read_text(), re.DOTALL)[1]
-    assert re.findall(r'L"(\w*)"', stoppable) == re.findall(r'"(\w*)"', listed)
