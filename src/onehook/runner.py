@@ -436,7 +436,10 @@ def main(argv: list[str]) -> NoReturn:
 
         judge()
     if argv[:1] == [SERVE]:
-        from onehook.resident.zygote import serve
+        if sys.platform == "win32":
+            from onehook.resident.windows import serve
+        else:
+            from onehook.resident.zygote import serve
 
         serve(argv[1:], output_of, requested, question_of, rehearse)
     os._exit(write(output_of(argv)))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
 
 import pytest
-from harness import clean_environment
+from harness import LAUNCH, clean_environment
 
 from onehook.resident import asking
 
-from .conftest import compiled
+from .conftest import SOURCE, compiled
 
 ROUNDS = int(os.environ.get("ONEHOOK_FUZZ", "60"))
 COLD = (sys.executable, "-c", "import sys; print('COLD', len(sys.stdin.read())); sys.exit(7)", "-", "/policy")
@@ -106,3 +107,12 @@ def test_both_clients_look_for_the_same_server(checked, tmp_path):
             subprocess.run([*checked, *words], timeout=60, env=env, cwd=tmp_path, check=True)
             key = asking.key_of([os.fsencode(word) for word in words], os.fsencode(tmp_path), as_bytes(env))
             assert (tmp_path / str(number) / "resident" / f"{key}.wait").exists()
+
+
+def test_the_client_for_windows_knows_the_events_that_the_launcher_knows():
+    """It says itself what a shell says elsewhere; the rest of it is tested in test_windows.py."""
+    source = SOURCE.with_name("onehook-client-windows.c").read_text()
+    stoppable = re.search(r"stoppable\[\] = \{(.*?)\}", source, re.DOTALL)[1]
+    with open(LAUNCH) as file:
+        listed = re.search(r"STOPPABLE = \((.*?)\)", file.read(), re.DOTALL)[1]
+    assert re.findall(r'L"(\w*)"', stoppable) == re.findall(r'"(\w*)"', listed)

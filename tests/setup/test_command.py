@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehook.hostkit.config import GUARD, GUARD_IN_ANY_SHELL
-from onehook.setup.command import commands, is_ours, names_policy, quote_cmd, quote_powershell, read
+from onehook.setup.command import Program, commands, is_ours, names_policy, quote_cmd, quote_powershell, read
 
 PROJECT = Path("/home/dev/my project")
 CHARACTERS = st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",))
@@ -46,6 +46,20 @@ def test_so_is_the_form_for_powershell(name: str, portable: bool, project_folder
     written = read(line.powershell)
     assert written is not None
     assert (written.policy_path(PROJECT), written.arguments, written.portable) == (policy, tuple(ARGUMENTS), portable)
+
+
+def test_the_client_of_resident_mode_on_windows_is_read_back_from_every_shell() -> None:
+    folder = "C:\\Users\\J D\\Lib\\site-packages\\onehook"
+    program, client = Program("C:\\Python 3\\python.exe", f"{folder}\\launch.py"), f"{folder}\\resident\\onehook-client.exe"
+    line = commands(
+        Path("C:\\p\\a policy.py"), PROJECT, ARGUMENTS, project_folder="", inside_project=False, portable=False, windows=True,
+        program=program, client=(client,),
+    )  # fmt: skip
+    for command in (line.posix, line.powershell, line.cmd):
+        written = read(command)
+        assert written is not None and written.client == (client,) and written.program == program and written.arguments == tuple(ARGUMENTS)
+        other = read(command.replace("resident", "elsewhere"))
+        assert other is None
 
 
 @pytest.mark.parametrize(

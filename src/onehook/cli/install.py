@@ -222,8 +222,8 @@ def _client(resident: bool | None, policy: Path, scope: str, portable: bool, hos
         why = "the process that answers is the user's, so an agent could replace it; a policy of the machine is started anew for each event"
     elif portable:
         why = "a clone has no client of this machine; use --for me"
-    elif not hasattr(os, "fork"):
-        why = "it needs fork, which Windows does not have"
+    elif not client():
+        why = "on Windows it needs the native client, which only the wheels for Windows have"
     if resident and why:
         raise click.UsageError(f"--resident is not possible here: {why}")
     if resident is None and not why:

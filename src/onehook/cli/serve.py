@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
+from onehook.cache import SERVE
 from onehook.cli.choices import Verb, existing_policy, json_option, print_json
 
 
@@ -30,8 +32,6 @@ def command(policy: str | None, status: bool, stop: bool, as_json: bool) -> None
     from onehook.setup.resident import gone, servers
     from onehook.setup.resident import stop as stop_one
 
-    if not hasattr(os, "fork"):
-        raise click.UsageError("resident mode needs fork, which Windows does not have")
     if policy and (status or stop):
         raise click.UsageError("POLICY is to start a process; leave it out with --status and --stop")
     if policy:
@@ -55,12 +55,21 @@ def command(policy: str | None, status: bool, stop: bool, as_json: bool) -> None
 
 def _start(policy: str) -> None:
     """As the client does it that finds no process for an event."""
-    from onehook.resident import asking
     from onehook.setup.command import own_program
     from onehook.setup.resident import folder
 
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     program = own_program()
+    if sys.platform == "win32":
+        from onehook.resident import windows
+
+        command = [program.interpreter, "-I", "-S", program.launcher, policy]
+        key = windows.key_of(command, os.getcwd(), os.environ)
+        windows.start([*command[:4], SERVE, key, policy])
+        click.echo(f"{policy}: a process is started, unless there is one")
+        return
+    from onehook.resident import asking
+
     words = [os.fsencode(word) for word in (program.interpreter, "-I", "-S", program.launcher, policy)]
     place = os.open(folder(), os.O_RDONLY)
     asking.start(words, asking.key_of(words, os.getcwdb(), os.environb), place)

@@ -6,4 +6,5 @@ zygote.py    the warm process: it has loaded what events load, and forks for eac
 spare.py     such a fork: it becomes the process that would have been started
 inline.py    how an agent asks from inside itself, without a client
 learning.py  what it loads, and when that is out of date
+windows.py   all of it for Windows, where processes are started in advance instead of forked; its client is client/onehook-client-windows.c
 """

@@ -29,7 +29,11 @@ MAX_PATTERNS = 400  # the cache of `re` holds 512
 _LINE = 4000  # bytes that are written to a pipe as one piece, whoever else writes
 
 _find: Any = getattr(sys.modules["_frozen_importlib"], "_find_spec", None)
-_STANDARD = f"{sys.base_exec_prefix}/{getattr(sys, 'platlibdir', 'lib')}/python{sys.version_info[0]}.{sys.version_info[1]}"
+_WINDOWS = sys.platform == "win32"  # where a path starts with a drive; all are kept with slashes here
+_BASE = sys.base_exec_prefix.replace("\\", "/") if _WINDOWS else sys.base_exec_prefix
+_VERSION = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+_STANDARD = f"{_BASE}/Lib" if _WINDOWS else f"{_BASE}/{getattr(sys, 'platlibdir', 'lib')}/{_VERSION}"
+_ARCHIVED = f"{_BASE}/{_VERSION.replace('.', '')}.zip"  # where the interpreter that is made to be embedded on Windows has it
 
 
 # --- in the event's process --------------------------------------------------------------------------------------------------------
@@ -54,7 +58,15 @@ def compiled() -> set[Any]:
 
 def origin_of(module: Any) -> str:
     spec = getattr(module, "__spec__", None)
-    return str(getattr(module, "__file__", None) or getattr(spec, "origin", None) or "")
+    return _with_slashes(str(getattr(module, "__file__", None) or getattr(spec, "origin", None) or ""))
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace("\\", "/") if _WINDOWS else path
+
+
+def _is_path(origin: str) -> bool:
+    return origin[1:3] == ":/" if _WINDOWS else origin.startswith("/")  # else it is "built-in" or "frozen"
 
 
 def pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -81,18 +93,18 @@ def learn(lines: Iterable[bytes], packages: bool) -> set[str]:
             _compile(bytes.fromhex(second).decode("utf-8", "surrogatepass"), int(first))
         elif kind == "module" and is_known(first, second):
             _imported(first, second)
-        elif kind == "module" and packages and not _imported(first, second) and second.startswith("/"):
+        elif kind == "module" and packages and not _imported(first, second) and _is_path(second):
             own.add(second)
     return own
 
 
 def is_known(name: str, origin: str) -> bool:
     """Whether a module is onehook's or the standard library's, which do nothing when they are imported that a fork would lose."""
-    return f"{name}.".startswith("onehook.") or not origin.startswith("/") or is_standard(origin)
+    return f"{name}.".startswith("onehook.") or not _is_path(origin) or is_standard(origin)
 
 
 def is_standard(origin: str) -> bool:
-    return origin.startswith(f"{_STANDARD}/") and "-packages/" not in origin
+    return origin.startswith((f"{_STANDARD}/", f"{_ARCHIVED}/")) and "-packages/" not in origin
 
 
 def _imported(name: str, origin: str) -> bool:
@@ -104,7 +116,7 @@ def _imported(name: str, origin: str) -> bool:
         if folder and folder not in sys.modules:
             return False
         spec = _find(name, getattr(sys.modules[folder], "__path__", None) if folder else None)
-        if spec is None or (spec.origin or "") != origin:
+        if spec is None or _with_slashes(spec.origin or "") != origin:
             return False
         __import__(name)
     except BaseException:  # it is a package's code
@@ -169,7 +181,7 @@ def watched(own: Iterable[str], packs: bool) -> tuple[dict[str, State], dict[str
     ours = {f"{PACKS}/{name}" for name in (os.listdir(PACKS) if packs and not ARCHIVE else ())}
     for module in list(sys.modules.values()):
         origin = origin_of(module)
-        if origin.startswith("/") and not is_standard(origin) and not (ARCHIVE and origin.startswith(ARCHIVE)):
+        if _is_path(origin) and not is_standard(origin) and not (ARCHIVE and origin.startswith(ARCHIVE)):
             (ours if origin.startswith(f"{PACKAGE}/") else files).add(origin)
     files |= {path.rpartition("/")[0] for path in ours}
     return {path: state_of(path) for path in files}, {path: state_of(path) for path in ours}

@@ -15,7 +15,8 @@ from onehook.hostkit.config import EXEC, GUARDS, Commands
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "launch.py"
 MARK = "onehook/launch"  # in the path of every launcher: the folder has this name however onehook was installed
-NATIVE_CLIENT = LAUNCHER.parent / "resident" / "onehook-client"  # in the wheels for the usual platforms; see hatch_build.py
+# In the wheels for the usual platforms; see hatch_build.py.
+NATIVE_CLIENT = LAUNCHER.parent / "resident" / ("onehook-client.exe" if sys.platform == "win32" else "onehook-client")
 PYTHON_CLIENT = LAUNCHER.parent / "resident" / "client.py"
 PORTABLE_FOLDER = ".onehook"
 PORTABLE_LAUNCHER = f"{PORTABLE_FOLDER}/launch"
@@ -28,6 +29,7 @@ _VARIABLE = re.compile(r"\$\{?(?:env:)?(\w+)(?::-[^}]*)?\}?(?=[/\\])")
 _POWERSHELL_WORD = re.compile(r"""'((?:[^']|'')*)'|"((?:[^"`]|`.)*)"|(\S+)""")
 _ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 _CMD_WORD = re.compile(r'"([^"]*)"|(\S+)')
+_CLIENT = re.compile(r"(?:/|[A-Za-z]:/).*/onehook/resident/(?:onehook-client(?:\.exe)?|client\.py)")
 # What a written path may start with: a variable for the project, or the folder that hooks start in.
 _POSIX_START = re.compile(r"(\$\w+|\$\{\w+:-\.\}|\.)/(?s:(.+))")
 _POWERSHELL_START = re.compile(r"(\$env:\w+)/(?s:(.+))")
@@ -59,16 +61,18 @@ def has_proven_client() -> bool:
 
 
 def client() -> tuple[str, ...]:
-    """What comes before a command in resident mode."""
+    """What comes before a command in resident mode; nothing on Windows without the native client, for which there is no other."""
     if os.access(NATIVE_CLIENT, os.X_OK):
         return (str(NATIVE_CLIENT),)
+    if sys.platform == "win32":
+        return ()
     return (interpreter(), "-I", "-S", str(PYTHON_CLIENT))
 
 
 def _client_in(words: Sequence[str]) -> int:
     """How many words before a command are the client's."""
     for place, count in ((0, 1), (3, 4)):
-        if len(words) > count and re.fullmatch(r"/.*/onehook/resident/(onehook-client|client\.py)", words[place]):
+        if len(words) > count and _CLIENT.fullmatch(words[place].replace("\\", "/")):
             return count if place == 0 or list(words[1:3]) == ["-I", "-S"] else 0
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +57,8 @@ def _resident() -> Iterator[Diagnosis]:
     from onehook.setup.resident import folder, servers
 
     place = folder()
-    if place.is_dir() and (place.is_symlink() or place.stat().st_mode & 0o077):
+    others = sys.platform != "win32" and place.is_dir() and (place.is_symlink() or place.stat().st_mode & 0o077)  # no such bits there
+    if others:
         yield Diagnosis("fail", f"{place} can be read or changed by others, so no event is answered from there", f"chmod 700 {place}")
     for server in servers():
         yield Diagnosis("ok", server.told())

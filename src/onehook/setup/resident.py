@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from onehook.places import state_folder
-from onehook.resident.asking import FOLDER
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Server:
 
 
 def folder() -> Path:
-    return Path(state_folder() + os.fsdecode(FOLDER))
+    return Path(state_folder(), "resident")
 
 
 def servers() -> list[Server]:
@@ -62,6 +62,13 @@ def _servers() -> Iterator[Server]:
 
 def _is_alive(lock: Path) -> bool:
     """A server holds its lock for as long as it lives."""
+    if sys.platform == "win32":
+        from onehook.resident.windows import locked
+
+        mine = locked(str(lock))
+        if mine is not None:
+            os.close(mine)
+        return mine is None
     descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
     try:
         os.lockf(descriptor, os.F_TEST, 0)
@@ -100,6 +107,9 @@ def stop(server: Server) -> None:
         os.kill(server.pid, signal.SIGTERM)
     except ProcessLookupError:
         pass
+    except OSError:
+        if sys.platform != "win32":  # where a process that has ended is an invalid argument, or access to it is denied
+            raise
 
 
 def gone(seconds: float = 5) -> bool:
