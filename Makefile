@@ -124,7 +124,7 @@ $(WINDOWS)/cp313/python.exe: | $(READY)
 wheels: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==0.17.0
 	for platform in linux-x86_64 linux-arm64 macos-x86_64 macos-arm64 windows-x86_64 windows-arm64; do ONEHOOK_NATIVE=$$platform $(BIN)/hatchling build -t wheel || exit 1; done
-	$(BIN)/hatchling build -t wheel -t sdist
+	ONEHOOK_NATIVE=none $(BIN)/hatchling build -t wheel -t sdist
 
 # The charts library of the report, from the versions in charts/package-lock.json: the same lock file gives the same bytes.
 charts:

@@ -1,15 +1,17 @@
 """Builds the client of resident mode (client/onehook-client.c, for Windows onehook-client-windows.c) into a wheel for one platform, with
 Zig as the cross compiler.
 
-Only if ONEHOOK_NATIVE names the platform: what `pip install` builds from a source distribution is the wheel for every platform, without the
-client. `make wheels` builds all of them.
+ONEHOOK_NATIVE names the platform; `make wheels` builds all of them, and with "none" the wheel for all others, without a client. Without the
+variable, as `pip install .` builds it on Linux, the C compiler of the machine is used, and there is no client if it has none.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ PLATFORMS = {
     "windows-x86_64": ("x86_64-windows-gnu", "win_amd64"),
     "windows-arm64": ("aarch64-windows-gnu", "win_arm64"),
 }
+NO_COMMAND = 126  # the exit code of the client if it is given none
 FLAGS = ("-std=c11", "-Os", "-s", "-Wall", "-Wextra", "-Werror")
 # No C runtime, which would be loaded for every event.
 WINDOWS_FLAGS = (
@@ -41,14 +44,17 @@ WINDOWS_FLAGS = (
 class CustomBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         wanted = os.environ.get("ONEHOOK_NATIVE", "")
-        if not wanted or version == "editable":
+        if wanted == "none" or version == "editable":
             return
-        if wanted not in PLATFORMS:
-            raise SystemExit(f"ONEHOOK_NATIVE={wanted}: not a platform; known ones: {', '.join(PLATFORMS)}")
-        target, tag = PLATFORMS[wanted]
-        program = Path(self.directory) / f"onehook-client-{wanted}"
+        if wanted and wanted not in PLATFORMS:
+            raise SystemExit(f"ONEHOOK_NATIVE={wanted}: not a platform; known ones: none, {', '.join(PLATFORMS)}")
+        root, program = Path(self.root), Path(self.directory) / f"onehook-client-{wanted or 'here'}"
         program.parent.mkdir(parents=True, exist_ok=True)
-        compiled(Path(self.root), program, target)
+        target, tag = PLATFORMS.get(wanted, ("", sysconfig.get_platform().replace("-", "_").replace(".", "_")))
+        if wanted:
+            compiled(root, program, target)
+        elif not compiled_here(root, program):
+            return
         build_data["force_include"][str(program)] = PROGRAM + (".exe" if "windows" in target else "")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
@@ -71,6 +77,19 @@ def compiled(root: Path, program: Path, target: str) -> None:
         subprocess.run(command, cwd=source.parent, check=True)
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"the client for {target} was not built (is `ziglang` installed?): {error}") from None
+
+
+def compiled_here(root: Path, program: Path) -> bool:
+    """By the compiler of this machine, if there is one, and what it makes runs here. One that is not static takes longer to start."""
+    compiler = shutil.which("cc")
+    if sys.platform != "linux" or compiler is None:
+        return False
+    for static in (("-static",), ()):
+        command = [compiler, *FLAGS, *static, "-o", str(program), str(root / SOURCE)]
+        built = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if built.returncode == 0 and subprocess.run([program], stderr=subprocess.DEVNULL, check=False).returncode == NO_COMMAND:
+            return True
+    return False
 
 
 def _windows_headers() -> Path:
