@@ -543,7 +543,8 @@ def _is_used(path: str, scopes: Iterable[str], plan: Plan, machine: Machine) -> 
 def _contents(plan: Plan, scopes: Iterable[str], machine: Machine) -> dict[Path, bytes | None]:
     """The config files of all hosts, as the plan leaves them."""
     after = {edit.path: edit.after for edit in plan.edits}
-    paths = [place.path for host in configurable() for scope in scopes for place in places_of(host, scope, machine)]
+    wanted = set(scopes)
+    paths = [place.path for host in configurable() for place in config_of(host).places(machine) if place.scope in wanted]
     return {path: after[path] if path in after else content_of(path) if path.is_file() else None for path in paths}
 
 
