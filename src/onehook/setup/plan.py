@@ -464,7 +464,8 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
     plan = Plan()
     wanted = list(scopes)
     for host in hosts:
-        for place in (place for scope in wanted for place in places_of(host, scope, machine)):
+        places = config_of(host).places(machine)
+        for place in (place for scope in wanted for place in places if place.scope == scope):
             # A file without entries of ours is left alone, even if it cannot be parsed.
             if place.path.is_file() and mentions_ours(content_of(place.path) or b""):
                 _plan_removal(plan, host, place, policy, machine, journal)
