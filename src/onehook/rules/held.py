@@ -43,7 +43,7 @@ def path_covered(globs: Sequence[str], path: str, folder: str, cwd: str, strict:
     enough = any if strict else all
     for glob in globs:
         wholes = [_parts(whole, strict) for whole in _absolute(glob, folder, cwd, strict)]
-        if enough([any([_segments(whole, form) for whole in wholes]) for form in forms]):
+        if enough([_one_covers(wholes, form) for form in forms]):
             return True
     return False
 
