@@ -33,9 +33,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+# The option: a tenth less time, as node then looks for garbage less often.
 types: $(READY)
 	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	NODE_OPTIONS=--max-semi-space-size=64 $(BIN)/pyright --pythonpath $(BIN)/python
 
 # Every case file through resident mode: as much work as all other tests of processes, for code that the agents' proof is about, too.
 EQUIVALENCE := tests/resident/test_equivalence.py

@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from onehook.hostkit.live import Sandbox
 from onehook.setup.plan import config_of, configurable
+from onehook.setup.runtime import runtime_files
 
 # A busy machine is not a defect; and CI looks at the same examples each time, so that a red run means that something has changed.
 settings.register_profile("any machine", deadline=None)
@@ -31,6 +32,7 @@ for _name in [name for host in configurable() for name in config_of(host).TRAITS
     os.environ.pop(_name, None)
 
 _count = itertools.count()
+workers.BEFORE.append(runtime_files)  # also for the forks that tests make
 
 
 def pytest_addoption(parser):

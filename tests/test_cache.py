@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import marshal
 import os
 import shutil
@@ -11,20 +12,37 @@ from _imp import source_hash
 from pathlib import Path
 
 import pytest
-from harness import HOSTS, PACKAGE, assert_error, clean_environment, encoded, launcher, process, reason_of, tool_payload
+from harness import HOSTS, PACKAGE, assert_error, clean_environment, encoded, launcher, policy_text, process, reason_of, tool_payload
 
 import onehook.cache
+from onehook.setup.runtime import closure
 from tests.test_hot_path import INTERPRETERS
 
 
 @pytest.fixture
 def package(tmp_path):
     """A copy of onehook that nothing was compiled of yet."""
-    return Path(shutil.copytree(PACKAGE, tmp_path / "lib" / "onehook", ignore=shutil.ignore_patterns("__pycache__")))
+    return copy_of_onehook(tmp_path)
+
+
+needed = functools.cache(closure)
+
+
+def copy_of_onehook(folder):
+    """Of what an event may import, and what a policy here does: half of the files."""
+    copied = folder / "lib" / "onehook"
+    for path in (*needed(), *(PACKAGE / "lint").glob("*.py")):
+        (to := copied / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, to)
+    return copied
 
 
 @pytest.fixture
 def fire(package, policy):
+    return firing(package, policy)
+
+
+def firing(package, policy):
     def fire(*parts, python=sys.executable, host="claude", **named):
         words = launcher(policy(*parts, **named), "--host", host, python=python, launch=str(package / "launch.py"))
         return process(words, tool_payload(host))
@@ -157,18 +175,29 @@ DAMAGE = {
 }
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A copy whose cache is filled: each of the tests that share it ends with the files that it began with."""
+    folder = tmp_path_factory.mktemp("filled")
+    (path := folder / "policy.py").write_text(policy_text(SAYS_HOW), encoding="utf-8")
+    package = copy_of_onehook(folder)
+    fire = firing(package, lambda: path)
+    for _ in range(2):
+        fire()
+    return package, fire
+
+
 @pytest.mark.parametrize("kind", ["start", "module", "policy"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_file_is_replaced(fire, package, kind, damage):
-    for _ in range(2):
-        fire(SAYS_HOW)
+def test_a_damaged_file_is_replaced(filled, kind, damage):
+    package, fire = filled
     damaged = [entries(package)["onehook.hosts.claude.wire"]] if kind == "module" else [cached(package, f"{kind}-")]
     good = {path: path.read_bytes() for path in damaged}
     for path, data in good.items():
         path.write_bytes(DAMAGE[damage](data))
     how = "SourceFileLoader True" if kind == "start" else "CachedModules"
-    assert reason_of(fire(SAYS_HOW), "claude").startswith(how)
-    assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
+    assert reason_of(fire(), "claude").startswith(how)
+    assert reason_of(fire(), "claude") == "CachedModules False"
     assert {path: path.read_bytes() for path in good} == good
 
 

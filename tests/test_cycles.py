@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from tests.test_layers import SOURCES, TREES, imports_of
+from tests.test_layers import SOURCES, TREES, imports_of, statements
 
 
 def at_run_time(node):
-    """A node and all nodes in it, but for what only type checkers read."""
-    left = [node]
-    while left:
-        node = left.pop()
-        yield node
-        typed = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        left += node.orelse if typed else ast.iter_child_nodes(node)
+    """A module and all statements in it, but for what only type checkers read."""
+    return statements(node, lambda node: node.orelse if is_for_checkers(node) else [node])
+
+
+def is_for_checkers(node):
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def graph():

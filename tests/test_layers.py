@@ -82,6 +82,7 @@ class Trees(dict):
 
 
 TREES = Trees()
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # where a statement has others
 
 
 def layer_of(name):
@@ -92,10 +93,19 @@ def layer_of(name):
     return number
 
 
+def statements(tree, below=lambda node: [node]):
+    """All statements of a module. Most of its nodes are in expressions, where no import is. `below`: which of them to look into."""
+    left = [tree]
+    while left:
+        for node in below(left.pop()):
+            yield node
+            left += [inner for block in BLOCKS for inner in getattr(node, block, ())]
+
+
 def imports_of(name, nodes=None):
     """What a module imports, wherever in it, types included: absolute names, down to the module where one is meant."""
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
-    for node in nodes or ast.walk(TREES[name]):
+    for node in nodes or statements(TREES[name]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

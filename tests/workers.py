@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 
 Tests = list[int]  # by their places in session.items
+MANY = 1000  # tests, of which some will need what takes a moment to work out
 LEAST = 1 / 40  # of what would be a fair share: so much of what is left is handed out at once
+BEFORE: list[Any] = []  # called before the first fork: what every worker would work out for itself
 AT_END: list[Any] = []  # called in a worker when it has run its last test
 
 
@@ -105,6 +107,8 @@ class Workers:
             reporter.showfspath = False  # a line for each change of file
         slow = [item.get_closest_marker("slow") is None for item in session.items]
         self.waiting = sorted(range(len(session.items)), key=slow.__getitem__)  # what takes long must not come last
+        for function in BEFORE if len(self.waiting) > MANY else ():
+            function()
         for _ in range(min(self.count, len(self.waiting))):
             self._fork(session)
         while self.working:

@@ -7,18 +7,23 @@ Each request is a call of its own, and its answer is known beforehand, so what a
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
-import signal
-import subprocess
 import sys
 import time
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from onehook.core import Options
 from onehook.desk import answers, pin
 from onehook.desk.answers import Answer
+from onehook.desk.hold import held
 from onehook.desk.requests import ANSWER, USED, DeskError, folder, ids, read
 from onehook.desk.statements import genuine
+from onehook.hostkit.reverse import sample
+from onehook.hosts import load
 
 PIN, CHEAP = "correct horse", 1 << 4
 ANSWERING = 3  # people at a time
@@ -31,11 +36,6 @@ def right(command: str) -> str:
 
 def ask(results: str, first: int, count: int) -> None:
     """A process whose hooks ask one after the other, and note what became of it."""
-    from onehook.core import Options
-    from onehook.desk.hold import held
-    from onehook.hostkit.reverse import sample
-    from onehook.hosts import load
-
     wire, made = load("claude"), load("claude", "reverse")
     for number in range(first, first + count):
         event = wire.parse(made.payload(sample("PreToolUse", "Bash", command=f"work {number}", cwd="/p", session_id="s")), "")
@@ -59,37 +59,40 @@ def answer() -> None:
         time.sleep(0.02)
 
 
-def start(*words: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "tests.desk.stress", *map(str, words)], cwd=Path(__file__).parents[2])
+def start(function: Callable[..., None], *given: object) -> BaseProcess:
+    """A fork: what a new interpreter imports takes ten times as long as what is tested."""
+    process = multiprocessing.get_context("fork").Process(target=function, args=given)
+    process.start()
+    return process
 
 
 def run(requests: int, processes: int, results: Path) -> tuple[int, int]:
     """How many hooks and people were killed; AssertionError if anything is not as it has to be."""
     pin.set_pin(PIN, cost=CHEAP)
     each = requests // processes
-    hooks = [start("ask", results, number * each, each) for number in range(processes)]
-    people = [start("answer") for _ in range(ANSWERING)]
+    hooks = [start(ask, str(results), number * each, each) for number in range(processes)]
+    people = [start(answer) for _ in range(ANSWERING)]
     killed: list[set[int]] = [set(), set()]
     end = time.monotonic() + 60 + requests
     try:
-        while any(hook.poll() is None for hook in hooks) and time.monotonic() < end:
+        while any(hook.is_alive() for hook in hooks) and time.monotonic() < end:
             time.sleep(random.uniform(0.05, 0.3))
-            alive = [number for number, hook in enumerate(hooks) if hook.poll() is None]
+            alive = [number for number, hook in enumerate(hooks) if hook.is_alive()]
             if len(killed[0]) < processes // 4 and alive:
                 victim = random.choice(alive)
-                hooks[victim].send_signal(signal.SIGKILL)
+                hooks[victim].kill()
                 killed[0].add(victim)
             victim = random.randrange(ANSWERING * 4)
             if victim >= ANSWERING:
                 continue
             people[victim].kill()
-            people[victim].wait()
-            killed[1].add(people[victim].pid)
-            people[victim] = start("answer")
+            people[victim].join()
+            killed[1].add(people[victim].pid or 0)
+            people[victim] = start(answer)
     finally:
         for process in (*hooks, *people):
             process.kill()
-            process.wait()
+            process.join()
     check(results, {number for hook in killed[0] for number in range(hook * each, hook * each + each)}, requests)
     return len(killed[0]), len(killed[1])
 
@@ -113,14 +116,9 @@ def check(results: Path, excused: set[int], requests: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "ask":
-        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
-    elif sys.argv[1] == "answer":
-        answer()
-    else:
-        import tempfile
+    import tempfile
 
-        base = Path(tempfile.mkdtemp())
-        os.environ["ONEHOOK_STATE_DIR"] = str(base / "state")
-        began = time.monotonic()
-        print(*run(int(sys.argv[1]), int(sys.argv[2]), base / "results"), "killed;", f"{time.monotonic() - began:.1f} s; {base}")
+    base = Path(tempfile.mkdtemp())
+    os.environ["ONEHOOK_STATE_DIR"] = str(base / "state")
+    began = time.monotonic()
+    print(*run(int(sys.argv[1]), int(sys.argv[2]), base / "results"), "killed;", f"{time.monotonic() - began:.1f} s; {base}")

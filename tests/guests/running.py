@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -17,7 +18,9 @@ from onehook.hostkit.effects import compile_response
 from onehook.hostkit.reverse import sample
 from onehook.hostkit.transcripts import Entry, name_of
 from onehook.hosts import GUESTS, guest, having, load, wire_of
+from onehook.manifest import dialects
 from onehook.manifest.load import load_manifest
+from onehook.manifest.programs import Run
 from onehook.runner import answer
 from onehook.setup.imports import Import, Taken, manifest_string
 from onehook.setup.plugins import hooks_of_pages
@@ -39,6 +42,71 @@ class Seen(NamedTuple):
 
 class NotThere(Exception):
     """The agent has no such event, or no such tool."""
+
+
+class Outcome(NamedTuple):
+    """What came of a program: its answer, and the files below the case's folder that it wrote."""
+
+    told: tuple[int, bytes, bytes, str]
+    written: dict[str, bytes]
+
+
+class Starts:
+    """Starts a program once for each thing that it is given: words, stdin, variables and files, all but the name of the case's folder.
+
+    Most agents' events reach a hook as the very same bytes, and what it does with them is then known. For an input that differs by as
+    much as a byte it is started. ONEHOOK_HOST always differs, and no hook of the corpus looks at it.
+    """
+
+    def __init__(self, folder: Path, really: Callable[[list[Run], float], None], known: dict[str, Outcome]) -> None:
+        self.folder, self.really, self.known = folder, really, known
+
+    def __call__(self, runs: list[Run], seconds: float) -> None:
+        if len(runs) != 1:
+            self.really(runs, seconds)
+            return
+        (run,) = runs
+        before = files_below(self.folder)
+        variables = {name: value for name, value in run.variables.items() if name != "ONEHOOK_HOST"}
+        given = repr((run.words, run.stdin, sorted(variables.items()), sorted(before.items()))).replace(str(self.folder), "{folder}")
+        if given in self.known:
+            self._repeat(run, self.known[given])
+            return
+        self.really(runs, seconds)
+        after = files_below(self.folder)
+        assert before.keys() <= after.keys(), "what a hook removes would not be removed where it is not started"
+        written = {name: self._placeless(data) for name, data in after.items() if data != before.get(name)}
+        told = (run.exit_code, self._placeless(run.stdout), self._placeless(run.stderr), run.problem)
+        self.known[given] = Outcome(told, written)
+
+    def _repeat(self, run: Run, outcome: Outcome) -> None:
+        run.exit_code, stdout, stderr, run.problem = outcome.told
+        run.stdout, run.stderr = self._placed(stdout), self._placed(stderr)
+        for name, data in outcome.written.items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_bytes(self._placed(data))
+
+    def _placeless(self, data: bytes) -> bytes:
+        return data.replace(os.fsencode(self.folder), HERE)
+
+    def _placed(self, data: bytes) -> bytes:
+        return data.replace(HERE, os.fsencode(self.folder))
+
+
+HERE = b"\0the folder of the case\0"
+KNOWN: dict[str, Outcome] = {}
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """All but onehook's own: name -> content."""
+    found, place = {}, len(str(folder)) + 1
+    for base, folders, names in os.walk(folder):
+        if len(base) < place and "state" in folders:
+            folders.remove("state")
+        for name in names:
+            with open(path := f"{base}/{name}", "rb") as file:
+                found[path[place:]] = file.read()
+    return found
 
 
 def project_of(folder: Path, hook: Hook) -> Path:
@@ -199,7 +267,8 @@ def through(hook: Hook, fire: Fire, host: str, folder: Path) -> tuple[Event, See
     before = os.getcwd()
     os.chdir(project)
     try:
-        with mock.patch.dict(os.environ, variables, clear=True):
+        starts = Starts(folder, dialects._way_to_run(), KNOWN)
+        with mock.patch.dict(os.environ, variables, clear=True), mock.patch.object(dialects, "_way_to_run", lambda: starts):
             policy = policy_of(hook, project)
             output = answer(event._raw, lambda: policy, hosts=[host], event_name=event.native_event)
     finally:

@@ -73,6 +73,7 @@ def compared(hook: Hook, folder: Path, first: Seen) -> Iterator[tuple[str, Fire,
 
 def test_there_are_enough_patterns_and_no_two_of_the_same_name() -> None:
     assert len(HOOKS) >= 60 and len(set(IDS)) == len(HOOKS)
+    assert not any("ONEHOOK_HOST" in f"{hook.run}{hook.script}" for hook in HOOKS), "running.Starts takes it for granted"
 
 
 @pytest.fixture(scope="module", params=HOOKS, ids=IDS)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from onehook.cli import main
+from onehook.lint import loading
 from onehook.lint.check import Limits, check
 from onehook.lint.codes import CODES, LEVELS
 
@@ -18,11 +19,19 @@ AGENTS = ("claude", "cursor", "codex")
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\n"
 PATIENT = Limits(import_ms=10_000, handler_ms=10_000)  # a busy machine is not a finding
 CLOSED = 'hooks = Hooks(fail="closed")\n'
+RUNS = loading._RUNS
+
+
+@pytest.fixture(autouse=True)
+def _one_measurement(monkeypatch):
+    """Imports are measured three times, each in a process, for the sake of those that are nearly too slow."""
+    monkeypatch.setattr(loading, "_RUNS", 1)
 
 
 @pytest.fixture
-def lint(tmp_path):
+def lint(tmp_path, monkeypatch):
     def run(body, *, hooks=CLOSED, hosts=AGENTS, limits=PATIENT, head=HEAD):
+        monkeypatch.setattr(loading, "_RUNS", 1 if limits is PATIENT else RUNS)
         path = tmp_path / "policy.py"
         path.write_text(head + hooks + textwrap.dedent(body))
         return check(str(path), hosts, limits)

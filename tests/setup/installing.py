@@ -112,8 +112,15 @@ class Place:
 
     def snapshot(self) -> dict[str, bytes | None]:
         """Every file and folder, the state apart: path -> content, None for a folder."""
-        paths = [path for path in self.root.rglob("*") if path.relative_to(self.root).parts[0] != "state"]
-        return {str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None for path in paths}
+        found: dict[str, bytes | None] = {}
+        for base, folders, names in os.walk(self.root):
+            within = os.path.relpath(base, self.root)
+            if within == os.curdir:
+                folders[:] = [name for name in folders if name != "state"]
+            for name in folders + names:
+                path = Path(base, name)
+                found[os.path.normpath(os.path.join(within, name))] = path.read_bytes() if path.is_file() else None
+        return found
 
     def plain(self, text: str) -> str:
         """A text without what differs from machine to machine."""

@@ -464,7 +464,8 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
     plan = Plan()
     wanted = list(scopes)
     for host in hosts:
-        for place in (place for scope in wanted for place in places_of(host, scope, machine)):
+        places = config_of(host).places(machine)
+        for place in (place for scope in wanted for place in places if place.scope == scope):
             # A file without entries of ours is left alone, even if it cannot be parsed.
             if place.path.is_file() and mentions_ours(content_of(place.path) or b""):
                 _plan_removal(plan, host, place, policy, machine, journal)
@@ -543,7 +544,8 @@ def _is_used(path: str, scopes: Iterable[str], plan: Plan, machine: Machine) -> 
 def _contents(plan: Plan, scopes: Iterable[str], machine: Machine) -> dict[Path, bytes | None]:
     """The config files of all hosts, as the plan leaves them."""
     after = {edit.path: edit.after for edit in plan.edits}
-    paths = [place.path for host in configurable() for scope in scopes for place in places_of(host, scope, machine)]
+    wanted = set(scopes)
+    paths = [place.path for host in configurable() for place in config_of(host).places(machine) if place.scope in wanted]
     return {path: after[path] if path in after else content_of(path) if path.is_file() else None for path in paths}
 
 

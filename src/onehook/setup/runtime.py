@@ -28,6 +28,7 @@ of this repository work for everybody who has python3. `onehook doctor` compares
 """
 # What a repository needs beside it. The names have no ending, so that nothing checks their style.
 TEXTS = {"README": README, ".gitignore": b"__pycache__/\n", ".gitattributes": b"* -text linguist-generated\n"}
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # where a statement has others
 _PARTS = ("wire.py", "reverse.py", "own_entries.py", "confirm.py", "transcripts.py", "judge.py")  # of a host, loaded by their name
 
 
@@ -75,7 +76,8 @@ def _imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        waiting += ast.iter_child_nodes(node)
+        for block in _BLOCKS:  # what is below an expression is no statement, and most of a file is expressions
+            waiting += getattr(node, block, ())
 
 
 def _file_of(module: str) -> Path | None:
