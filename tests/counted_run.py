@@ -25,9 +25,10 @@ def register(config: pytest.Config) -> None:
         config.pluginmanager.register(Counting(COUNTER, FOLDER))
 
 
-def added_up(folder: str, source: str = SOURCE, exclude: Sequence[str] = ()) -> dict[str, Any]:
+def added_up(folder: str, source: str = SOURCE, exclude: Sequence[str] = (), omit: Sequence[str] = ()) -> dict[str, Any]:
     """The coverage of all that is below `source`, imported or not, in SlipCover's words."""
-    total = slipcover.Slipcover(branch=True, source=[source], exclude_also=exclude)
+    omitted = [f"{ROOT}/{path}" for path in omit]
+    total = slipcover.Slipcover(branch=True, source=[source], exclude_also=exclude, omit=omitted)
     for path in Path(folder).glob("*.json"):
         for file, (lines, branches, seen) in json.loads(path.read_bytes()).items():
             total.code_lines[file].update(lines)
@@ -57,7 +58,7 @@ class Counting:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
         self.save()
-        self.total = added_up(str(self.folder), exclude=SETTINGS["exclude-also"])
+        self.total = added_up(str(self.folder), exclude=SETTINGS["exclude-also"], omit=SETTINGS.get("omit", ()))
         if self.reached < self.least:
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
