@@ -387,6 +387,8 @@ class Spare:
 
     def _learn(self) -> None:
         lessons = [line for line in self.lines if line.startswith((b"module\t", b"pattern\t"))]
+        origins = (line.split(b"\t", 2)[2].decode("utf-8", "surrogateescape") for line in lessons if line.startswith(b"module"))
+        before = states(origins)  # what is changed while it is imported is out of date
         learning.learn(lessons, packages=True)
         if Hooks.made:  # they would not count as the policy's own when that breaks (policy.made_since)
             self.report(b"refused\ta package that the policy imports makes a Hooks object when it is imported")
@@ -394,7 +396,7 @@ class Spare:
         if self.policy.endswith(".py"):
             learning.keep_code(self.policy)
         files, ours = learning.watched((), packs=not self.policy.endswith(".py"))
-        self.files, self.ours = states(files), states(ours)
+        self.files, self.ours = ({**states(paths), **{path: before[path] for path in before if path in paths}} for paths in (files, ours))
 
     def _rehearse(self, rehearse: Callable[..., None]) -> None:
         """Answer an event like the last one with an empty policy: none of the user's code runs, and nothing is written. Not for rules,
