@@ -80,15 +80,12 @@ def wake(url: str, policy: str, now: str) -> str:
 
 
 def made_ready(request: Request, event: Event) -> dict[str, Any]:
-    """What can be done for a line while the policy runs in a process of its own, and this one has nothing else to do.
-
-    The most of it is to touch memory: after a fork, each page that is written to is copied first, and to load SHA-256 takes three times as
-    long. For most events it is done for nothing, since nobody has a say.
+    """What can be done for a line while the policy runs in a process of its own: to load SHA-256 after a fork takes 0.25 ms, half of what a
+    line takes. For most events it is done for nothing, since nobody has a say, so it is no more than that: to run the code for a line
+    here, so that its memory has been copied, slowed all events down by 0.3 ms.
     """
     opening = opening_of(request, event)
     opening["policy_hash"] = hash_of_file(request.policy)
-    now = time.time()
-    rehearsed({**opening, "time": stamp(now), "id": new_id(now)})
     if is_doubtful(opening["subject"]):
         from onehook.screens import is_clean
 
