@@ -250,7 +250,7 @@ def time_once(contender: Contender, stdin: int, sink: int) -> tuple[float, float
 
 
 def measure(found: list[Contender], rounds: int, pause: float = 0) -> None:
-    """pause: seconds before each event, as an agent makes them: the processes for the next event are forked meanwhile."""
+    """pause: seconds before each event of resident mode, as an agent makes them: the processes for the next one are forked meanwhile."""
     adopt_orphans()
     sink = os.open(os.devnull, os.O_WRONLY)
     stdins: list[int] = []
@@ -261,7 +261,7 @@ def measure(found: list[Contender], rounds: int, pause: float = 0) -> None:
             stdins.append(os.dup(file.fileno()))
     for round_number in range(-3, rounds):  # three rounds to warm the caches
         for contender, stdin in zip(found, stdins, strict=True):
-            time.sleep(pause)
+            time.sleep(pause if "resident" in contender.name.partition(",")[0] else 0)
             taken, processor = time_once(contender, stdin, sink)
             if round_number >= 0:
                 contender.times.append(taken)
@@ -290,13 +290,13 @@ def where_and_when(rounds: int) -> str:
     return f"{machine}, {os.cpu_count()} cores,\nload {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}, {rounds} interleaved rounds\n"
 
 
-def compare(found: list[Contender], rounds: int, markdown: bool) -> bool:
-    """Check the contenders, time them, and print the table."""
+def compare(found: list[Contender], rounds: int, markdown: bool, pause: float = 0) -> bool:
+    """Check the contenders, time them, and print the table. pause: as for measure()."""
     for contender in found[1:]:
         if not contender.is_right():
             print(f"{contender.name} gave another answer; it would not be the same work", file=sys.stderr)
             return False
-    measure(found, rounds)
+    measure(found, rounds, pause)
     version = subprocess.run([found[0].argv[0], "--version"], capture_output=True, text=True, check=True).stdout.strip()
     print(f"\n{version}, {where_and_when(rounds)}\n{table(found, markdown)}")
     return True
@@ -305,6 +305,7 @@ def compare(found: list[Contender], rounds: int, markdown: bool) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--pause", type=float, default=0.03, help="seconds before each event of resident mode (default: 0.03)")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
     parser.add_argument("--own", action="store_true", help="only onehook and the bare interpreter")
     parser.add_argument("--python", default=sys.executable, help="the interpreter to measure (default: this one)")
@@ -313,7 +314,7 @@ def main() -> int:
         scratch = Path(folder).resolve()
         found = (own_contenders if options.own else contenders)(scratch, options.python)
         try:
-            right = compare(found, options.rounds, options.markdown)
+            right = compare(found, options.rounds, options.markdown, options.pause)
         finally:
             for server in servers():
                 stop(server)
