@@ -409,3 +409,30 @@ def test_one_event_of_each_kind_is_kept_to_rehearse_with(monkeypatch):
     finally:
         for descriptor in (zygote.told, zygote.tell, zygote.woken, woke):
             os.close(descriptor)
+
+
+def test_a_file_that_changes_while_it_is_loaded_or_later_is_out_of_date(monkeypatch, tmp_path):
+    module, other = tmp_path / "module.py", tmp_path / "other.py"
+    for path in (module, other):
+        path.write_text("")
+    zygote = Zygote.__new__(Zygote)
+    zygote.policy, zygote.own, zygote.refused, zygote.key, zygote.learnt_from, zygote.descriptors = "/policy.py", set(), "", "key", 0, 99
+    zygote.lessons, zygote.loaded, zygote.files, zygote.ours = [f"module\tmodule\t{module}".encode()], {}, {}, {}
+
+    def learn(*_):
+        module.write_text("changed")
+        return set()
+
+    monkeypatch.setattr("onehook.resident.learning.learn", learn)
+    monkeypatch.setattr(
+        "onehook.resident.learning.watched", lambda *_, **__: [{str(it): cache.state_of(str(it))} for it in (module, other)]
+    )
+    monkeypatch.setattr("onehook.resident.learning.own_trouble", lambda _: "")
+    monkeypatch.setattr("onehook.cache.save", lambda: None)
+    monkeypatch.setattr("onehook.resident.zygote.gc", SimpleNamespace(collect=lambda: None, freeze=lambda: None))
+    zygote._load()
+    zygote._settle()
+    assert cache.is_outdated(zygote.files) and not cache.is_outdated(zygote.ours)
+    other.write_text("changed")
+    zygote._settle()  # as after another lesson
+    assert cache.is_outdated(zygote.ours)

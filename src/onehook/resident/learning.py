@@ -98,6 +98,12 @@ def learn(lines: Iterable[bytes], packages: bool) -> set[str]:
     return own
 
 
+def files_of(lines: Iterable[bytes]) -> dict[str, State]:
+    """The files of the modules in these lessons, as they are before they are loaded: what changes meanwhile is out of date."""
+    found = [line.decode("utf-8", "surrogateescape").split("\t", 2) for line in lines if line.startswith(b"module\t")]
+    return {origin: state_of(origin) for _, _, origin in found if _is_path(origin)}
+
+
 def is_known(name: str, origin: str) -> bool:
     """Whether a module is onehook's or the standard library's, which do nothing when they are imported that a fork would lose."""
     return f"{name}.".startswith("onehook.") or not _is_path(origin) or is_standard(origin)

@@ -121,6 +121,7 @@ class Zygote:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         self.descriptors = 0
+        self.loaded: dict[str, cache.State] = {}  # files of modules, as they were before these were imported
         self.files: dict[str, cache.State] = {}  # looked at for each event
         self.ours: dict[str, cache.State] = {}  # looked at after some
 
@@ -243,7 +244,10 @@ class Zygote:
         """What is loaded stays: no fork has to copy it, because the collector has touched it."""
         gc.collect()
         gc.freeze()
-        self.files, self.ours = learning.watched(self.own, packs=not self.policy.endswith(".py"))
+        # A file that is watched already counts as it was when it was loaded.
+        before = {**self.files, **self.ours, **self.loaded}
+        watched = learning.watched(self.own, packs=not self.policy.endswith(".py"))
+        self.files, self.ours = ({path: before.get(path, state) for path, state in files.items()} for files in watched)
         self.descriptors = learning.open_descriptors()
 
     def _learn(self) -> None:
@@ -258,6 +262,7 @@ class Zygote:
     def _load(self) -> None:
         lessons, self.lessons = self.lessons, []
         before = len(sys.modules), len(learning.compiled()), len(self.own)
+        self.loaded = {**learning.files_of(lessons), **self.loaded}
         self.own |= learning.learn(dict.fromkeys(lessons), not self.refused)
         for path in self.own:
             learning.keep_code(path)
