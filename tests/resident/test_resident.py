@@ -412,8 +412,8 @@ def test_one_event_of_each_kind_is_kept_to_rehearse_with(monkeypatch):
 
 
 def test_a_file_that_changes_while_it_is_loaded_or_later_is_out_of_date(monkeypatch, tmp_path):
-    module, other = tmp_path / "module.py", tmp_path / "other.py"
-    for path in (module, other):
+    both = module, other = tmp_path / "module.py", tmp_path / "other.py"
+    for path in both:
         path.write_text("")
     zygote = Zygote.__new__(Zygote)
     zygote.policy, zygote.own, zygote.refused, zygote.key, zygote.learnt_from, zygote.descriptors = "/policy.py", set(), "", "key", 0, 99
