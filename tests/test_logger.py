@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import jsonschema
@@ -29,6 +30,7 @@ from harness import (
     stop_payload,
     tool_payload,
 )
+from hypothesis import example, given, strategies
 
 from onehook.core import Options
 from onehook.hosts import load
@@ -104,9 +106,15 @@ def test_every_field_on_every_agent(policy, host, tmp_path):
 
 
 def _epoch(text):
-    from datetime import datetime
-
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+@given(strategies.integers(0, 253402300799999))
+@example(951782400000)  # 29 February 2000
+@example(4107542400000)  # 1 March 2100, which has no leap day
+def test_a_time_is_what_the_calendar_says(milliseconds):
+    calendar = datetime.fromtimestamp(milliseconds // 1000, timezone.utc)
+    assert stamp((milliseconds + 0.5) / 1000) == f"{calendar:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
 
 
 def test_the_rule_that_decided_is_named_with_its_place(policy):

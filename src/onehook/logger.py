@@ -38,6 +38,8 @@ if TYPE_CHECKING:
         policy: str
 
 
+# A link is not followed, and a FIFO is neither waited for nor written to.
+SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 MAX_FILE = 64 << 20  # bytes; a day with more has several files
 _EFFECTS = ("modified_input", "modified_output", "additional_context", "user_message", "message", "lint_command")
 _WEIGHT = ("allow", "context", "rewrite", "mask", "warn", "ask", "deny")  # of what was said without effect, the strongest is named
@@ -169,8 +171,21 @@ def subject_of(event: Event) -> str:
 
 
 def stamp(now: float) -> str:
-    """RFC 3339, in UTC, with milliseconds."""
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
+    """RFC 3339, in UTC, with milliseconds.
+
+    By hand: the first call of time.gmtime has the C library read the time zone, which takes longer than all of this.
+    """
+    days, second = divmod(int(now), 86400)
+    # Counted from 1 March of the year 0, a year ends with its leap day, and 400 years have the same number of days.
+    era, day = divmod(days + 719468, 146097)
+    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
+    day -= 365 * year + year // 4 - year // 100
+    month = (5 * day + 2) // 153  # 0 is March; five months have 153 days
+    day -= (153 * month + 2) // 5
+    year += 400 * era + (month > 9)
+    month += 3 if month < 10 else -9
+    clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}.{int(now * 1000) % 1000:03d}"
+    return f"{year:04d}-{month:02d}-{day + 1:02d}T{clock}Z"
 
 
 def new_id(now: float) -> str:
@@ -223,7 +238,7 @@ def is_remembered(text: str) -> bool:
     if text not in _remembered and len(text) <= LOG_TEXT:
         digest, place = _digest_of(text)
         try:
-            file = os.open(f"{log_folder()}/clean", os.O_RDONLY | _safe_flags())
+            file = os.open(f"{log_folder()}/clean", os.O_RDONLY | SAFE)
         except OSError:  # nothing is
             return False
         os.lseek(file, place, 0)
@@ -324,8 +339,8 @@ def rehearsed(entry: dict[str, Any]) -> None:
 
 
 def opened(path: str, flags: int) -> tuple[int, int]:
-    """A file of the log, and its size. A link is not followed, and a FIFO is neither waited for nor written to."""
-    flags |= os.O_CREAT | _safe_flags()
+    """A file of the log, and its size."""
+    flags |= os.O_CREAT | SAFE
     try:
         descriptor = os.open(path, flags, 0o600)
     except FileNotFoundError:
@@ -338,10 +353,6 @@ def opened(path: str, flags: int) -> tuple[int, int]:
         os.close(descriptor)
         raise OSError(f"{path} is not a regular file")
     return descriptor, status.st_size
-
-
-def _safe_flags() -> int:
-    return getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def sha256(data: bytes) -> str:

@@ -17,7 +17,7 @@ from onehook.core import STOPS, Hooks, NotSupported, Options, Output, PayloadErr
 from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, happens, optional, resolve, wire_of
 from onehook.isolate import Question, alarm, forked, here, hold_standard_descriptors, write
-from onehook.logger import entry_of, kept, made_ready, rehearsed
+from onehook.logger import SAFE, entry_of, kept, made_ready, rehearsed, stamp
 from onehook.policy import is_manifest, load_policy, message_of, settled, source_says_closed, told
 from onehook.system import NOWHERE, PAUSE_FILE, log_folder, os, project_of, quiet_file, state_folder, variable
 from onehook.words import concluded, failed, failed_blindly, words_of
@@ -367,11 +367,10 @@ def counted(request: Request, event: Event | None) -> str:
     if event is None:
         return ""
     now = time.time()
-    name = quiet_file(time.strftime("%Y-%m-%d", time.gmtime(now)))
+    name = quiet_file(stamp(now)[:10])
     took = (time.monotonic() - request.begun) * 1000
     line = f"{now:.3f} {event.host} {event.event} {event.tool or '-'} {took:.2f} {project_of(event.cwd)}".replace("\n", " ")
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | SAFE
     try:
         folder = log_folder()
         try:
