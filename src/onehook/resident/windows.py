@@ -30,6 +30,7 @@ from onehook.core import Hooks
 from onehook.isolate import hold_standard_descriptors, log_answer, write_answer
 from onehook.policy import is_manifest
 from onehook.resident import learning
+from onehook.resident.folder import remove, sweep
 from onehook.system import NOWHERE, os, state_folder
 
 TYPE_CHECKING = False
@@ -61,7 +62,6 @@ ROUNDS = 3  # of a rehearsal
 MAX_REQUEST = 8 << 20
 MAX_LESSONS = 3000
 MAX_INSTANCES = 64
-OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
 _PIPES = "\\\\.\\pipe\\"
 _REJECT_REMOTE = 8  # PIPE_REJECT_REMOTE_CLIENTS
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
@@ -163,7 +163,7 @@ class Server:
     def run(self) -> NoReturn:
         from queue import Empty
 
-        _sweep()
+        sweep()
         last = written = time.monotonic()
         changed = False
         while True:
@@ -186,7 +186,7 @@ class Server:
 
     def _end(self) -> NoReturn:
         for suffix in ("pipe", "state", "wait"):
-            _remove(f"{self.key}.{suffix}")
+            remove(f"{self.key}.{suffix}")
         os._exit(0)
 
     def _start_spare(self) -> None:
@@ -324,23 +324,6 @@ def _put(path: str, content: str | bytes) -> bool:
         except OSError:
             time.sleep(0.01)
     return False
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
-
-
-def _sweep() -> None:
-    """Remove what servers have left that are long gone."""
-    for name in os.listdir("."):
-        try:
-            if os.stat(name).st_mtime < time.time() - OLD:
-                os.unlink(name)
-        except OSError:
-            continue
 
 
 # --- a spare ---------------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from onehook.core import Hooks
 from onehook.policy import is_manifest
 from onehook.resident import learning
 from onehook.resident.asking import folder_of, is_private
+from onehook.resident.folder import remove, sweep
 from onehook.resident.spare import LEAVE, Spare, timeval
 from onehook.system import NOWHERE, os, signal
 
@@ -45,7 +46,6 @@ PATIENCE = 5  # seconds for these
 # Events that are kept to rehearse with: of calls of a tool (b"1"), and of others (b"0").
 SAMPLES = {b"1": 6, b"0": 2}
 LOST = 50  # spares that may end one after the other without an answer: what is wrong then cannot be fixed by another fork
-OLD = 7 * 86400  # seconds after which what a server has left in the folder is removed
 
 
 def serve(
@@ -81,9 +81,9 @@ def serve(
             os.lockf(lock, os.F_TLOCK, 0)  # as long as this process lives; its forks do not have it
         except OSError:
             os._exit(0)  # there is one already
-        _remove(f"{key}.state")  # of one that was killed
+        remove(f"{key}.state")  # of one that was killed
     os.set_inheritable(lock, False)
-    _sweep()
+    sweep()
     _forget_coercion()
     zygote = Zygote(key, policy, lock)
     zygote.answer, zygote.requested, zygote.question_of, zygote.rehearse = answer, requested, question_of, rehearse
@@ -156,7 +156,7 @@ class Zygote:
     def end(self, *_: object) -> NoReturn:
         self._dismiss()
         for name in ("sock", "state", "wait"):
-            _remove(f"{self.key}.{name}")
+            remove(f"{self.key}.{name}")
         os._exit(0)
 
     # --- forks
@@ -324,19 +324,12 @@ def _forget_coercion() -> None:
 
 
 def _listening(path: str) -> _socket.socket:
-    _remove(path)
+    remove(path)
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     listener.bind(path)  # 0600, by the umask
     listener.listen(128)
     listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, timeval(ALIVE))  # then a spare looks whether this process lives
     return listener
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
 
 
 def _taken(path: str) -> str:
@@ -346,7 +339,7 @@ def _taken(path: str) -> str:
             content = file.read()
     except OSError:
         return ""
-    _remove(path)
+    remove(path)
     return content
 
 
@@ -357,13 +350,3 @@ def _put(path: str, content: str) -> None:
         os.replace(f"{path}.new", path)
     except OSError:
         pass
-
-
-def _sweep() -> None:
-    """Remove what servers have left that are long gone."""
-    for name in os.listdir("."):
-        try:
-            if os.stat(name).st_mtime < time.time() - OLD:
-                os.unlink(name)
-        except OSError:
-            continue
