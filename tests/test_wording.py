@@ -25,7 +25,7 @@ PHRASES = {
     r"\bby commas\b": "comma-separated",
     r"\blists? of texts\b": "list of strings",
     r"\bmust be a text\b|\bis a text\b": "string",
-    r"\bgoes on working\b": "keeps working",
+    r"\bgoes on\b": "continues, proceeds",
     r"\bas ever\b": "as usual",
     r"\bfor ever\b": "forever",
     r"\btime-outs?\b": "timeout",

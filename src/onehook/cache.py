@@ -365,7 +365,7 @@ class SiteOnDemand:
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         sys.meta_path.remove(SiteOnDemand)
-        # Not for what belongs to the standard library on other systems: subprocess tries msvcrt, and goes on without.
+        # Not for what belongs to the standard library on other systems: subprocess tries msvcrt, and continues without.
         if path is None and name != "onehook" and name not in standard_names():
             import site
 

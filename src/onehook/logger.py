@@ -304,7 +304,7 @@ def append(entry: dict[str, Any], options: Options) -> None:
 
             name, size, number, last, mark = recovered(folder)
         today = entry["time"][:10]
-        if today > name[:10] or size > MAX_FILE:  # a clock that was set back goes on in the newest file
+        if today > name[:10] or size > MAX_FILE:  # if the clock was set back, the newest file is continued
             from onehook.log.files import next_file
 
             name, size = next_file(name, today), 0

@@ -1,7 +1,7 @@
 """From a policy's message to the host's words: what is written to stdout and stderr, and the exit code.
 
 Whatever went wrong becomes either the host's proven deny (fail closed, on an event that can be stopped) or an error on stderr and an exit
-code on which the host goes on (fail open).
+code on which the host continues (fail open).
 """
 
 from __future__ import annotations

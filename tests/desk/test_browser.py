@@ -88,7 +88,7 @@ def test_approve_once_and_the_page_is_open_for_the_next(visit, hook):
     expect(page.locator("#request .reason")).to_have_text("is this right?")
     press(page, "Approve once")
     unlock(page)
-    said(page, "Approved: the agent goes on.")
+    said(page, "Approved: the agent continues.")
     assert passes(first.result())
     expect(page.locator("#lock")).to_contain_text("Lock (15 min)")
     second = hook("git push two")
@@ -114,7 +114,7 @@ def test_deny_with_words(visit, hook):
     page.get_by_label("What the model is told").fill("use <b>a branch</b> of your own")
     page.get_by_role("button", name="Deny", exact=True).click()
     unlock(page)
-    said(page, "Denied: the agent goes on.")
+    said(page, "Denied: the agent continues.")
     assert reason_of(waiting.result(), ANY) == "A person denied this: use <b>a branch</b> of your own"
 
 

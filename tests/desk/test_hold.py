@@ -45,7 +45,7 @@ def test_an_approved_call_goes_on_and_a_denied_one_does_not(hook, key, host):
     first = hook(host=host)
     asked = first.asked()
     assert (asked.state, asked.content["command"], asked.content["reason"]) == ("waiting", "git push", "is this right?")
-    assert given(asked, key) == "approved: the agent goes on"
+    assert given(asked, key) == "approved: the agent continues"
     assert passes(first.result(), host)
     second = hook(host=host)
     given(second.asked(), key, "deny", words="use the other branch")

@@ -225,7 +225,7 @@ def test_the_pin_is_kept_for_the_time_that_was_chosen(client, hook, key, monkeyp
 def test_the_pin_can_be_for_one_answer_and_the_page_can_be_locked(client, hook, key):
     client.post("unlock", {"pin": PIN, "minutes": 0})
     first = hook()
-    assert client.answer(first.asked()) == (200, {"said": "approved: the agent goes on", "seconds": 0})
+    assert client.answer(first.asked()) == (200, {"said": "approved: the agent continues", "seconds": 0})
     assert passes(first.result())
     second = hook().asked()
     assert client.answer(second)[0] == 423

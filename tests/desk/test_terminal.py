@@ -124,7 +124,7 @@ def test_with_a_pin_the_pin_is_asked_for_and_a_wrong_one_answers_nothing(hook, k
     person.until("git push")
     person.until("PIN:")
     person.types(f"{PIN}\n")
-    person.until("denied: the agent goes on")
+    person.until("denied: the agent continues")
     assert person.end() == 0 and not passes(waiting.result())
 
 

@@ -76,7 +76,7 @@ COMPACTED_WHEN_ASKED: tuple[str, ...] = ()
 # ---- manifests ----
 
 # What the agent sends for a moment that it has no event for, by its own documentation and not by our tables: of "compacted" (a
-# session goes on after a compaction) and "subagent" (one has finished), as (event, tool, fields).
+# session continues after a compaction) and "subagent" (one has finished), as (event, tool, fields).
 INSTEAD: Mapping[str, tuple[str, str, dict[str, str]]] = {}
 
 # Those of these moments that the agent tells no hook at all.

@@ -61,7 +61,7 @@ def test_after_the_pause_one_process_tries_and_the_others_wait(tmp_path):
         "print(Breaker(('lakera', '0123456789abcdef'), 1, 60.0, 60.0).enter())"
     )
     started = [subprocess.Popen([sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(6)]
-    for process in started:  # all of them are loaded before the first goes on
+    for process in started:  # all of them are loaded before the first continues
         process.stdin.write(b"x")
         process.stdin.flush()
     states = [process.communicate()[0].decode().strip() for process in started]

@@ -78,7 +78,7 @@ class Guard:
         return [name for event, name in names.items() if event not in never]
 
     async def called(self, payload: Any, tool_use_id: str | None = None, context: Any = None) -> dict[str, Any]:
-        """The SDK's callback. The policy runs in a thread, so that the program goes on meanwhile."""
+        """The SDK's callback. The policy runs in a thread, so that the program continues meanwhile."""
         data = json.dumps(payload).encode("utf-8")
         seconds = self.options().timeout
         try:

@@ -22,7 +22,7 @@ VERBS = {
     "lint": "Report what will not work, and on which agents.",
     "explain": "Show which rule decides about a command, and why.",
     "log": "Show what was decided, by which rule, and why.",
-    "scan": "Show a text or a file to the content scanner, or check that it can be reached.",
+    "scan": "Show text or a file to the content scanner, or check that it can be reached.",
     "stats": "Count decisions by rule, agent, project, day or handler.",
     "report": "Write the decision log as one page with charts, to show around.",
     "telemetry": "Show whether the log reaches its OpenTelemetry collector, or send it now.",

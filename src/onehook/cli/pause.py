@@ -29,7 +29,7 @@ def command(seconds: float, rules: tuple[str, ...], reason: str) -> None:
     """Pause every policy of this user, in all projects, or only one rule of them.
 
     Nothing is blocked meanwhile; what would have been is still computed, and written to stderr as "would deny". The pause ends by
-    itself, or with `onehook resume`. A policy that is installed for the whole machine goes on, unless it says `pausable = true`.
+    itself, or with `onehook resume`. A policy that is installed for the whole machine stays in force, unless it says `pausable = true`.
 
     Only a person can start a pause: it needs a terminal, and is refused if an agent runs it.
 

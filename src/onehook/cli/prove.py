@@ -166,7 +166,7 @@ def _releases(hosts: list[str], versions: list[str], fetch: bool, failed: list[s
 
 
 def _fetch(wanted: list[Any], cache: Path, failed: list[str]) -> None:
-    """Install what is not there. The proof goes on with the others if one of them cannot be installed."""
+    """Install what is not there. The proof continues with the others if one of them cannot be installed."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -1,4 +1,4 @@
-"""onehook scan: a text or a file, shown to the content scanner; and whether the scanner can be reached at all."""
+"""onehook scan: text or a file, shown to the content scanner; and whether the scanner can be reached at all."""
 
 from __future__ import annotations
 
@@ -148,11 +148,11 @@ def _verified(engine: Engine, bad: str | None) -> dict[str, Any]:
         step("known-good", not good.found, f"a harmless text is objected to: {named}" if named else "a harmless text passes")
         wanted = bad or engine.backend.BAD_SAMPLE
         if not wanted:
-            steps.append({"name": "known-bad", "ok": True, "text": "not tried; give a text with --bad"})
+            steps.append({"name": "known-bad", "ok": True, "text": "not tried; give one with --bad"})
             return
         found = scan(wanted)
         named = ", ".join(sorted({one.category for _, one in found.found}))
-        step("known-bad", bool(named), f"found: {named}" if named else found.error or "nothing was found in a text that is not harmless")
+        step("known-bad", bool(named), f"found: {named}" if named else found.error or "nothing was found in text that is known to be bad")
 
     check()
     place = settings.url or " ".join(map(str, settings.options.get("run", [settings.backend])))

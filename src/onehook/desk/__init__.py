@@ -1,4 +1,4 @@
-"""An ask that reaches a person, whichever agent asks: the hook holds the call, a person answers, the agent goes on.
+"""An ask that reaches a person, whichever agent asks: the hook holds the call, a person answers, the agent continues.
 
 What an event loads, and only if it asks: `hold`, `requests`, `signature`, `peer`. What a person's side uses:
 

@@ -233,5 +233,5 @@ def _effect(asked: Asked, answer: Answer) -> str:
     if answer.scope == "session":
         return f"{what} for the rest of this session: whatever is asked for the same reason"
     if asked.state == "waiting":
-        return f"{what}: the agent goes on"
+        return f"{what}: the agent continues"
     return f"{what}: the agent has stopped waiting, so this counts for its next try within {NEXT_TRY // 60} minutes, once"

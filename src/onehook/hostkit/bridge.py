@@ -31,7 +31,7 @@ def heard(
     decisions: Mapping[str, tuple[str, ...]],
     context: tuple[str, ...],
 ) -> Response:
-    """What the plugin makes of an answer. HandlerError for what it warns of: the event goes on there, unless it fails closed.
+    """What the plugin makes of an answer. HandlerError for what it warns of: the event proceeds there, unless it fails closed.
 
     `said`: stdout, stderr and exit code. `decisions`: shape -> the decisions that it heeds. `context`: the shapes that take it; a denied
     stop does as well.

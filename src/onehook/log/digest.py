@@ -57,7 +57,7 @@ def digests(folder: str, since: str = "", until: str = "") -> Iterator[tuple[Cou
     _make_together([path for path in whole if not _is_fresh(path)])
     for path in whole:
         for one, steps in _kept(path) if _is_fresh(path) else _made(path):
-            if since[:10] <= one.time and (not until or one.time <= until[:10]):  # a clock that was set back goes on in the newest file
+            if since[:10] <= one.time and (not until or one.time <= until[:10]):  # if the clock was set back, the newest file is continued
                 yield one, steps
     for path in partly:
         yield from _read(path, since, until)

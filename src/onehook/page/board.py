@@ -35,7 +35,7 @@ class Board:
             self._changed.notify_all()
 
     def _lasting(self, work: Callable[[], None]) -> None:
-        """Whatever lies in the folders, and if they are removed: the page goes on once it can be read."""
+        """Whatever lies in the folders, and if they are removed: the page continues once it can be read."""
         while not self.stopped:
             try:
                 work()

@@ -57,7 +57,7 @@ Given = dict[str, Any]
 
 
 class Desk:
-    """What all connections share: the server, who is let in, and what goes on."""
+    """What all connections share: the server, who is let in, and what happens."""
 
     def __init__(self, machine: Machine, by: str, port: int = 0, names: tuple[str, ...] = ()) -> None:
         self.machine, self.by = machine, by

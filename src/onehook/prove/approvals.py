@@ -90,7 +90,7 @@ def rewritten(evidence: Evidence) -> bool:
 
 
 def unanswered(evidence: Evidence) -> bool:
-    """It did not run, the model was told how it can be approved, and the agent went on."""
+    """It did not run, the model was told how it can be approved, and the agent continued."""
     told = evidence.model_was_told(UNANSWERED) and evidence.model_was_told("onehook approve")
     return evidence.acted and evidence.text("ran.txt") is None and told and evidence.text("other.txt") is not None
 

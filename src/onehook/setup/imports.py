@@ -130,7 +130,7 @@ def collect(hosts: Sequence[str], scope: str, machine: Machine, model: dict[str,
             found.notes += [f"{place.path}: {problem}" for problem in config.problems(document.data())]
             ours = [entry.path for entry in ours_in(config, document.data())]
             for hook in load(host, "imports").handlers(document.data(), place):
-                if not hook.path:  # the file is the hook: it stays where it is, and its own agent goes on to run it
+                if not hook.path:  # the file is the hook: it stays where it is, and its own agent still runs it
                     hook.hosts = plugins.others_than(host)
                 if hook.path not in ours and not is_ours(hook.shown):
                     found.take(host, place, hook)
@@ -154,7 +154,7 @@ def _of_the_user(host: str, scope: str, machine: Machine) -> list[str]:
 
 
 def _take_pages(found: Import, host: str, scope: str, machine: Machine) -> None:
-    """Hooks in front matter. Of a page that cannot be imported as a whole nothing can be taken out, so that its agent goes on to run it."""
+    """Hooks in front matter. Of a page that cannot be imported as a whole nothing can be taken out, so that its agent still runs it."""
     for place, hooks in plugins.hooks_of_pages(host, scope, machine):
         for hook in hooks:
             found.refuse_unjudged(hook)

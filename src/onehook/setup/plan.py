@@ -246,7 +246,7 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
     longest = config.TRAITS.longest_timeout
     if 0 < longest < request.wish.host_timeout:
         short = "so a handler that takes longer is a denial, and no ask can be held for a person"
-        advice = f"and then goes on: choose a timeout of less than {longest - 10} s" if longest > 10 else short
+        advice = f"and then continues: choose a timeout of less than {longest - 10} s" if longest > 10 else short
         plan.notes.append(f"{config.TITLE} waits for {longest} s at most, {advice}")
     for event in wanted:
         _put_entry(document, config, event, request, place, machine)

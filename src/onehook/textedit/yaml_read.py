@@ -94,7 +94,7 @@ class Reader:
         return self._block(indent if listed else indent + 1)
 
     def _inline(self, text: str, indent: int) -> Any:
-        """A string, number or [list] that begins on this line, and goes on below if that is indented more than `indent`."""
+        """A string, number or [list] that begins on this line, and continues below if that is indented more than `indent`."""
         block = _BLOCK.fullmatch(text)
         self._at += 1
         if block:

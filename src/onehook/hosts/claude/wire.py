@@ -99,7 +99,7 @@ CAPS = {
     "feedback": Caps(_BASE, modified_output=_NO_PLACE, withhold=HONOURED),
     "failure": Caps(_BASE, modified_output=_FAILED),  # (2.1.325 does not read `continue` on it)
     "continue": _PLAIN,
-    # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and goes on.
+    # A block with exit 2 is the documented form of a denial on every event; here Claude Code shows it to the user and continues.
     "context": Caps(_BASE, deny=Cap("unheeded", _NOT_BLOCKABLE)),
     "refuse": Caps(_BASE, additional_context=NO_CHANNEL),
     # Plain text becomes instructions for the compaction; `additionalContext` does not (seen with 2.1.325).

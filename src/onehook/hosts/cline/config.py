@@ -85,9 +85,9 @@ def _disabled(machine: Machine, place: Place) -> Iterator[Diagnosis]:
 
 
 def _without_node(machine: Machine) -> Iterator[Diagnosis]:
-    """Seen with 3.0.65: without node on PATH it drops every plugin, says so in its log alone, and goes on."""
+    """Seen with 3.0.65: without node on PATH it drops every plugin, says so in its log alone, and continues."""
     if not machine.variables.get(_RUNTIME) and not machine.which("node"):
-        why = "Cline runs plugins with node, which is not on PATH here: it goes on without them, and no hook runs"
+        why = "Cline runs plugins with node, which is not on PATH here: it continues without them, and no hook runs"
         yield Diagnosis("fail", why, f"install Node.js, or name it in {_RUNTIME}")
 
 
@@ -95,7 +95,7 @@ def _in_a_hurry(machine: Machine) -> Iterator[Diagnosis]:
     """Seen with 3.0.65 on a busy machine: "plugin loading failed; continuing without plugins (call timed out after 4000ms)"."""
     said = machine.variables.get(LOADING, "")
     if not said.isdigit() or int(said) < _ENOUGH:
-        why = "Cline goes on without plugins if it takes more than 4 s to load them, as on a busy machine: no hook runs then"
+        why = "Cline continues without plugins if it takes more than 4 s to load them, as on a busy machine: no hook runs then"
         yield Diagnosis("warn", why, f"give it more time: export {LOADING}=60000")
 
 

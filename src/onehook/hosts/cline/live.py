@@ -14,7 +14,7 @@ MODES = ("",)
 _SETTINGS = ".cline/data/settings"
 _SHORT = "it waits 3 s for a plugin, so no ask can be held for a person: such an ask is denied"
 _SKIPPED = (
-    "it goes on without its plugins, and says so in its log alone, if node is not on PATH, or if it takes more than 4 s to load them "
+    "it continues without its plugins, and says so in its log alone, if node is not on PATH, or if it takes more than 4 s to load them "
     "(CLINE_PLUGIN_IMPORT_TIMEOUT_MS gives them more time); doctor reports both"
 )
 write = call("editor", "path", "new_text")

@@ -1,7 +1,7 @@
 """Cline (CLI 3.0.65): what our plugin in there sends, and what it does with the answer (see plugin.js).
 
 Cline has hooks that are files named after an event, and plugins. A denial of a hook file ends the whole run, and tells neither the model
-nor the user why; one of a plugin is told to the model, and the run goes on. So onehook is a plugin, and speaks as hook files do: the
+nor the user why; one of a plugin is told to the model, and the run continues. So onehook is a plugin, and speaks as hook files do: the
 payload has the same keys, and the answer the same words. What only a plugin can do has words of our own: `decision` (ask, allow) and
 `output`.
 """

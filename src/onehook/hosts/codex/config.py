@@ -79,7 +79,7 @@ def _system(machine: Machine) -> Path:
 def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
     """hooks.json, or config.toml if the user keeps hooks there and has no hooks.json: with both, Codex merges them and warns."""
     # hooks.json is plain JSON. Seen with 0.166.0, `codex exec ...`: for a comment, or a comma after a last element, Codex warns
-    # that it cannot parse the file, and goes on without its hooks.
+    # that it cannot parse the file, and continues without its hooks.
     committed = scope == "project"
     both = [Place(scope, folder / name, format, root, committed) for name, format in (("hooks.json", "json"), ("config.toml", "toml"))]
     in_toml = any(event in wire.EVENTS for event in kit.table_at(kit.read_toml(both[1].path), "hooks"))

@@ -114,7 +114,7 @@ _PLAIN_FAILS = ("continue", "message")
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Codex makes of a hook's answer. HandlerError for what it calls a failed hook: the action goes on there."""
+    """What Codex makes of a hook's answer. HandlerError for what it calls a failed hook: the action proceeds there."""
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     said = stderr.strip()

@@ -32,7 +32,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 
 def compaction(mode: str = "") -> list[Step]:
-    """1.0.102 asks for the summary while the next turn goes on, which therefore must not be the last one."""
+    """1.0.102 asks for the summary while the next turn continues, which therefore must not be the last one."""
     summary = {"say": "a summary", "when": "respond only with the summary text"}
     return [{**shell("true"), "usage": 1_000_000}, summary, shell("sleep 1")]
 

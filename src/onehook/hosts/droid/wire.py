@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ID = "droid"
 UNREADABLE = ("", 1)
-ERROR_EXIT = 1  # goes on; 2 blocks, and 3 ends the whole run
+ERROR_EXIT = 1  # continues; 2 blocks, and 3 ends the whole run
 READS_CONFIG_OF: tuple[str, ...] = ()
 SKILLS = {"Skill": "skill"}
 BUILT_ON = ""

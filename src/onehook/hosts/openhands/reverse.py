@@ -92,7 +92,7 @@ _NO_REASON = "Blocked by hook"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What OpenHands makes of a hook's answer. HandlerError for what it calls a failed hook: the action goes on there.
+    """What OpenHands makes of a hook's answer. HandlerError for what it calls a failed hook: the action proceeds there.
 
     JSON is read whatever the exit code; exit code 2, `decision: deny` and `continue: false` each deny.
     """

@@ -94,7 +94,7 @@ def _hidden(place: Place) -> Iterator[Diagnosis]:
 
 
 def _named(path: Path) -> list[Path]:
-    """The extensions that a package.json names, those that exist: without any, Pi goes on to look for others."""
+    """The extensions that a package.json names, those that exist: without any, Pi looks for others."""
     entries = table_at(_object(path), "pi").get("extensions")
     words = [word for word in entries if isinstance(word, str)] if isinstance(entries, list) else []
     return [file for word in words if (file := Path(os.path.normpath(path.parent / word))).exists()]

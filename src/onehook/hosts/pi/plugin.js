@@ -1,4 +1,4 @@
-// Pi's part. Pi goes on after an error in any handler but that of a tool call, so no handler here lets one out.
+// Pi's part. Pi continues after an error in any handler but that of a tool call, so no handler here lets one out.
 import { homedir } from "node:os"
 import { join } from "node:path"
 

@@ -81,7 +81,7 @@ _NO_REASON = {
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Vibe makes of a hook's answer. HandlerError for what it calls a failed hook: the action goes on, if the entry is not strict."""
+    """What Vibe makes of a hook's answer. HandlerError for what it calls a failed hook: the action proceeds, if the entry is not strict."""
     name = _HOST.name(event, native_event)
     if exit_code != 0:
         raise reverse.exit_problem(LABEL, exit_code, stderr.strip() or stdout.strip())

@@ -53,7 +53,7 @@ def _about(event: Event) -> str:
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """Exit code 2 blocks, with stderr for the model; any other but 0 is an error, and the action goes on. stdout is only shown."""
+    """Exit code 2 blocks, with stderr for the model; any other but 0 is an error, and the action proceeds. stdout is only shown."""
     row = EVENTS[_HOST.name(event, native_event or _about(event))]
     if exit_code not in (0, 2):
         raise reverse.exit_problem(LABEL, exit_code, stderr)
