@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
+from onehook.prove.process import INTERRUPTED
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent
 from onehook.prove.verdicts import MISS, Prover, Verdict
@@ -25,7 +29,7 @@ def conduct(
     base.mkdir(parents=True, exist_ok=True)
     prover = Prover(base, keep=folder is not None)
     verdicts: dict[tuple[Agent, str], Verdict] = {}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool, given_up_cleanly(pool):
         places = {scenario.id: place for place, (_, scenario) in enumerate(jobs)}
         by_row = sorted(jobs, key=lambda job: places[job[1].id])  # so that two agents run at a time, not one of them twice
         running = {pool.submit(prover.prove, agent, scenario): (agent, scenario.id) for agent, scenario in by_row}
@@ -37,3 +41,23 @@ def conduct(
             verdicts[agent, scenario.id] = Prover(base / "again", keep=folder is not None).prove(agent, scenario)
             done(verdicts[agent, scenario.id])
     return [verdicts[agent, scenario.id] for agent, scenario in jobs]
+
+
+@contextmanager
+def given_up_cleanly(pool: ThreadPoolExecutor) -> Iterator[None]:
+    """After Ctrl-C or SIGTERM nothing more is begun, and the agents that run are ended: they are in sessions of their own, which no
+    signal from a terminal reaches."""
+
+    def give_up(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, give_up)
+    INTERRUPTED.clear()
+    try:
+        yield
+    except BaseException:
+        INTERRUPTED.set()
+        pool.shutdown(cancel_futures=True)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +19,12 @@ from onehook.hostkit.live import Launch
 MAX_OUTPUT = 4 * 1024 * 1024
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.05
+INTERRUPTED = threading.Event()  # set when the proof is given up: whoever waits for an agent ends it
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `exit_code` is None if we killed it, for taking too long or writing too much."""
+    """How a run ended. `exit_code` is None if we killed it: it took too long or wrote too much, or the proof was given up."""
 
     exit_code: int | None
     stdout: str
@@ -91,13 +93,15 @@ class Clock:
 
 
 def _wait(process: subprocess.Popen[bytes], clock: Clock, *files: IO[bytes]) -> str:
-    """Wait for the process; "time" or "output" if it exceeded a limit, "" if it ended by itself."""
+    """Wait for the process; "time" or "output" if it exceeded a limit, "interrupt" if the proof was given up, "" if it ended by itself."""
     while process.poll() is None:
+        if INTERRUPTED.is_set():
+            return "interrupt"
         if any(os.fstat(file.fileno()).st_size > MAX_OUTPUT for file in files):
             return "output"
         if clock.is_over():
             return "time"
-        time.sleep(POLL_SECONDS)
+        INTERRUPTED.wait(POLL_SECONDS)
     return ""
 
 
