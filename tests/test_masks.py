@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,14 +31,29 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secret_formats, "_COMPILED", {})
 
 
-@pytest.fixture(autouse=True)
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The screens, in a cache of their own."""
-    monkeypatch.setattr(cache, "FOLDER", str(tmp_path))
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the screens, which take a tenth of a second to make."""
+    folder = tmp_path_factory.mktemp("screens")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use(folder, monkeypatch)
+        make_screens()
+    return folder
+
+
+def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the cache, in which nothing is yet."""
+    monkeypatch.setattr(cache, "FOLDER", str(folder))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     forget(monkeypatch)
     assert not screens.screens() and not is_clean("ls")  # nobody knows
-    make_screens()
+
+
+@pytest.fixture(autouse=True)
+def made(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screens, in a cache of their own."""
+    use(tmp_path, monkeypatch)
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
     forget(monkeypatch)
     assert screens.screens()
 

@@ -2,7 +2,7 @@
 
 pytest-xdist starts interpreters, of which each imports and collects all tests anew; with our eleven thousand that is a fifth of the run.
 A worker asks for the next tests while it has one left: pytest keeps the fixtures that a test has in common with the one that follows.
-The reports come back as they are made. A worker that dies fails the test that it was at, and another takes over.
+The reports of a test come back with word that it is done. A worker that dies fails the test that it was at, and another takes over.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Forked:
 
     def __init__(self, session: pytest.Session, parent: Connection, number: int) -> None:
         self.session, self.parent, self.config = session, parent, session.config
+        self.reports: list[Any] = []  # of the test that is run: a message for each would cost the parent more than all else it does
         self.config.pluginmanager.unregister(name="terminalreporter")
         capture: Any = self.config.pluginmanager.get_plugin("capturemanager")
         capture.stop_global_capturing()  # a file that all forks would write to
@@ -82,10 +83,11 @@ class Forked:
         item = self.session.items[number]
         self.parent.send(("begun", number))
         self.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        self.parent.send(("done", number))
+        self.parent.send(("done", (number, self.reports)))
+        self.reports = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.parent.send(("report", self.config.hook.pytest_report_to_serializable(config=self.config, report=report)))
+        self.reports.append(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
         self.parent.send(("warning", (str(warning_message.message), warning_message.filename, warning_message.lineno, nodeid)))
@@ -143,13 +145,14 @@ class Workers:
             worker.running = value
             item = session.items[value]
             hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        elif kind == "report":
-            hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=session.config, data=value))
         elif kind == "done":
-            item = session.items[value]
+            number, reports = value
+            for report in reports:
+                hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=session.config, data=report))
+            item = session.items[number]
             hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
             worker.running = None
-            worker.given.remove(value)
+            worker.given.remove(number)
         elif kind == "warning":
             text, file, line, test = value
             told = warnings.WarningMessage(UserWarning(text), UserWarning, file, line)

@@ -853,6 +853,8 @@ def wildcard(pattern: str, text: str) -> bool:
     head, star, tail = pattern.partition("*")
     if "?" not in pattern and "*" not in tail:  # nearly all patterns: what follows takes ten times as long
         return text.startswith(head) and text.endswith(tail) and len(text) >= len(pattern) - 1 if star else pattern == text
+    if "?" not in pattern:
+        return _in_order(pattern.split("*"), text)
     p = t = 0
     last, mark = -1, 0
     while t < len(text):
@@ -868,6 +870,20 @@ def wildcard(pattern: str, text: str) -> bool:
         else:
             return False
     return all(rest == "*" for rest in pattern[p:])
+
+
+def _in_order(parts: list[str], text: str) -> bool:
+    """Whether a text begins with the first part and ends with the last, with the others between them, each behind the one before."""
+    first, last = parts[0], parts[-1]
+    at, end = len(first), len(text) - len(last)
+    if at > end or not text.startswith(first) or not text.endswith(last):
+        return False
+    for part in parts[1:-1]:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:

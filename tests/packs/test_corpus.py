@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from onehook.packs import PACKS, pack_path, read_toml
+from onehook.policies import self_commands
+from onehook.policies.own_paths import Guarded
+from onehook.policies.self_protection import Own
 from onehook.rules.compile import compile_layers, read_pack
 from onehook.rules.explain import explained, sample_event, samples_of
 from onehook.rules.keys import PACK, PACK_RULE, REQUIRED, RULE, problem_with
@@ -22,6 +25,20 @@ PROJECT = "/home/dev/project"
 def _home(monkeypatch):
     """What is below ~ is judged by where that is: a home in a temporary folder, as in some containers, is a temporary folder."""
     monkeypatch.setenv("HOME", "/home/dev")
+
+
+@pytest.fixture(autouse=True)
+def _own_paths_are_found_once(monkeypatch):
+    """No command of a test changes the files that self_protect guards, and to find them takes as long as to judge a command."""
+    known: dict[object, Guarded] = {}
+
+    def guarded(own: Own, cwd: str) -> Guarded:
+        key = (*own.policy, "", *own.allow, "", cwd)
+        if key not in known:
+            known[key] = Guarded(own, cwd)
+        return known[key]
+
+    monkeypatch.setattr(self_commands, "Guarded", guarded)
 
 
 @pytest.fixture(scope="module")

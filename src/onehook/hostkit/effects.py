@@ -131,8 +131,9 @@ class Mark:
     def holds(self, payload: Mapping[str, Any]) -> bool:
         if self.alone and len(payload) != len(self.fields):
             return False
-        if not all(_matches(payload.get(key, ABSENT), wanted) for key, wanted in self.fields.items()):
-            return False
+        for key, wanted in self.fields.items():
+            if not _matches(payload.get(key, ABSENT), wanted):
+                return False
         if not self.folder and not self.file:
             return True
         transcript = payload.get("transcript_path")
@@ -143,7 +144,11 @@ class Mark:
 def weight(wire: Recognised, payload: Mapping[str, Any], telling: frozenset[str] = frozenset()) -> int:
     """How surely a payload is this host's; 0 if it is not. `telling`: those of its keys that not every host sends."""
     least = CERTAIN if telling.difference(wire.SENDS) else 0
-    return max((mark.weight for mark in wire.MARKS if mark.weight >= least and mark.holds(payload)), default=0)
+    found = 0
+    for mark in wire.MARKS:
+        if mark.weight >= least and mark.weight > found and mark.holds(payload):
+            found = mark.weight
+    return found
 
 
 def _matches(value: object, wanted: Any) -> bool:

@@ -62,8 +62,9 @@ def _without_exceptions(table: Table) -> None:
 
 
 def explained(table: Table, event: Event) -> Explanation:
-    parts = [_part(table, command) for command in Line(event.command).commands]
-    return Explanation(event, [*findings(table, event), *_of_policies(table, event)], parts)
+    line = Line(event.command)
+    parts = [_part(table, command) for command in line.commands]
+    return Explanation(event, [*findings(table, event, line), *_of_policies(table, event)], parts)
 
 
 def _of_policies(table: Table, event: Event) -> list[Finding]:
