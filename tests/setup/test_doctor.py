@@ -79,10 +79,18 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def same_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new folder with the path of the one that the test before had: a policy that has not moved is described once."""
-    folder = tmp_path_factory.getbasetemp() / "doctor"
+    """A new folder with the path of the one that the test before had: a policy that has not moved is described once.
+
+    The portable runtime stays, with what it has compiled: as in a project that has the hooks of another agent already.
+    """
+    folder, kept = tmp_path_factory.getbasetemp() / "doctor", tmp_path_factory.getbasetemp() / "runtime-of-doctor"
+    for runtime in folder.glob("*/.onehook"):
+        runtime.rename(kept)
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    project = folder / "a project"
+    project.mkdir(parents=True)
+    if kept.is_dir():
+        kept.rename(project / ".onehook")
     return folder
 
 
