@@ -17,9 +17,16 @@ from harness import users_environment
 
 from onehook.cli import main
 from onehook.cli.choices import machine_of
+from onehook.setup import command as setup_command
+from onehook.setup import person
 from onehook.setup.installed import config_files, install_again
 from onehook.setup.runtime import runtime_files
 
+# What the fixtures of conftest.py replace, as it is before they do.
+REPLACED = [
+    (module, name, getattr(module, name))
+    for module, name in ((person, "processes_above"), (setup_command, "has_proven_client"), (os, "fsync"))
+]
 POLICY = 'from onehook import Hooks, deny\nhooks = Hooks({options})\n\n@hooks.on("{event}")\ndef guard(event):\n    return None\n'
 
 
@@ -491,9 +498,11 @@ def test_trust_is_in_the_plan_and_uninstall_takes_it_back(project: Path, tmp_pat
 
 
 def as_a_program(*arguments: str) -> NoReturn:
-    """Run a verb in this process, a fork, which has imported all that a new one would have to."""
+    """Run a verb in this process, a fork, which has imported all that a new one would have to; nothing is replaced in it."""
     code: object = 1
     try:
+        for module, name, function in REPLACED:
+            setattr(module, name, function)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
         main(arguments, prog_name="onehook")
     except SystemExit as ended:
