@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,47 +42,62 @@ def assert_old_or_new(now: Files, old: Files, new: Files) -> None:
     assert {name for name in old if name in new} <= set(now)
 
 
-def install(place: Place, options: dict[str, Any]) -> None:
-    apply(plan_install(HOSTS, place.request(**options), place.machine, place.journal), place.journal)
+def planned_install(place: Place, options: dict[str, Any]) -> Plan:
+    return plan_install(HOSTS, place.request(**options), place.machine, place.journal)
 
 
-def uninstall(place: Place) -> None:
-    apply(plan_uninstall(HOSTS, ALL_SCOPES, None, place.machine, place.journal), place.journal)
+def planned_uninstall(place: Place) -> Plan:
+    return plan_uninstall(HOSTS, ALL_SCOPES, None, place.machine, place.journal)
+
+
+def killed_while(step: int, plan: Plan, place: Place) -> bool:
+    """Whether the process that applies the plan was killed before its end. A plan changes nothing, so it may be made before."""
+    return killed_at(step, functools.partial(apply, plan, place.journal))
 
 
 @pytest.mark.parametrize("options", [{}, {"portable": True, "events": ["Stop"]}], ids=["plain", "portable"])
 def test_an_install_killed_at_every_write(tmp_path: Path, options: dict[str, Any]) -> None:
-    reference = fresh(tmp_path / "whole")
-    reference.install(HOSTS, **options)
+    """Always in the same folder: so there is one plan, and what a killed process has left can be put back for what comes after it."""
+    root, left = tmp_path / "place", tmp_path / "left"
+    place = fresh(root)
+    start = place.snapshot()
+    old = files_of(place)
+    plan = planned_install(place, options)
+    place.install(HOSTS, **options)
+    new = files_of(place)
     step, finished = 0, False
     while not finished:
         step += 1
-        for then in ("install", "uninstall"):
-            place = fresh(tmp_path / f"{step}-{then}")
-            start = place.snapshot()
-            finished = not killed_at(step, functools.partial(install, place, options))
-            old_root, new_root = str(reference.root).encode(), str(place.root).encode()
-            new = {name: (content or b"").replace(old_root, new_root) for name, content in files_of(reference).items()}
-            assert_old_or_new(files_of(place), {name: c for name, c in start.items() if c is not None}, new)
-            if then == "install":
-                place.install(HOSTS, **options)
-                assert files_of(place) == new
-            place.uninstall(HOSTS)
-            assert place.snapshot() == start
+        shutil.rmtree(root)
+        place = fresh(root)
+        finished = not killed_while(step, plan, place)
+        assert_old_or_new(files_of(place), old, new)
+        shutil.copytree(root, left, symlinks=True)
+        place.install(HOSTS, **options)
+        assert files_of(place) == new
+        place.uninstall(HOSTS)
+        assert place.snapshot() == start
+        shutil.rmtree(root)
+        left.rename(root)
+        place.uninstall(HOSTS)
+        assert place.snapshot() == start
     assert step > 20
 
 
 def test_an_uninstall_killed_at_every_write(tmp_path: Path) -> None:
     step, finished = 0, False
+    root, left = tmp_path / "place", tmp_path / "installed"
+    place = fresh(root)
+    start, old = place.snapshot(), files_of(place)
+    place.install(HOSTS)
+    new, plan = files_of(place), planned_uninstall(place)
+    shutil.copytree(root, left, symlinks=True)
     while not finished:
         step += 1
-        place = fresh(tmp_path / str(step))
-        start = place.snapshot()
-        place.install(HOSTS)
-        new = files_of(place)
-
-        finished = not killed_at(step, functools.partial(uninstall, place))
-        assert_old_or_new(files_of(place), {name: c for name, c in start.items() if c is not None}, new)
+        shutil.rmtree(root)
+        shutil.copytree(left, root, symlinks=True)
+        finished = not killed_while(step, plan, place)
+        assert_old_or_new(files_of(place), old, new)
         place.uninstall(HOSTS)
         assert place.snapshot() == start
     assert step > 8
@@ -89,12 +105,17 @@ def test_an_uninstall_killed_at_every_write(tmp_path: Path) -> None:
 
 def test_a_second_install_killed_at_every_write_still_gives_the_first_bytes_back(tmp_path: Path) -> None:
     step, finished = 0, False
+    root, left = tmp_path / "place", tmp_path / "installed"
+    place = fresh(root)
+    start = place.snapshot()
+    place.install(HOSTS)
+    plan = planned_install(place, {"timeout": 3})
+    shutil.copytree(root, left, symlinks=True)
     while not finished:
         step += 1
-        place = fresh(tmp_path / str(step))
-        start = place.snapshot()
-        place.install(HOSTS)
-        finished = not killed_at(step, functools.partial(install, place, {"timeout": 3}))
+        shutil.rmtree(root)
+        shutil.copytree(left, root, symlinks=True)
+        finished = not killed_while(step, plan, place)
         place.uninstall(HOSTS)
         assert place.snapshot() == start
     assert step > 15

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from onehook.hostkit.config import Diagnosis
-from onehook.setup import probe
-from onehook.setup.command import LAUNCHER
+from onehook.hostkit.config import Diagnosis, Found, Machine
+from onehook.hosts import optional
+from onehook.setup import entry_checks, probe
+from onehook.setup.command import LAUNCHER, interpreter
 from onehook.setup.doctor import examine
-from onehook.setup.installed import config_files, rows
+from onehook.setup.installed import ConfigFile, config_files, rows
 from onehook.setup.plan import config_of, configurable
 from onehook.setup.runtime import runtime_files
 from tests.host_folders import facts
@@ -28,12 +31,67 @@ FILES = {"claude": ".claude/settings.json", "cursor": ".cursor/hooks.json", "cod
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
 
 
+@pytest.fixture(scope="module")
+def _said() -> dict[Any, Any]:
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def _no_start_twice(monkeypatch: pytest.MonkeyPatch, _said: dict[Any, Any]) -> None:
+    """The same command on the same files says the same, and a start of an interpreter is most of what these tests cost."""
+
+    def once(function: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(*arguments: Any) -> Any:
+            words = (function, key(*arguments))
+            if words not in _said:
+                _said[words] = function(*arguments)
+            return _said[words]
+
+        return asked
+
+    monkeypatch.setattr(probe, "run_probe", once(probe.run_probe, what_a_probe_depends_on))
+    monkeypatch.setattr(entry_checks, "describe", once(entry_checks.describe, what_a_description_depends_on))
+
+
+def what_a_probe_depends_on(file: ConfigFile, found: Found, machine: Machine, answer: str) -> Any:
+    """Everything on this machine but the file with the entry, which is read only by agents that look for entries of their own."""
+    without = None if optional(file.host, "own_entries") else file.place.path
+    return file.host, found.event, found.command, answer, tuple(machine.variables.items()), contents(machine.home.parent, without)
+
+
+def what_a_description_depends_on(policy: str, python: str) -> Any:
+    """A policy is described in an empty folder of its own, and may import what is beside it."""
+    return policy, python or interpreter(), contents(Path(policy).parent, None, "*.py")
+
+
+def contents(folder: Path, without: Path | None, pattern: str = "*") -> Any:
+    files = (path for path in folder.rglob(pattern) if path != without and not {"state", "__pycache__"} & {*path.parts})
+    return tuple((str(path), hashlib.sha256(path.read_bytes()).digest()) for path in sorted(files) if path.is_file())
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """Installed for all, and trusted."""
     place = Place(tmp_path, variables={"SHELL": "/bin/sh"})
     place.install(HOSTS, trust=True)
     return place
+
+
+@pytest.fixture
+def same_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new folder with the path of the one that the test before had: a policy that has not moved is described once.
+
+    The portable runtime stays, with what it has compiled: as in a project that has the hooks of another agent already.
+    """
+    folder, kept = tmp_path_factory.getbasetemp() / "doctor", tmp_path_factory.getbasetemp() / "runtime-of-doctor"
+    for runtime in folder.glob("*/.onehook"):
+        runtime.rename(kept)
+    shutil.rmtree(folder, ignore_errors=True)
+    project = folder / "a project"
+    project.mkdir(parents=True)
+    if kept.is_dir():
+        kept.rename(project / ".onehook")
+    return folder
 
 
 def diagnoses(place: Place, *hosts: str, fire: bool = False) -> list[Diagnosis]:
@@ -68,8 +126,8 @@ def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) 
 @pytest.mark.parametrize("portable", [False, True], ids=["absolute", "portable"])
 @pytest.mark.parametrize("fail_closed", [False, True], ids=["open", "closed"])
 @pytest.mark.parametrize("host", IN_PROJECTS)
-def test_every_host_is_fired(tmp_path: Path, host: str, portable: bool, fail_closed: bool) -> None:
-    place = Place(tmp_path, "a project", variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]})
+def test_every_host_is_fired(same_folder: Path, host: str, portable: bool, fail_closed: bool) -> None:
+    place = Place(same_folder, "a project", variables={"SHELL": "/bin/sh", "PATH": os.environ["PATH"]})
     place.install([host], portable=portable, fail_closed=fail_closed)
     assert "denies and allows as it should" in told(place, "ok", host, fire=True)
 
@@ -192,8 +250,8 @@ def test_a_policy_that_cannot_deny_is_not_ok(place: Place, handlers: str, text: 
 
 
 @pytest.mark.parametrize("host", IN_PROJECTS)
-def test_a_matcher_is_judged_as_the_host_does(tmp_path: Path, host: str) -> None:
-    place = Place(tmp_path, variables={"SHELL": "/bin/sh"})
+def test_a_matcher_is_judged_as_the_host_does(same_folder: Path, host: str) -> None:
+    place = Place(same_folder, variables={"SHELL": "/bin/sh"})
     for matcher, seen in (("Bash", True), ("Bash|Write", True), ("Write", False), ("MCP", False), ("Bsh", False)):
         place.install([host], matchers={"": matcher})
         found = diagnoses(place, host, fire=True)
@@ -354,8 +412,8 @@ def test_a_shim_is_a_warning(place: Place, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("options", "text"), [("", "it did not deny"), ('fail="closed"', "everything is denied")])
 def test_a_policy_that_breaks_fails(place: Place, host: str, options: str, text: str) -> None:
     place.policy.write_text(POLICY.replace("Hooks()", f"Hooks({options})") + "\nraise RuntimeError('broken')\n")
-    assert text in told(place, "fail", host, fire=True)
-    assert "broken" in told(place, "fail", host, fire=True)
+    found = told(place, "fail", host, fire=True)
+    assert text in found and "broken" in found
 
 
 def test_a_policy_that_denies_everything_is_still_probed_right(place: Place) -> None:

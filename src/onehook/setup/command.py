@@ -222,8 +222,12 @@ class Written:
 
 def in_project(word: str, project: Path) -> Path:
     """A written path as an absolute one; it may be relative to the project or start with a variable for it."""
+    return Path(_absolute(word, project))
+
+
+def _absolute(word: str, project: Path) -> str:
     named = _VARIABLE.match(word)
-    return Path(os.path.normpath(project / word[named.end() + 1 :] if named else project / word))
+    return os.path.normpath(os.path.join(project, word[named.end() + 1 :] if named else word))
 
 
 def without_guard(command: str) -> tuple[str, str]:
@@ -319,8 +323,9 @@ def names_policy(command: str, policy: Path, project: Path) -> bool:
     written = read(command)
     if written is None:
         return False
-    named = written.policy_path(project)
-    return named == Path(os.path.normpath(policy)) or os.path.realpath(named) == os.path.realpath(policy)
+    named = _absolute(written.policy, project)
+    same = os.path.normcase(named) == os.path.normcase(os.path.normpath(policy))
+    return same or os.path.realpath(named) == os.path.realpath(policy)
 
 
 def orphan_of(command: str, policy: Path, project: Path) -> bool:

@@ -53,6 +53,7 @@ class Plan:
     copies: dict[str, Path] = field(default_factory=dict)  # pin -> the policy of which a copy is to be kept
     modes: dict[Path, int] = field(default_factory=dict)  # file -> its permissions, where they matter
     given: dict[Path, tuple[Given, ...]] = field(default_factory=dict)  # file -> the trust in it that is onehook's, where that changes
+    everywhere: list[tuple[str, Path]] = field(default_factory=list)  # the scopes and paths of all hosts' files, once they were asked for
 
     def document(self, place: Place, escape_slashes: bool = False) -> Document:
         """A file as this plan leaves it; its `before` are the bytes on disk."""
@@ -545,7 +546,9 @@ def _contents(plan: Plan, scopes: Iterable[str], machine: Machine) -> dict[Path,
     """The config files of all hosts, as the plan leaves them."""
     after = {edit.path: edit.after for edit in plan.edits}
     wanted = set(scopes)
-    paths = [place.path for host in configurable() for place in config_of(host).places(machine) if place.scope in wanted]
+    if not plan.everywhere:
+        plan.everywhere += [(place.scope, place.path) for host in configurable() for place in config_of(host).places(machine)]
+    paths = [path for scope, path in plan.everywhere if scope in wanted]
     return {path: after[path] if path in after else content_of(path) if path.is_file() else None for path in paths}
 
 

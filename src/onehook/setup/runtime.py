@@ -126,7 +126,7 @@ def installed_version(folder: Path) -> str:
     import tarfile
 
     try:
-        with tarfile.open(fileobj=io.BytesIO(_unpacked(_read(folder / ARCHIVE)))) as archive:
+        with tarfile.open(fileobj=io.BytesIO(_unpacked((folder / ARCHIVE).read_bytes()))) as archive:
             file = archive.extractfile("onehook/version.py")
             return file.read().decode().partition('VERSION = "')[2].partition('"')[0] if file else ""
     except (tarfile.TarError, KeyError, ValueError):
@@ -139,12 +139,12 @@ def edited_files(folder: Path) -> list[str]:
 
 
 def _same(name: str, there: bytes | None, ours: bytes) -> bool:
-    return there == ours or (name == ARCHIVE and _unpacked(there) == _unpacked(ours))
+    return there == ours or (name == ARCHIVE and there is not None and _unpacked(there) == _unpacked(ours))
 
 
-def _unpacked(packed: bytes | None) -> bytes:
+def _unpacked(packed: bytes) -> bytes:
     """What the launcher reads from an archive; b"" if that is nothing."""
     try:
-        return zlib.decompress(packed or b"", 31)
+        return zlib.decompress(packed, 31)
     except zlib.error:
         return b""

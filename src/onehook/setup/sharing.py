@@ -70,6 +70,8 @@ def _line(path: Path, project: Path) -> str:
 
 
 def _found(lines: list[str], path: Path, project: Path) -> int | None:
+    if f"{_MARK}\n" not in lines:
+        return None
     pair = [f"{_MARK}\n", f"{_line(path, project)}\n"]
     return next((at for at in range(len(lines)) if lines[at : at + 2] == pair), None)
 

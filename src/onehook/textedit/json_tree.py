@@ -102,13 +102,13 @@ class _Parser:
         """The position of the next token."""
         match = _SPACE.match(self.text, position)
         position = match.end() if match else position
+        if self.text[position : position + 1] != "/":
+            return position
         if self.text.startswith("/*", position) and "*/" not in self.text[position + 2 :]:
             raise self.fail(position, "this comment is never closed: add */")
         if self.text.startswith(("//", "/*"), position):
             raise self.fail(position, "comments are not allowed in plain JSON: remove this one")
-        if self.text.startswith("/", position):
-            raise self.fail(position, "unexpected character '/'")
-        return position
+        raise self.fail(position, "unexpected character '/'")
 
     def read_value(self, position: int, depth: int) -> Node:
         if depth > MAX_DEPTH:
