@@ -126,7 +126,7 @@ def installed_version(folder: Path) -> str:
     import tarfile
 
     try:
-        with tarfile.open(fileobj=io.BytesIO(_unpacked((folder / ARCHIVE).read_bytes()))) as archive:
+        with tarfile.open(fileobj=io.BytesIO(_unpacked(_read(folder / ARCHIVE) or b""))) as archive:
             file = archive.extractfile("onehook/version.py")
             return file.read().decode().partition('VERSION = "')[2].partition('"')[0] if file else ""
     except (tarfile.TarError, KeyError, ValueError):
