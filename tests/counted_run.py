@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
+import marshal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import slipcover
 import workers
-from counting import FOLDER, ROOT, SOURCE, Counter
+from counting import FOLDER, NEVER, ROOT, SOURCE, Counter
 from slipcover.config import read_config
 
-SETTINGS = read_config(ROOT / "pyproject.toml")
-COUNTER = Counter() if FOLDER else None
+SETTINGS = read_config(Path(ROOT, "pyproject.toml"))
+COUNTER = Counter(slipcover.Slipcover(branch=True, d_miss_threshold=NEVER)) if FOLDER else None
 if COUNTER:
     COUNTER.start()
 
@@ -29,11 +29,11 @@ def added_up(folder: str, source: str = SOURCE, exclude: Sequence[str] = (), omi
     """The coverage of all that is below `source`, imported or not, in SlipCover's words."""
     omitted = [f"{ROOT}/{path}" for path in omit]
     total = slipcover.Slipcover(branch=True, source=[source], exclude_also=exclude, omit=omitted)
-    for path in Path(folder).glob("*.json"):
-        for file, (lines, branches, seen) in json.loads(path.read_bytes()).items():
+    for path in Path(folder).glob("*.seen"):
+        for file, (lines, branches, seen) in marshal.loads(path.read_bytes()).items():
             total.code_lines[file].update(lines)
-            total.code_branches[file].update(map(tuple, branches))
-            total.all_seen[file].update(tuple(mark) if isinstance(mark, list) else mark for mark in seen)
+            total.code_branches[file].update(branches)
+            total.all_seen[file].update(seen)
     return total.get_coverage()
 
 
@@ -49,7 +49,7 @@ class Counting:
 
     def pytest_sessionstart(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        for path in self.folder.glob("*.json"):
+        for path in self.folder.glob("*.seen"):
             path.unlink()
 
     def pytest_runtest_logfinish(self):

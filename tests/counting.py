@@ -4,38 +4,71 @@ SlipCover compiles a probe into every line and branch and takes it out again onc
 the tests; a tracer, which looks at every line that anything executes, doubles it. `make test` counts, for it names a folder in COUNTED_IN.
 The workers (workers.py) write there what they have seen, as do the hooks' processes that traced_launch.py starts; then the process that
 has forked the workers adds it up, prints what was missed, and fails if that is more than [tool.slipcover] in pyproject.toml allows.
+
+To find the places of the probes in a module takes longer than to compile it, so that is done once and kept (marking.py). This module does
+without the rest of SlipCover, whose import takes longer than an event does.
 """
 
 from __future__ import annotations
 
-import ast
-import json
-import marshal
 import os
 import sys
-import tempfile
 import time
+from _collections import defaultdict
 from importlib.machinery import PathFinder, SourceFileLoader
-from pathlib import Path
+from marshal import dumps, loads  # as they are now: see traced_launch.py
 
-import slipcover
-from slipcover.branch import preinstrument
-
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = f"{ROOT}/src/onehook"
 FOLDER = os.environ.get("COUNTED_IN", "")  # "": nothing is counted
-SIGNAL = getattr(getattr(slipcover.slipcover, "probe", None), "signal", None)  # what a probe calls, before Python 3.12
 EVERY = 5  # seconds of processor time: so often are probes taken out, which takes 0.03
-CODE = f"{ROOT}/.counted/listed-{sys.implementation.cache_tag}-{slipcover.__version__}"
+PACKAGE = PathFinder.find_spec("slipcover").submodule_search_locations
+MARKED = f"{ROOT}/.counted/marked-{sys.implementation.cache_tag}-{os.stat(f'{PACKAGE[0]}/version.py').st_mtime_ns}"
+HAS_PROBES = sys.version_info < (3, 12)  # from then on, the interpreter tells what it runs
+NEVER = -1  # a probe that is passed often does not take itself out: it would do so in the middle of a test, or in one of its threads
+SIGNAL_HERE = "\0signal"  # stand for the constants of a code with probes that cannot be kept in a file
+PROBE_HERE = "\0probe"
+
+
+def extension(name):
+    """A module of SlipCover's, without the package that it is in."""
+    if name not in sys.modules:
+        spec = PathFinder.find_spec(name, PACKAGE)
+        sys.modules[name] = spec.loader.create_module(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def marked(path):
+    """See marking.py, which is beside this file, and may not be found otherwise."""
+    sys.path.insert(0, os.path.dirname(__file__))
+    try:
+        import marking
+    finally:
+        sys.path.pop(0)
+    return marking.marked(path)
+
+
+probe = extension("slipcover.probe") if HAS_PROBES else None
+SIGNAL = probe.signal if HAS_PROBES else None  # what a probe calls
+
+
+class Seen:
+    """What the probes of a process that ends soon have seen: as much of slipcover.Slipcover as it takes to count, and to take none out."""
+
+    def __init__(self) -> None:
+        self.code_lines, self.code_branches, self.instrumented = defaultdict(set), defaultdict(set), defaultdict(set)
+        self.newly_seen, self.all_seen, self.code2index = defaultdict(set), defaultdict(set), {}
+
+    def register_module(self, module) -> None:
+        """Nobody will look for its functions."""
 
 
 class Counter:
-    """Counts the modules below `source` that are imported from now on."""
+    """Counts the modules below `source` that are imported from now on. probes: a slipcover.Slipcover, or what can be used for one."""
 
-    def __init__(self, source: str = SOURCE, code: str = CODE) -> None:
-        self.source, self.code = source, code
-        # -1: a probe that is passed often does not take itself out. It would do so in the middle of a test, or in one of its threads.
-        self.probes = slipcover.Slipcover(branch=True, d_miss_threshold=-1)
+    def __init__(self, probes, source: str = SOURCE, marked: str = MARKED) -> None:
+        self.probes, self.source, self.marked = probes, source, marked
         self.cleared = time.process_time()
 
     def start(self) -> None:
@@ -54,30 +87,40 @@ class Counter:
         return path.startswith(f"{self.source}/")
 
     def compiled(self, path: str):
-        """The code of a module with its probes.
-
-        It is kept in a file without them, and with the lists of its lines and branches: to mark and to list them takes longer than to
-        compile it and to put the probes in.
-        """
+        """The code of a module with its probes."""
         state = os.stat(path)
-        kept = f"{self.code}/{path[len(self.source) + 1 :].replace('/', '-')}.{state.st_mtime_ns}.{state.st_size}"
+        kept = f"{self.marked}/{path[len(self.source) + 1 :].replace('/', '-')}.{state.st_mtime_ns}.{state.st_size}"
         try:
             with open(kept, "rb") as file:
-                code, lines, branches = marshal.load(file)
+                code, lines, branches, indexes = loads(file.read())
         except (OSError, EOFError, ValueError, TypeError):
-            code = compile(preinstrument(ast.parse(Path(path).read_bytes())), path, "exec", dont_inherit=True)
-            lines, branches = set(self.probes.lines_from_code(code)), set(self.probes.branches_from_code(code))
-            written(kept, marshal.dumps((code, lines, branches)))
-        with_probes = self.probes.instrument(code, parent=code)  # a part of something, of which it would list nothing
+            code, lines, branches, indexes = marked(path)
+            written(kept, dumps((code, lines, branches, indexes)))
+        code = self.with_probes(code, path, iter(indexes)) if HAS_PROBES else self.probes.instrument(code, parent=code)
         self.probes.code_lines[path].update(lines)
         self.probes.code_branches[path].update(branches)
-        if hasattr(self.probes, "instrumented"):  # before Python 3.12: where to look for probes to take out
-            self.probes.instrumented[path].add(with_probes)
-        return with_probes
+        if HAS_PROBES:  # where to look for probes to take out
+            self.probes.instrumented[path].add(code)
+        return code
+
+    def with_probes(self, code, path, indexes):
+        """The code with a probe for each stand-in; indexes: where these are in it and in the codes in it, innermost first."""
+
+        def real(value):
+            if type(value) is type(code):
+                return self.with_probes(value, path, indexes)
+            if value == SIGNAL_HERE:
+                return SIGNAL
+            is_probe = type(value) is tuple and value[:1] == (PROBE_HERE,)
+            return probe.new(self.probes, path, value[1], NEVER) if is_probe else value
+
+        code = code.replace(co_consts=tuple(map(real, code.co_consts)))
+        self.probes.code2index[code] = next(indexes)
+        return code
 
     def clear(self) -> None:
         """Take out the probes that were passed; from Python 3.12 on, the interpreter has done that already."""
-        if time.process_time() - self.cleared > EVERY and hasattr(self.probes, "deinstrument_seen"):
+        if time.process_time() - self.cleared > EVERY and HAS_PROBES:
             self.probes.deinstrument_seen()
             self.cleared = time.process_time()
 
@@ -85,11 +128,10 @@ class Counter:
         """Write what there is in the modules that were imported, and what of it was run."""
         probes = self.probes
         found = {
-            path: [list(lines), list(probes.code_branches[path]), list(probes.all_seen[path] | probes.newly_seen[path])]
+            path: (lines, probes.code_branches[path], probes.all_seen[path] | probes.newly_seen[path])
             for path, lines in list(probes.code_lines.items())
         }
-        with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False) as file:
-            json.dump(found, file)
+        written(f"{folder}/{unique()}.seen", dumps(found))
 
 
 class Loader(SourceFileLoader):
@@ -108,6 +150,10 @@ class Loader(SourceFileLoader):
 def written(path: str, data: bytes) -> None:
     """Replace a file as a whole: others do the same."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+    with open(new := f"{path}.{unique()}", "xb") as file:
         file.write(data)
-    os.replace(file.name, path)
+    os.replace(new, path)
+
+
+def unique() -> str:
+    return f"{os.getpid()}-{time.monotonic_ns()}"

@@ -17,19 +17,19 @@ NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 # What a launcher may do wrong, as a command.
+_BARE = (sys.executable, "-I", "-S", "-c")
 FAULTS = {
     "missing": ("/no/such/python",),
-    "crash": (sys.executable, "-c", "import sys; sys.exit(3)"),
-    "signal": (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"),
+    "crash": (*_BARE, "import sys; sys.exit(3)"),
+    "signal": (*_BARE, "import os; os.kill(os.getpid(), 9)"),
     "slow": (
-        sys.executable,
-        "-c",
+        *_BARE,
         "import os, time; open(os.environ['ONEHOOK_TEST_PLUGINS'] + '/pid', 'w').write(str(os.getpid())); time.sleep(60)",
     ),
-    "garbage": (sys.executable, "-c", "print('hello')"),
-    "null": (sys.executable, "-c", "print('null')"),
-    "list": (sys.executable, "-c", "print('[]')"),
-    "unknown": (sys.executable, "-c", "import json; print(json.dumps({'decision': 'block'}))"),
+    "garbage": (*_BARE, "print('hello')"),
+    "null": (*_BARE, "print('null')"),
+    "list": (*_BARE, "print('[]')"),
+    "unknown": (*_BARE, "import json; print(json.dumps({'decision': 'block'}))"),
 }
 
 
@@ -42,7 +42,7 @@ def run_in_node(script: Path, variants: Path, **variables: str) -> None:
     """Run the tests of a plugin, which find its variants in a folder; they must all pass, and there must be some."""
     assert NODE
     environment = {**os.environ, "ONEHOOK_TEST_PLUGINS": str(variants), "ONEHOOK_STATE_DIR": str(variants / "state"), **variables}
-    command = [NODE, "--test", "--test-reporter=tap", str(script)]
+    command = [NODE, "--test-reporter=tap", str(script)]  # by --test, a Node would start another for the file
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "# fail 0" in done.stdout

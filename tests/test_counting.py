@@ -60,7 +60,7 @@ def run(tmp_path):
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        for name in ("counting.py", "counted_run.py", "workers.py"):
+        for name in ("counting.py", "counted_run.py", "marking.py", "workers.py"):
             shutil.copy(Path(__file__).with_name(name), tmp_path / "tests")
         command = [sys.executable, "-m", "pytest", "--workers", "2", "-p", "no:onehook"]
         env = clean_environment({"COUNTED_IN": str(tmp_path / "counted")})

@@ -12,14 +12,22 @@ import sys
 import types
 
 sys.path.insert(0, os.path.dirname(__file__))
-from counting import Counter
+from counting import HAS_PROBES, Counter, Seen
 
 sys.path.pop(0)
 
 
+def probes():
+    if HAS_PROBES:
+        return Seen()
+    import slipcover
+
+    return slipcover.Slipcover(branch=True)
+
+
 def counted(folder):
     """Counts from now on, and returns what compiles the launcher."""
-    counter, end, loads = Counter(), posix._exit, marshal.loads
+    counter, end, loads = Counter(probes()), posix._exit, marshal.loads
 
     def saved_first(exit_code):
         posix._exit = end

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -28,6 +29,7 @@ from tests.guests.corpus import FILES, Fire, Hook
 
 FLAT = ("cursor", "copilot", "windsurf")
 SESSION = "5e551011-0000-4000-8000-000000000000"
+CALL = "toolu_onehook"  # agents that name a call name it alike, so that their events are the same bytes to a hook
 # A session takes the words of whichever agent runs, but these are the hook's own.
 COMMON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 USERS_SHELL = shutil.which("bash") or "/bin/sh"
@@ -104,26 +106,48 @@ def files_below(folder: Path) -> dict[str, bytes]:
         if len(base) < place and "state" in folders:
             folders.remove("state")
         for name in names:
-            with open(path := f"{base}/{name}", "rb") as file:
+            with open(path := f"{base}/{name}", "rb", buffering=0) as file:
                 found[path[place:]] = file.read()
     return found
 
 
 def project_of(folder: Path, hook: Hook) -> Path:
     """A project with the hook's files, as they are before it runs."""
-    project = folder / "a project"
-    for name, text in FILES.items():
-        path = project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    (project / ".git").mkdir()
-    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    for name in ("objects", "refs"):
-        (project / ".git" / name).mkdir()
+    project = f"{folder}/a project"
+    for name in FOLDERS:
+        os.makedirs(f"{project}/{name}", exist_ok=True)
+    for name, data in CONTENTS.items():
+        put(f"{project}/{name}", data)
     if hook.script:
-        (project / "hook").write_text(hook.script, encoding="utf-8")
-        (project / "hook").chmod(0o755)
-    return project
+        put(f"{project}/hook", hook.script.encode())
+        os.chmod(f"{project}/hook", 0o755)
+    return Path(project)
+
+
+def put(path: str, data: bytes) -> None:
+    with open(path, "wb", buffering=0) as file:
+        file.write(data)
+
+
+CONTENTS = {**{name: text.encode() for name, text in FILES.items()}, ".git/HEAD": b"ref: refs/heads/main\n"}
+FOLDERS = sorted({os.path.dirname(name) for name in CONTENTS} | {".git/objects", ".git/refs"})
+
+
+@contextlib.contextmanager
+def variables_are(wanted: dict[str, str]) -> Iterator[None]:
+    """The variables of this process for a while: only those are set that differ."""
+    before = dict(os.environ)
+
+    def change(now: dict[str, str], then: dict[str, str]) -> None:
+        for name in now.keys() - then.keys():
+            del os.environ[name]
+        os.environ.update({name: value for name, value in then.items() if now.get(name) != value})
+
+    change(before, wanted)
+    try:
+        yield
+    finally:
+        change(dict(os.environ), before)
 
 
 def entry_of(hook: Hook, project: Path) -> dict[str, Any]:
@@ -194,6 +218,7 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
     try:
         given = sample(unified, tool, session_id=SESSION, cwd=str(project), **placed)
         given._transcript = path
+        given.native = {"tool_use_id": CALL} if tool else {}
         payload = load(host, "reverse").payload(load(host, "reverse").parts(given)[0], native_event)
         if host in GUESTS:  # nothing reads what it sends but its hooks
             given._raw = compact(payload).encode()
@@ -268,9 +293,9 @@ def through(hook: Hook, fire: Fire, host: str, folder: Path) -> tuple[Event, See
     os.chdir(project)
     try:
         starts = Starts(folder, dialects._way_to_run(), KNOWN)
-        with mock.patch.dict(os.environ, variables, clear=True), mock.patch.object(dialects, "_way_to_run", lambda: starts):
+        with variables_are(variables), mock.patch.object(dialects, "_way_to_run", lambda: starts):
             policy = policy_of(hook, project)
-            output = answer(event._raw, lambda: policy, hosts=[host], event_name=event.native_event)
+            output = answer(event._raw + b"\n", lambda: policy, hosts=[host], event_name=event.native_event)
     finally:
         os.chdir(before)
     assert not output.error, output.error

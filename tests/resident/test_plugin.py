@@ -53,11 +53,48 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="this system doe
 pytestmark = [pytest.mark.skipif(NODE is None, reason="node is not installed"), pytest.mark.usefixtures("nothing_left")]
 
 
-class Inside:
-    """An agent with our plugin in it: a Node that is asked for answers."""
+class Node:
+    """Is asked by one test after the other: to start it takes longer than most of them. What is imported into it, each has for itself."""
 
-    def __init__(self, folder, host, policy, client, *more, timeout=20.0):
-        self.folder, self.host, self.policy = folder, host, policy
+    def __init__(self):
+        self.process, self.waits = None, False
+
+    def become(self, folder):
+        if self.process is None or self.process.poll() is not None or self.waits:
+            self.end()
+            self.process = subprocess.Popen([NODE, Path(__file__).with_name("plugin.mjs")], stdin=-1, stdout=-1)
+        self._send({"cwd": str(folder), "env": clean_environment({"SOME": "é"})})
+
+    def call(self, *asked):
+        self.waits = True  # until it has answered: a test may fail before
+        self._send(dict(zip(("file", "name", "given"), asked, strict=True)))
+        answer = json.loads(self.process.stdout.readline())
+        self.waits = False
+        return answer
+
+    def _send(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+        self.waits = False
+
+
+@pytest.fixture(scope="module")
+def node():
+    node = Node()
+    yield node
+    node.end()
+
+
+class Inside:
+    """An agent with our plugin in it."""
+
+    def __init__(self, node, folder, host, policy, client, *more, timeout=20.0):
+        self.node, self.folder, self.host, self.policy = node, folder, host, policy
         self.started, counting = folder.with_name("started"), folder.with_name("client")  # outside of what it takes for the project
         counting.write_text(f'#!/bin/sh\necho >> {self.started}\nexec {client} "$@"\n')
         counting.chmod(0o755)
@@ -69,14 +106,10 @@ class Inside:
             content = config.PLUGIN.content(config.places(machine)[0], lines, Wish(fail_closed=True, timeout=timeout), machine)
             (folder / name).write_bytes(content + EXPORTS[name].encode())
         (folder / "package.json").write_text('{"type": "module"}')
-        self.node = subprocess.Popen(
-            [NODE, Path(__file__).with_name("plugin.mjs")], stdin=-1, stdout=-1, env=clean_environment({"SOME": "é"}), cwd=folder
-        )
+        node.become(folder)
 
     def call(self, file, name, *given):
-        self.node.stdin.write(json.dumps({"file": str(self.folder / file), "name": name, "given": given}).encode() + b"\n")
-        self.node.stdin.flush()
-        return json.loads(self.node.stdout.readline())
+        return self.node.call(str(self.folder / file), name, given)
 
     def ask(self, command="ls"):
         return self.call("resident.js", "reach", tool_payload(self.host, command))
@@ -126,18 +159,15 @@ class Inside:
 
 
 @pytest.fixture
-def inside(native, policy, tmp_path):
+def inside(node, native, policy, tmp_path):
     """inside("return deny('no')") writes a policy and gives an agent that asks it; more arguments as install would write them."""
-    with contextlib.ExitStack() as stack:
 
-        def start(handler, *more, host="pi", top="", timeout=20.0):
-            folder = tmp_path / "agent"
-            folder.mkdir()
-            one = Inside(folder, host, policy(handler, top=top), native[0], *more, timeout=timeout)
-            stack.enter_context(one.node)  # it ends when its stdin does
-            return one
+    def start(handler, *more, host="pi", top="", timeout=20.0):
+        folder = tmp_path / "agent"
+        folder.mkdir()
+        return Inside(node, folder, host, policy(handler, top=top), native[0], *more, timeout=timeout)
 
-        yield start
+    return start
 
 
 @pytest.mark.parametrize("host", CONFIGS)
@@ -362,7 +392,7 @@ def test_an_answer_is_believed_only_of_the_interpreter_that_takes_its_name(insid
 
     assert "of the fake" in as_fake(name=True)["stdout"]
     assert as_fake(name=False) == right
-    assert as_fake(name=True, pid=one.node.pid) == right
+    assert as_fake(name=True, pid=one.node.process.pid) == right
     assert as_fake(name=True, pid=2**22 + 1) == right
 
 

@@ -108,7 +108,7 @@ class Answer:
 def listed() -> list[Asked]:
     """Every request that can be answered, oldest first."""
     sweep(time.time())
-    found = (_asked(id) for id in ids())
+    found = (_asked(id) for id in ids() if not _is_answered(f"{folder()}/{id}"))  # most are, and to look is quicker than to read them
     return sorted((asked for asked in found if asked is not None and asked.open), key=lambda asked: float(asked.content["time"]))
 
 
@@ -159,8 +159,12 @@ def _are_tables(value: Any, keys: tuple[str, ...]) -> bool:
     return tables and all(item is None or isinstance(item, (str, int, float)) for one in value for item in one.values())
 
 
+def _is_answered(path: str) -> bool:
+    return os.path.lexists(f"{path}/{ANSWER}")
+
+
 def _state(path: str, content: dict[str, Any]) -> str:
-    if os.path.lexists(f"{path}/{ANSWER}"):
+    if _is_answered(path):
         return "answered"
     if is_waiting(content["id"]):
         return "waiting"

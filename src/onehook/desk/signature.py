@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 _P = 2**255 - 19
 _ORDER = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, _P - 2, _P) % _P
+_2D = 2 * _D % _P
 _ROOT = pow(2, (_P - 1) // 4, _P)  # of -1
 _NEUTRAL: Point = (0, 1, 1, 0)
 
 
 def public_of(seed: bytes) -> bytes:
     """The public key of a secret of 32 bytes."""
-    return _packed(_times(_secret(seed)[0], _BASE))
+    return _packed(_times_base(_secret(seed)[0]))
 
 
 def sign(seed: bytes, message: bytes) -> bytes:
     scalar, prefix = _secret(seed)
-    public = _packed(_times(scalar, _BASE))
+    public = _packed(_times_base(scalar))
     nonce = _number(prefix, message) % _ORDER
-    first = _packed(_times(nonce, _BASE))
+    first = _packed(_times_base(nonce))
     return first + ((nonce + _number(first, public, message) * scalar) % _ORDER).to_bytes(32, "little")
 
 
@@ -38,8 +39,8 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     second = int.from_bytes(signature[32:], "little")
     if key is None or first is None or len(signature) != 64 or second >= _ORDER:
         return False
-    left, right = _times(second, _BASE), _sum(first, _times(_number(signature[:32], public, message) % _ORDER, key))
-    return (left[0] * right[2] - right[0] * left[2]) % _P == 0 and (left[1] * right[2] - right[1] * left[2]) % _P == 0
+    found = _both(second, _BASE, _number(signature[:32], public, message) % _ORDER, (-key[0], key[1], key[2], -key[3]))
+    return (found[0] - first[0] * found[2]) % _P == 0 and (found[1] - first[1] * found[2]) % _P == 0
 
 
 def _secret(seed: bytes) -> tuple[int, bytes]:
@@ -52,19 +53,45 @@ def _number(*parts: bytes) -> int:
 
 
 def _sum(a: Point, b: Point) -> Point:
-    minus, plus = (a[1] - a[0]) * (b[1] - b[0]) % _P, (a[1] + a[0]) * (b[1] + b[0]) % _P
-    t, z = 2 * a[3] * b[3] * _D % _P, 2 * a[2] * b[2] % _P
+    minus, plus = (a[1] - a[0]) * (b[1] - b[0]), (a[1] + a[0]) * (b[1] + b[0])  # to divide larger numbers once is quicker
+    t, z = a[3] * b[3] % _P * _2D, 2 * a[2] * b[2]
     e, f, g, h = plus - minus, z - t, z + t, plus + minus
     return e * f % _P, g * h % _P, f * g % _P, e * h % _P
 
 
-def _times(scalar: int, point: Point) -> Point:
+def _twice(a: Point) -> Point:
+    """_sum(a, a), in less time."""
+    x, y, xy = a[0] * a[0], a[1] * a[1], a[0] + a[1]
+    h, g = x + y, x - y
+    e, f = h - xy * xy, 2 * a[2] * a[2] + g
+    return e * f % _P, g * h % _P, f * g % _P, e * h % _P
+
+
+_doubled: list[Point] = []  # _BASE, twice _BASE, four times ...: half of what a multiplication takes, for all of this process
+
+
+def _times_base(scalar: int) -> Point:
+    if not _doubled:
+        points = [_BASE]
+        for _ in range(255):
+            points.append(_twice(points[-1]))
+        _doubled[:] = points  # at once: another thread may be here, too
     total = _NEUTRAL
-    while scalar:
-        if scalar & 1:
+    for bit, point in zip(f"{scalar:0256b}", reversed(_doubled)):
+        if bit == "1":
             total = _sum(total, point)
-        point = _sum(point, point)
-        scalar >>= 1
+    return total
+
+
+def _both(one: int, a: Point, other: int, b: Point) -> Point:
+    """one * a + other * b: together they take little longer than one of them."""
+    added = {"01": b, "10": a, "11": _sum(a, b)}
+    total = _NEUTRAL
+    for bits in zip(f"{one:0256b}", f"{other:0256b}"):
+        total = _twice(total)
+        point = added.get("".join(bits))
+        if point is not None:
+            total = _sum(total, point)
     return total
 
 

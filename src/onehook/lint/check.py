@@ -49,17 +49,18 @@ def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:
     names = tuple(chosen(hosts))
     source_of.cache_clear()
     try:
-        policy, same = loading.describe(path)
+        described = loading.describe(path)
     except DoesNotLoad as error:
         line, text = rules_file.place_in(str(error)) if is_manifest(path) else (error.line, str(error))
         fix = "fix what the message reports" if is_manifest(path) else ""
         finding = Finding("OH001", line, text, fix=fix).placed(path, line)
         return Report(path, names, (finding,), loads=False)
+    policy = described.policy
     _read_sources(policy)
     probed = _probe(policy, names, limits) if limits.run_handlers else {}
-    imports = loading.import_times(path)
+    imports = loading.import_times(path, described)
     found = [
-        *places.findings(policy, names, same),
+        *places.findings(policy, names, described.same),
         *answers.findings(policy, names),
         *_whole(policy),
         *_join_findings(policy),

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onehook.core import OnehookError
 from onehook.lint import child
@@ -42,9 +42,15 @@ class Probed:
     calls: int = 0
 
 
-def describe(path: str, python: str = "") -> tuple[Policy, dict[int, list[int]]]:
-    """The policy's options and handlers, and for each handler the others that are the same function. python: what loads it, if not this."""
-    documents, _ = _run("describe", path, python=python)
+class Described(NamedTuple):
+    policy: Policy  # its options and handlers
+    same: dict[int, list[int]]  # for each handler, the others that are the same function
+    imports: dict[str, float]  # milliseconds of each import, measured once
+
+
+def describe(path: str, python: str = "") -> Described:
+    """python: what loads the policy, if not this interpreter."""
+    documents, stderr = _run("describe", path, options=_MEASURED, python=python)
     if not documents:
         raise DoesNotLoad(f"loading the policy ended the process or took longer than {PATIENCE} s", 1)
     given = documents[0]
@@ -57,7 +63,8 @@ def describe(path: str, python: str = "") -> tuple[Policy, dict[int, list[int]]]
         for index, row in enumerate(given["handlers"])
     ]  # fmt: skip
     same = {index: row["same_as"] for index, row in enumerate(given["handlers"])}
-    return Policy(os.path.abspath(path), given["options"], handlers, given["joins"], given["unshared"]), same
+    policy = Policy(os.path.abspath(path), given["options"], handlers, given["joins"], given["unshared"])
+    return Described(policy, same, _imports(stderr))
 
 
 def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:
@@ -74,14 +81,15 @@ def probe(path: str, rounds: Mapping[int, Rounds]) -> dict[int, Probed]:
     return found
 
 
+_MEASURED = ("-X", "importtime")
 _LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|(\s+)(\S+)")
 
 
-def import_times(path: str) -> dict[str, float]:
-    """Milliseconds of each import that the policy makes while it loads, including nested imports."""
-    best: dict[str, float] = {}
-    for _ in range(_RUNS):
-        _, stderr = _run("load", path, options=("-X", "importtime"))
+def import_times(path: str, described: Described) -> dict[str, float]:
+    """Milliseconds of each import that the policy makes while it loads, including nested imports. It was loaded once to be described."""
+    best = dict(described.imports)
+    for _ in range(_RUNS - 1):
+        _, stderr = _run("load", path, options=_MEASURED)
         for name, milliseconds in _imports(stderr).items():
             best[name] = min(best.get(name, milliseconds), milliseconds)
     return best

@@ -208,7 +208,7 @@ def reached(host: str, files: list[ConfigFile], machine: Machine) -> Iterator[Di
         try:
             written = read(entries[0][1].command)
             there = written and not written.portable and os.access(written.interpreter, os.X_OK)
-            policy, _ = describe(str(path), written.interpreter if written and there else "")
+            policy = describe(str(path), written.interpreter if written and there else "").policy
         except DoesNotLoad:  # the probe says so
             continue
         yield from missing_imports(path, entries[0][1], machine)
