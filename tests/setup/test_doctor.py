@@ -123,6 +123,14 @@ def test_a_good_install_has_nothing_to_fix_and_runs_on_every_host(place: Place) 
         assert "valid; installed for" in told(place, "ok", host)
 
 
+def test_a_policy_of_several_hosts_is_loaded_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[tuple[str, ...]] = []
+    describe = entry_checks.describe
+    monkeypatch.setattr(entry_checks, "describe", lambda *words: loaded.append(words) or describe(*words))
+    diagnoses(place, fire=True)
+    assert len(loaded) == len(set(loaded)) == 1
+
+
 @pytest.mark.parametrize("portable", [False, True], ids=["absolute", "portable"])
 @pytest.mark.parametrize("fail_closed", [False, True], ids=["open", "closed"])
 @pytest.mark.parametrize("host", IN_PROJECTS)

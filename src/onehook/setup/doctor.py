@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from onehook.hostkit.config import SCOPES, Diagnosis, Found, Machine
 from onehook.hosts import optional, readers_of, wire_of
 from onehook.setup.command import read, resembles_ours
 from onehook.setup.installed import ConfigFile, config_files, editing, install_again, policy_of
 from onehook.setup.plan import config_of, present
+
+if TYPE_CHECKING:
+    from onehook.lint.model import Policy
 
 NOT_HERE = Diagnosis("note", "not found on this machine")
 
@@ -28,8 +32,9 @@ def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterato
     """Every diagnosis for every host, as it is made."""
     machine = replace(machine, ask_hosts=fire)
     files = config_files(machine, hosts)
+    policies: dict[tuple[str, str], Policy] = {}  # those that were loaded
     for host in hosts:
-        yield from _examine_host(host, [file for file in files if file.host == host], machine, fire)
+        yield from _examine_host(host, [file for file in files if file.host == host], machine, fire, policies)
     yield from (Report("all agents", "", diagnosis) for diagnosis in _across(files, machine))
     yield from _since_install(files, hosts, machine)
     yield from (Report("telemetry", "", diagnosis) for diagnosis in _telemetry())
@@ -78,7 +83,9 @@ def _since_install(files: list[ConfigFile], hosts: list[str], machine: Machine) 
             yield Report(config_of(one.host).TITLE, one.file, Diagnosis("warn", f"since the install: {one.what}", one.fix))
 
 
-def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bool) -> Iterator[Report]:
+def _examine_host(
+    host: str, files: list[ConfigFile], machine: Machine, fire: bool, policies: dict[tuple[str, str], Policy]
+) -> Iterator[Report]:
     title = config_of(host).TITLE
     installed = any(file.ours for file in files)
     if not installed:
@@ -89,7 +96,7 @@ def _examine_host(host: str, files: list[ConfigFile], machine: Machine, fire: bo
         found = _look_at_ours(file, machine, fire) if file.ours else _look_at_foreign(file, machine, installed)
         yield from (Report(title, str(file.place.path), diagnosis) for diagnosis in found)
     if installed:
-        yield from (Report(title, "", diagnosis) for diagnosis in _look_at_all(host, files, machine, fire))
+        yield from (Report(title, "", diagnosis) for diagnosis in _look_at_all(host, files, machine, fire, policies))
 
 
 def _look_at_ours(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Diagnosis]:
@@ -102,7 +109,9 @@ def _look_at_ours(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
         yield from probe_entries(file, machine, install_again(file, file.ours[0], machine))
 
 
-def _look_at_all(host: str, files: list[ConfigFile], machine: Machine, fire: bool) -> Iterator[Diagnosis]:
+def _look_at_all(
+    host: str, files: list[ConfigFile], machine: Machine, fire: bool, policies: dict[tuple[str, str], Policy]
+) -> Iterator[Diagnosis]:
     """What several files do together, and how well the agent is covered."""
     from onehook.setup.entry_checks import reached
     from onehook.setup.exposed import exposed
@@ -116,7 +125,7 @@ def _look_at_all(host: str, files: list[ConfigFile], machine: Machine, fire: boo
     for tool, why in config_of(host).TRAITS.unguarded.items():
         yield Diagnosis("note", f"{tool} cannot be checked: {why}")
     if fire:
-        yield from reached(host, files, machine)
+        yield from reached(host, files, machine, policies)
 
 
 def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Diagnosis]:

@@ -12,6 +12,7 @@ from onehook.core import OnehookError
 from onehook.hostkit.config import DEFAULT_EVENTS, Diagnosis, Found, Machine
 from onehook.hosts import wire_of
 from onehook.lint.loading import DoesNotLoad, describe
+from onehook.lint.model import Policy
 from onehook.policy import holds_rules, is_manifest, source_says_closed
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.coverage import never_denies, unreached
@@ -194,8 +195,11 @@ def _portable(written: Written, machine: Machine, again: str) -> Iterator[Diagno
         )
 
 
-def reached(host: str, files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
-    """Whether the handlers of the installed policies receive what they may deny. Loads the policies that doctor may run."""
+def reached(host: str, files: list[ConfigFile], machine: Machine, known: dict[tuple[str, str], Policy]) -> Iterator[Diagnosis]:
+    """Whether the handlers of the installed policies receive what they may deny. Loads the policies that doctor may run.
+
+    known: those that were loaded for other hosts, by their path and by what loads them.
+    """
     by_policy: dict[Path, list[tuple[ConfigFile, Found]]] = {}
     for file in files:
         for found in file.ours:
@@ -208,7 +212,8 @@ def reached(host: str, files: list[ConfigFile], machine: Machine) -> Iterator[Di
         try:
             written = read(entries[0][1].command)
             there = written and not written.portable and os.access(written.interpreter, os.X_OK)
-            policy = describe(str(path), written.interpreter if written and there else "").policy
+            key = str(path), written.interpreter if written and there else ""
+            policy = known[key] = known.get(key) or describe(*key).policy
         except DoesNotLoad:  # the probe says so
             continue
         yield from missing_imports(path, entries[0][1], machine)
