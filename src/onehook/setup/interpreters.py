@@ -155,25 +155,34 @@ def environment(base: Path, python: str, needs: Needs) -> str:
         return made
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    uv = shutil.which("uv")
-    if uv:
-        steps: list[Sequence[str]] = [
-            (uv, "venv", "--quiet", "--python", python, str(folder)),
-            (uv, "pip", "install", "--quiet", "--python", made, *needs.dependencies),
-        ]
-    else:
-        steps = [
-            (python, "-I", "-m", "venv", str(folder)),
-            (made, "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *needs.dependencies),
-        ]
-    for step in steps:
-        done = subprocess.run(step, capture_output=True, text=True, check=False)
+    for step in _steps(python, folder, made, needs):
+        done = _run(step)
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             why = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
             raise UsageError(f"the packages of the policy ({', '.join(needs.dependencies)}) cannot be installed: {why}")
     (folder / _MARK).write_text(json.dumps({"dependencies": needs.dependencies, "python": python}), encoding="utf-8")
     return made
+
+
+def _steps(python: str, folder: Path, made: str, needs: Needs) -> list[Sequence[str]]:
+    """What makes an environment, and what installs the packages into it."""
+    uv = shutil.which("uv")
+    if uv:
+        return [
+            (uv, "venv", "--quiet", "--python", python, str(folder)),
+            (uv, "pip", "install", "--quiet", "--python", made, *needs.dependencies),
+        ]
+    install = ("install", "--quiet", "--disable-pip-version-check", *needs.dependencies)
+    # Since 22.3 pip installs into another environment, which then needs no pip of its own: to install that takes longer than all the rest.
+    pip = (python, "-I", "-m", "pip", "--python")
+    if _run((*pip, python, "--version")).returncode:
+        return [(python, "-I", "-m", "venv", str(folder)), (made, "-I", "-m", "pip", *install)]
+    return [(python, "-I", "-m", "venv", "--without-pip", str(folder)), (*pip, made, *install)]
+
+
+def _run(step: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(step, capture_output=True, text=True, check=False)
 
 
 # ---- what runs a policy
