@@ -84,6 +84,12 @@ def test_the_second_event_takes_its_modules_from_the_cache(fire):
     assert reason_of(fire(SAYS_HOW), "claude") == "CachedModules False"
 
 
+def test_an_error_of_the_first_event_is_told_as_that_of_any_other(fire):
+    """Not with the error that there is no cache yet before it."""
+    first, second = fire("raise ValueError('bang')"), fire("raise ValueError('bang')")
+    assert "bang" in first.stderr and first.stderr == second.stderr
+
+
 def test_what_one_event_has_not_loaded_is_added_by_the_next(fire, package):
     fire()
     assert "onehook.hosts.codex.wire" not in entries(package)

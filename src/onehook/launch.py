@@ -84,5 +84,6 @@ if __name__ == "__main__":
 
         main(sys.argv[1:])
     except BaseException as error:
-        exec(RARELY)
-        go_on(FILE, error)  # type: ignore[name-defined] # noqa: F821
+        FAILED = error
+    exec(RARELY)  # behind the try: what a policy raises would be shown with this error before it
+    go_on(FILE, FAILED)  # type: ignore[name-defined] # noqa: F821
