@@ -216,6 +216,9 @@ def raw(data):
                 if data is not None:
                     connection.recv(1 << 16)
                     connection.sendall(data)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(1 << 16):  # to close it with the end of a request unread would be a reset
+                        pass
                     connection.close()
 
     threading.Thread(target=serve, daemon=True).start()
