@@ -20,7 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCE = "client/onehook-client.c"
 WINDOWS_SOURCE = "client/onehook-client-windows.c"
 PROGRAM = "onehook/resident/onehook-client"
-# What ONEHOOK_NATIVE may be -> Zig's name for it, and the tag of the wheel. On Linux it needs nothing of the system: it is static.
+# Values of ONEHOOK_NATIVE -> Zig's name for the platform, and the tag of the wheel. On Linux the client is static, and needs no library.
 PLATFORMS = {
     "linux-x86_64": ("x86_64-linux-musl", "manylinux_2_5_x86_64.manylinux1_x86_64.musllinux_1_1_x86_64"),
     "linux-arm64": ("aarch64-linux-musl", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"),
@@ -29,7 +29,7 @@ PLATFORMS = {
     "windows-x86_64": ("x86_64-windows-gnu", "win_amd64"),
     "windows-arm64": ("aarch64-windows-gnu", "win_arm64"),
 }
-NO_COMMAND = 126  # the exit code of the client if it is given none
+NO_COMMAND = 126  # the exit code of the client if it gets no command
 FLAGS = ("-std=c11", "-Os", "-s", "-Wall", "-Wextra", "-Werror")
 # No C runtime, which would be loaded for every event.
 WINDOWS_FLAGS = (
@@ -65,7 +65,7 @@ class CustomBuildHook(BuildHookInterface):
 
 
 def compiled(root: Path, program: Path, target: str) -> None:
-    """The same source and compiler give the same bytes: no path and no time is part of them."""
+    """Compile it reproducibly: the same source and compiler give the same bytes, without paths or times in them."""
     command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS]
     if "windows" in target:
         source = root / WINDOWS_SOURCE
@@ -80,7 +80,7 @@ def compiled(root: Path, program: Path, target: str) -> None:
 
 
 def compiled_here(root: Path, program: Path) -> bool:
-    """By the compiler of this machine, if there is one, and what it makes runs here. One that is not static takes longer to start."""
+    """Build it with this machine's compiler, if there is one and its output runs here. A client that is not static starts more slowly."""
     compiler = shutil.which("cc")
     if sys.platform != "linux" or compiler is None:
         return False
@@ -93,7 +93,7 @@ def compiled_here(root: Path, program: Path) -> bool:
 
 
 def _windows_headers() -> Path:
-    """Those of Zig, which are not found by themselves where there is no C runtime."""
+    """Zig's headers, which are not found automatically without a C runtime."""
     from importlib.util import find_spec
 
     found = find_spec("ziglang")

@@ -6,7 +6,7 @@
     python bench/loglines.py --learn                                            write bench/loglines.json anew
 
 What is sampled is in loglines.json: the lines that captured events of every agent leave when they pass through the launcher, each with how
-often it occurred, the events on which nobody had a say, and the milliseconds of both. The events are the captured payloads of tests/hosts
+often it occurred, the events that nothing answered, and the milliseconds of both. The events are the captured payloads of tests/hosts
 and, in place of the command in such a payload, commands of tests/data: what the packs are there to stop, and ordinary ones.
 The policies are `POLICIES`.
 

@@ -3,7 +3,7 @@
     python bench/portable.py --rounds 100 [--markdown]
 
 The same modules as a folder of Python files, as an archive that the launcher reads (which is what install writes), and as a zip file of
-bytecode that Python runs by itself. All run in turn; see startup.py.
+bytecode that Python runs directly. All run in turn; see startup.py.
 """
 
 from __future__ import annotations

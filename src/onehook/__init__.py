@@ -18,7 +18,7 @@ __all__ = ["Change", "Event", "Hooks", "Mcp", "Response", "Result", "__version__
 
 
 def __getattr__(name: str) -> object:
-    # Late, because every hook event is a new process: the CLI and a policy test need no runner, a hook needs no version.
+    # Imported late, because every hook event is a new process: the CLI and a policy test need no runner, a hook needs no version.
     if name == "run":
         from onehook.runner import run
 

@@ -1,7 +1,7 @@
 """The cache of compiled code: the modules of onehook, policies, and regular expressions.
 
 Finding a module takes longer than running it, and compiling is most of what a small policy costs. What every event loads, up to runner.py,
-is in one file, which is read at once; any other module and each policy is in a file of its own, so that an event pays only for what it
+is in one file, which is read at once; any other module and each policy is in a separate file, so that an event pays only for what it
 uses. The cache is in onehook's own __pycache__ folder, and can be trusted as far as the .pyc files there, which the interpreter trusts
 already: whoever can write to that folder can replace onehook. It is not next to the policy, where a forged file would go unnoticed. If
 the folder is read-only, there is no cache. A package may also be in an archive (setup/runtime.py); its cache is beside the archive.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
-    # The name of a module, the path of its source, the time and the size of that, and its code; None of an extension module.
+    # The name of a module, the path of its source, its time and size, and its code; None for an extension module.
     Entry = tuple[str, str, int, int, CodeType | None]
     State = tuple[int, int, int]
 else:
@@ -41,7 +41,7 @@ else:
 _importlib: Any = sys.modules["_frozen_importlib_external"]
 _module_from_spec: Any = sys.modules["_frozen_importlib"].module_from_spec
 _KEY = sys.hexversion
-_SLOTS = 256  # at most so many policies are cached
+_SLOTS = 256  # how many policies are cached at most
 
 
 def _with_slashes(path: str) -> str:
@@ -49,11 +49,11 @@ def _with_slashes(path: str) -> str:
 
 
 PACKAGE = _with_slashes(__file__).rpartition("/")[0]
-ARCHIVE = PACKAGE[: -len("/onehook")] if PACKAGE.endswith("/runtime.tar.gz/onehook") else ""  # what it is in, if it is not a folder
+ARCHIVE = PACKAGE[: -len("/onehook")] if PACKAGE.endswith("/runtime.tar.gz/onehook") else ""  # what contains it, if that is not a folder
 LAUNCHER = ARCHIVE[: -len("runtime.tar.gz")] + "launch" if ARCHIVE else f"{PACKAGE}/launch.py"
-JUDGE = "--judge"  # the launcher's only argument where it asks a model instead of running a policy
-SERVE = "--serve"  # its first argument where it is to answer events until it is told to stop: see resident/
-LOADED: list[Callable[[], None]] = []  # called when an event has loaded all that it needs
+JUDGE = "--judge"  # the launcher's only argument if it asks a model instead of running a policy
+SERVE = "--serve"  # its first argument if it should answer events until it is stopped: see resident/
+LOADED: list[Callable[[], None]] = []  # called when an event has loaded everything that it needs
 IN_MEMORY: dict[str, tuple[bytes, CodeType]] = {}  # the code of a resident policy, with its source, by its path
 FOLDER = f"{LAUNCHER.rpartition('/')[0]}/__pycache__"
 
@@ -81,7 +81,7 @@ def archived() -> Mapping[str, bytes]:
         with open(ARCHIVE, "rb") as file:
             data = decompress(file.read(), 31)
         at = 0
-        while name := data[at : at + 100].rstrip(b"\0").decode():  # tar: a header of 512 bytes, and the content in blocks of as many
+        while name := data[at : at + 100].rstrip(b"\0").decode():  # tar: a header of 512 bytes, then the content in blocks of 512
             size = int(data[at + 124 : at + 135], 8)
             _archived[name] = data[at + 512 : at + 512 + size]
             at += 512 + (size + 511) // 512 * 512
@@ -93,9 +93,9 @@ def _hashed(path: str) -> bytes:
 
 
 def kept(name: str) -> Any:
-    """What a file of the cache holds; None if there is none, or if it cannot be used."""
+    """The content of a file in the cache; None if there is none, or if it cannot be used."""
     try:
-        # Not open(): this is done for every module, and a file object takes as long as the file.
+        # Not open(): this is done for every module, and creating a file object takes as long as reading the file.
         descriptor = os.open(_path(name), os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
             data = memoryview(os.read(descriptor, os.fstat(descriptor).st_size))
@@ -111,14 +111,14 @@ def can_keep() -> bool:
 
 
 def keep(name: str, content: Any) -> None:
-    """Replace a file as a whole. If that fails, there is no cache."""
+    """Replace a whole file. If that fails, there is no cache."""
     if sys.dont_write_bytecode:
         return
     path = _path(name)
     temporary = f"{path}.{os.getpid()}"
     data = dumps(content)
     try:
-        if ARCHIVE and not exists(FOLDER):  # elsewhere the interpreter makes it
+        if ARCHIVE and not exists(FOLDER):  # otherwise the interpreter creates it
             os.mkdir(FOLDER)
         # O_EXCL does not follow a link that someone has put there.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
@@ -139,7 +139,7 @@ def compiled(source: bytes, path: str) -> CodeType:
     number = int.from_bytes(_hashed(path), "little")
     made_of = (sys.flags.optimize, path, source)
     code: CodeType
-    for slot in (number % _SLOTS, number // _SLOTS % _SLOTS):  # the second, where another policy has the first
+    for slot in (number % _SLOTS, number // _SLOTS % _SLOTS):  # the second one if another policy has the first
         cached = kept(name := f"policy-{slot}")
         if cached is not None and cached[0] == made_of:
             code = cached[1]
@@ -155,7 +155,7 @@ def compiled(source: bytes, path: str) -> CodeType:
 
 
 def expression(name: str) -> Any:
-    """A regular expression from the cache, by name_of() it, without `re`: to import that takes longer than most events. None: not there."""
+    """A regular expression from the cache, by its name_of(), without importing `re`, which takes longer than most events. None: missing."""
     parts = kept(name)
     return None if parts is None else __import__("_sre").compile(*parts)
 
@@ -261,7 +261,7 @@ def state_of(path: str) -> State:
 
 
 def is_outdated(files: Mapping[str, State]) -> bool:
-    """Whether one of these files is not as it was. While an agent waits: not by state_of for each, which takes half as long again."""
+    """Whether one of these files has changed. An agent waits, so not with state_of for each, which takes half as long again."""
     stat = os.stat
     for path, state in files.items():
         try:
@@ -296,8 +296,8 @@ def _code_of(source: bytes, path: str) -> CodeType:
 def start(itself: ModuleType, entries: Sequence[Entry] = ()) -> None:
     """Called by the launcher: from now on, modules come from the cache, and if an import fails, site is imported.
 
-    `itself`: this module; `entries`: what every event loads, this module first. It is run at once, in an order in which each module finds
-    those that it imports: that is faster than to import it. If a source was changed, this is an error, and nothing has been done.
+    `itself`: this module; `entries`: what every event loads, this module first. They are run at once, in an order in which each module
+    finds those that it imports, which is faster than importing them. If a source has changed, this is an error, and nothing has been done.
     """
     if not all(map(_is_fresh, entries)):
         raise ImportError("the cache is stale")
@@ -324,7 +324,7 @@ def save() -> None:
     """Cache the modules that this process has loaded, if some are missing or stale: once after an upgrade, or for a new host."""
     for tell in LOADED:
         tell()
-    # Not always the first: what site imports may put itself in front.
+    # Not always the first: modules that site imports may put theirs in front.
     finder = next((finder for finder in sys.meta_path if isinstance(finder, CachedModules)), None)
     if finder is None or not finder.missed:
         return
@@ -336,7 +336,7 @@ def save() -> None:
             first = [name for name in names[: names.index("onehook.runner") + 1] if name in own or _is_extension(_source_of(name))]
             first.sort(key=lambda name: name != "onehook.cache")  # the launcher needs it to use the others
             entries = [finder.made.get(name) or _made(name, _source_of(name)) for name in first]
-            # It holds where extension modules are, of which each interpreter has its own, those of the same version too.
+            # It stores the paths of extension modules, which differ between interpreters, even of the same version.
             keep(f"start-{_hashed(LAUNCHER + sys.base_exec_prefix).hex()}", entries)
             finder.cached.update({entry[0]: entry for entry in entries})
         for name in own.keys() - finder.cached.keys():
@@ -350,7 +350,7 @@ def _source_of(name: str) -> str:
 
 
 def standard_names() -> Container[str]:
-    """The top-level modules of the standard library, those of other systems too."""
+    """The top-level modules of the standard library, including those of other systems."""
     try:
         return sys.stdlib_module_names  # type: ignore[attr-defined,no-any-return,unused-ignore]
     except AttributeError:  # Python 3.9

@@ -83,7 +83,7 @@ def text_of(data: bytes) -> str:
     try:
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return data.decode("utf-16")
-        # (By hand: the utf-8-sig codec is a module of its own, and would be imported for every event.)
+        # (Without the utf-8-sig codec, which is a separate module and would be imported for every event.)
         return data[3 if data.startswith(b"\xef\xbb\xbf") else 0 :].decode("utf-8")
     except UnicodeDecodeError as error:
         raise PayloadError(f"the payload is not UTF-8 text (byte {error.start})") from None
@@ -100,7 +100,7 @@ def _scanned(text: str, start: int) -> tuple[Any, int]:
 
 
 def loads(text: str) -> Any:
-    """One JSON document. Anything else is a PayloadError that says where."""
+    """One JSON document. Anything else raises a PayloadError with the position."""
     start = len(text) - len(text.lstrip(_BLANK))
     if start == len(text):
         raise PayloadError("the payload is empty")
@@ -118,7 +118,7 @@ def loads(text: str) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """ASCII JSON on one line. ValueError or TypeError for what is not JSON."""
+    """ASCII JSON on one line. Raises ValueError or TypeError for what is not JSON."""
     try:
         return _encode(value)
     except RecursionError:
@@ -126,15 +126,15 @@ def dumps(value: Any) -> str:
 
 
 def compact(value: Any) -> str:
-    """JSON as agents write it (JSON.stringify): no spaces, and no escapes but those that JSON needs."""
+    """JSON as agents write it (JSON.stringify): no spaces, and only the escapes that JSON requires."""
     try:
-        # Half of a surrogate pair has no UTF-8; agents escape it, and nothing else.
+        # Half of a surrogate pair has no UTF-8 form; agents escape that, and nothing else.
         return _encode_compact(value).encode("utf-8", "backslashreplace").decode("utf-8")
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def lowered(text: str) -> str:
-    """In lower case, with the letters that a regular expression takes for ASCII ones if case does not count."""
+    """The text in lower case, including the letters that a regular expression treats as ASCII ones if case is ignored."""
     small = text.lower()
     return small if text.isascii() else small.replace("\u017f", "s").replace("\u0131", "i").replace("i\u0307", "i")

@@ -1,4 +1,4 @@
-"""Reads the JSON with comments that agents keep their settings in."""
+"""Reads JSON with comments, the format of many agents' settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def comment_spans(text: str) -> list[tuple[int, int]]:
     """Where the comments of a JSON text start and end; a "/*" that is never closed is not one."""
     if "//" not in text and "/*" not in text:
         return []
-    import re  # only for a file that may have comments: a reader on the way to a decision pays for it otherwise
+    import re  # only for a file that may have comments: otherwise every reader on the way to a decision would pay for it
 
     tokens = re.finditer(r'"(?:[^"\\\n]|\\.)*"|(//[^\r\n]*|/\*.*?\*/)', text, re.DOTALL)
     return [token.span(1) for token in tokens if token[1]]
@@ -32,7 +32,7 @@ def without_comments(text: str) -> str:
 
 
 def read_regular(path: Any) -> bytes:
-    """The bytes of a regular file. Anything else is an OSError, so that a named pipe in its place is not waited for."""
+    """The bytes of a regular file. Anything else is an OSError, so that a named pipe in its place does not block."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
         if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:

@@ -5,7 +5,8 @@ files cost. Packages beside onehook are found without it, and if an import fails
 Without ".py" in its name, this file starts the package in the archive beside it: the runtime that install copies (setup/runtime.py).
 
 This file is compiled for every event, and ten lines cost as many as 0.1 ms. So it only runs cache.py from the cache; what an event seldom
-needs is a string, which the compiler does not look into; and there are no f-strings, of which each field starts a parser before 3.12.
+needs is a string, which the compiler does not look into; and there are no f-strings, since each of their fields starts a parser before
+Python 3.12.
 """
 
 import gc
@@ -13,7 +14,7 @@ import sys
 from _imp import source_hash
 from marshal import loads
 
-gc.disable()  # what is imported on the way is no garbage; looking for it costs half a millisecond. A policy gets the collector back.
+gc.disable()  # what is imported here is not garbage; looking for some costs half a millisecond. A policy gets the collector back.
 
 RARELY = """
 def go_on(file, error):

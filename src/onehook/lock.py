@@ -9,8 +9,8 @@ import time
 from onehook.core import OnehookError
 
 _POLL_SECONDS = 0.05
-_WINDOWS_PATIENCE = 10.0  # where nobody says how long to wait; elsewhere the system wakes us, and the deadline of the event ends it
-# Windows locks are mandatory: the locked byte lies far behind the pid, so that others can still read that.
+_WINDOWS_PATIENCE = 10.0  # if no time to wait is given; on other systems the system wakes us, and the deadline of the event ends the wait
+# Windows locks are mandatory: the locked byte is far behind the pid, so that others can still read the pid.
 _LOCKED_BYTE = 1 << 30
 
 

@@ -1,7 +1,7 @@
-"""A line of the log whose texts hold credentials, for all that screens.py can tell.
+"""A line of the log whose strings contain credentials, as far as screens.py can tell.
 
-The rules that find them are those of policies/secret_formats.py and secret_places.py. To load them takes longer than all the rest of an
-event, so that a process of its own does it where the log is not required.
+The rules that find them are those of policies/secret_formats.py and secret_places.py. Loading them takes longer than the rest of an
+event, so a separate process does it unless the log is required.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def append_masked(
     options: Options,
     append: Callable[[dict[str, Any], Options], None],
 ) -> None:
-    """Append a line without credentials. `texts`: what of it may hold some."""
+    """Append a line without credentials. `texts`: the strings in it that may contain some."""
 
     def write() -> None:
         append(masked_entry(entry, texts, event if options.log_content else None), options)
@@ -48,7 +48,7 @@ def append_masked(
 
 
 def masked_entry(entry: dict[str, Any], quoting: Container[str], content: Event | None = None) -> dict[str, Any]:
-    """An entry without credentials. `content`: an event to add whole."""
+    """An entry without credentials. `content`: an event to add in full."""
     shorten(entry, quoting, _masked)
     if content is not None:
         from onehook.recorder import masked as masked_value
@@ -58,7 +58,7 @@ def masked_entry(entry: dict[str, Any], quoting: Container[str], content: Event 
 
 
 def masked(text: str) -> str:
-    """Cut, and with every credential replaced by [kind]."""
+    """The text, cut, and with every credential replaced by [kind]."""
     return short(_masked(cut(text)))
 
 
@@ -71,7 +71,7 @@ def _masked(text: str) -> str:
 
 
 def make_screens() -> None:
-    """For screens.py, if it has none. It takes 0.1 s."""
+    """Make the screens for screens.py, if there are none. It takes 0.1 s."""
     if screens() or not can_keep():
         return
     from onehook.policies.secret_formats import EXAMPLE, FORMATS, NAMES

@@ -1,6 +1,6 @@
 """A policy: how it is loaded, and its message about an event.
 
-message_of is the one way to ask a policy. Where that happens (a forked process, a thread, this process) is for the caller to choose.
+message_of is the only way to ask a policy. The caller chooses where that happens (a forked process, a thread, this process).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Response
 
-    # Plain data, so that it can cross a pipe. "options": the policy's own; "response", or "error": a text; "by": who answered or raised it;
-    # "sources": a hash of the rules that decided; "made": options of a policy that broke while it was loaded.
+    # Plain data, so that it can be sent through a pipe. "options": the policy's own; "response", or "error": a string; "by": who answered
+    # or raised it; "sources": a hash of the rules that decided; "made": options of a policy that broke while it was being loaded.
     Message = dict[str, Any]
 
 MAX_POLICY = 4 * 1024 * 1024
@@ -50,7 +50,7 @@ def message_of(load: Callable[[], Hooks], event: Event, tell: Callable[[dict[str
 def settled(message: Mapping[str, Any], given: Mapping[str, Any], sources: Iterable[str] = ()) -> Options:
     """The options of an event: those of the command line win over the policy's.
 
-    A policy that could not be loaded has no options; then those count that it made before it broke, and a fail=closed in its source
+    A policy that could not be loaded has no options; then those that it set before it broke count, and a fail=closed in its source
     (`sources`: what may be its path).
     """
     loaded = message.get("options")
@@ -62,7 +62,7 @@ def settled(message: Mapping[str, Any], given: Mapping[str, Any], sources: Itera
 
 
 def made_since(count: int) -> dict[str, Any]:
-    """How a policy that broke half-way wants to fail: it has perhaps made its Hooks already."""
+    """How a policy that broke half-way wants to fail: it may already have created its Hooks."""
     made = [hooks.options for hooks in Hooks.made[count:]]
     closed = [options for options in made if options.get("fail") == "closed"]
     return (closed or made or [{}])[-1]
@@ -108,7 +108,7 @@ def told(error: BaseException) -> str:
 def load_policy(path: str, given: dict[str, Any] | None = None, pin: str = "") -> Hooks:
     """The Hooks object of a policy file: the one named `hooks`, or the only one; of a manifest, the one that it describes.
 
-    `given`: the options of the command line, which a manifest's programs follow where they say nothing themselves. `pin`: see pins.py.
+    `given`: the options of the command line, which a manifest's programs use where they set nothing themselves. `pin`: see pins.py.
     """
     if pin:
         from onehook.pins import verify
@@ -135,7 +135,7 @@ def load_policy(path: str, given: dict[str, Any] | None = None, pin: str = "") -
             if b"[[hook" not in source:
                 from onehook.rules.load import load_rules
 
-                load_rules(path, given)  # which says what is misspelt: pack = [...]
+                load_rules(path, given)  # which names what is misspelt: pack = [...]
             raise
     module = type(sys)("onehook_policy")
     module.__file__, folder = _place(path)
@@ -159,7 +159,7 @@ def read_ahead(path: str) -> None:
     if path[:1] == "/" and is_file(path):
         try:
             _ahead[path] = _content(path)
-        except OSError:  # which comes again
+        except OSError:  # loading raises it again
             pass
 
 
@@ -169,9 +169,9 @@ def _content(path: str) -> bytes:
 
 
 class Beside:
-    """Finds the modules beside a policy, after all others, and none that the standard library may look for.
+    """Finds the modules next to a policy, after all other finders, except those that the standard library may look for.
 
-    The folder is not put into sys.path: subprocess tries msvcrt everywhere, and would run a msvcrt.py that lies there.
+    The folder is not put into sys.path: subprocess tries msvcrt everywhere, and would run a msvcrt.py in that folder.
     """
 
     def __init__(self, folder: str, pinned: bool = False) -> None:
@@ -190,7 +190,7 @@ class Beside:
         return spec
 
 
-# What modules of the standard library try to import, and is not part of it: site, copy, pickle, platform, logging.handlers.
+# What modules of the standard library try to import although it is not part of it: site, copy, pickle, platform, logging.handlers.
 _LOOKED_FOR = (
     "sitecustomize",
     "usercustomize",

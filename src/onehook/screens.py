@@ -1,8 +1,8 @@
-"""Tells that some text holds no credential, without the rules that find them: to load those takes longer than all the rest of an event.
+"""Shows that some text contains no credential, without the rules that find them: loading those takes longer than the rest of an event.
 
-What it needs is in the cache: for each rule, hints of which the text must contain one, and the name of a regular expression that matches if
-the rule finds something. masks.py makes it from the tables of policies/secret_formats.py and secret_places.py; it is of no use if they
-change.
+What it needs is in the cache: for each rule, hints (the text must contain one of them), and the name of a regular expression that matches
+if the rule finds something. masks.py makes it from the tables of policies/secret_formats.py and secret_places.py; if those change, it is
+useless.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _clean: set[str] = set()
 
 
 def screens() -> Sequence[Screen]:
-    """() if nobody has made them."""
+    """The screens; () if none were made."""
     if not _screens:
         found = kept(FILE)
         _screens.append(found[1] if found is not None and found[0] == stamp_of(LOG_RULES) else ())
@@ -53,7 +53,7 @@ def is_clean(text: str) -> bool:
 
 
 def shorten(entry: dict[str, Any], quoting: Container[str], mask: Callable[[str], str]) -> None:
-    """Cut the texts of a line; those that quote the event are masked before."""
+    """Cut the strings of a line; those that quote the event are masked first."""
     for holder, name in [*((entry, name) for name in LOG_QUOTING), *((one, "reason") for one in entry["by"] if one.get("reason"))]:
         text = holder[name]
         holder[name] = short(mask(cut(text)) if text in quoting else text)

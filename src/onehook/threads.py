@@ -1,6 +1,6 @@
-"""Where there is no fork (Windows): the policy is asked in this process, and a thread keeps the deadline.
+"""Where there is no fork (Windows): the policy is asked in this process, and a thread enforces the deadline.
 
-It cannot interrupt C code that holds the interpreter lock, and os._exit inside a policy is final here; docs/safety.md says so.
+It cannot interrupt C code that holds the interpreter lock, and os._exit inside a policy is final here (docs/safety.md).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from onehook.isolate import Finish, Question
     from onehook.policy import Message
 
-WRITE: list[Callable[..., int]] = [write]  # the last one writes the answer: in resident mode on Windows, a client is told of it
+WRITE: list[Callable[..., int]] = [write]  # the last one writes the answer: in resident mode on Windows, a client gets it
 
 
 def threaded(question: Question, finish: Finish) -> Output:
-    """Asks the policy here, and writes the answer itself: stdout stays turned away from the host, since threads may go on printing."""
+    """Asks the policy here, and writes the answer itself: stdout stays redirected, since threads may continue to print."""
     real = [os.dup(1), os.dup(2)]
     HELD.extend([copy for descriptor, copy in zip((1, 2), real) if descriptor in HELD])
 
@@ -36,12 +36,12 @@ def threaded(question: Question, finish: Finish) -> Output:
     noise = Noise()
     for descriptor in (1, 2):
         os.dup2(noise.descriptor, descriptor)
-    if hasattr(os, "register_at_fork"):  # a forked child that stays behind must not keep a host waiting, nor answer in our place
+    if hasattr(os, "register_at_fork"):  # a forked child that stays behind must neither keep a host waiting nor answer in our place
         os.register_at_fork(after_in_child=let_go)
     lenient_output()
     collect_garbage_again()
     loaded: Message = {}
-    answered = _thread.allocate_lock()  # never released: who has it writes the answer
+    answered = _thread.allocate_lock()  # never released: the thread that holds it writes the answer
     before = len(Hooks.made)
 
     def conclude(message: Message) -> Output:
@@ -70,5 +70,5 @@ def threaded(question: Question, finish: Finish) -> Output:
     _thread.start_new_thread(watch, ())
     message = message_of(question.load, question.event, lambda options: loaded.update(options=options))
     save()
-    answered.acquire()  # if the watcher has it, this process ends there
+    answered.acquire()  # if the watcher holds it, this process ends there
     return conclude(message)

@@ -1,4 +1,4 @@
-"""onehook explain: which rule of a rules file decides about a command, and why."""
+"""onehook explain: which rule of a rules file decides on a command, and why."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from onehook.cli.choices import Verb, json_option, print_json
 @click.command("resume", cls=Verb)
 @json_option
 def command(as_json: bool) -> None:
-    """End every pause: the policies take effect again, from the next event on."""
+    """End every pause: the policies take effect again from the next event."""
     from onehook.log.notes import note
     from onehook.pause import remove
 

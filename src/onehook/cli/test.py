@@ -1,4 +1,4 @@
-"""onehook test: the examples of every rule, tried."""
+"""onehook test: check the examples of every rule."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from onehook.cli.choices import Verb, json_option, print_json, rules_file, rules
 @rules_option
 @json_option
 def command(rules_path: str | None, as_json: bool) -> None:
-    """Check the `matches` and `passes` of every rule that is on: your own, and those of the packs.
+    """Check the `matches` and `passes` examples of every active rule: your own, and those of packs.
 
-    Exits with 1 if an example does not hold.
+    Exits with 1 if an example fails.
     """
     from onehook.rules.explain import try_samples
     from onehook.rules.load import layers_beside

@@ -1,4 +1,4 @@
-"""An ask that reaches a person, whichever agent asks: the hook holds the call, a person answers, the agent continues.
+"""Asks that a person answers, on every agent: the hook holds the call, a person answers, the agent continues.
 
 What an event loads, and only if it asks: `hold`, `requests`, `signature`, `peer`. What a person's side uses:
 
@@ -10,7 +10,7 @@ What an event loads, and only if it asks: `hold`, `requests`, `signature`, `peer
     pin.is_set(), pin.unlock("...")   the person's key (Key), made of the PIN; WrongPin, TooManyTries
     answers.give(asked, Answer("allow"), key, by="ana", via="page")
 
-`give` raises a DeskError whose text is for the person, and returns a sentence on what the answer does: the agent still waits, or it counts
-for the next try. A request is answered once: the second answer is refused (AlreadyAnswered). A process that keeps a key calls
+`give` raises a DeskError with a message for the person, and returns a sentence on what the answer does: the agent still waits, or it counts
+for the next attempt. A request is answered once: the second answer is refused (AlreadyAnswered). A process that keeps a key calls
 pin.keep_private().
 """

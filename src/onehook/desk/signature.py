@@ -102,7 +102,7 @@ def _packed(point: Point) -> bytes:
 
 
 def _unpacked(data: bytes) -> Point | None:
-    """The point that 32 bytes stand for; None if they stand for none."""
+    """The point that 32 bytes encode; None if they encode none."""
     if len(data) != 32:
         return None
     y = int.from_bytes(data, "little")

@@ -1,4 +1,4 @@
-"""What an answer says, and whether it is the person's. An answer is a string, signed with the key that the PIN gives."""
+"""What an answer contains, and whether it comes from the person. An answer is a string, signed with the key derived from the PIN."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from onehook.desk.pin import Key
 
 _HEAD = b"onehook answer 1\n"  # so that a signature for this is one for nothing else
-# id and digest: the request, as the person saw it. call: what an answer for the next try is bound to. session: what one for the session
-# is bound to, "" for an answer that counts once. words: for the model. input: what of the call is changed. by, via, at: who, how, when.
+# id and digest: the request, as the person saw it. call: what an answer for the next attempt is bound to. session: what one for the session
+# is bound to, "" for an answer that counts once. words: for the model. input: the changed parts of the call. by, via, at: who, how, when.
 _FIELDS: dict[str, tuple[type, ...]] = {
     "id": (str,),
     "digest": (str,),
@@ -35,7 +35,7 @@ def sealed(statement: dict[str, Any], key: Key) -> bytes:
 
 
 def named(data: bytes) -> dict[str, Any]:
-    """What an answer says, whoever wrote it; {} if it is none."""
+    """The content of an answer, whoever wrote it; {} if it is not an answer."""
     text = parsed(data).get("statement")
     statement = parsed(text.encode("utf-8", "replace")) if isinstance(text, str) else {}
     return statement if is_statement(statement) else {}
@@ -47,7 +47,7 @@ def is_statement(statement: dict[str, Any]) -> bool:
 
 
 def genuine(data: bytes, public: str) -> dict[str, Any]:
-    """What an answer says; {} if the person did not give it."""
+    """The content of an answer; {} if the person did not give it."""
     from onehook.desk.signature import verify
 
     statement = named(data)

@@ -11,7 +11,7 @@ from onehook.prove.results import cells
 from onehook.prove.scenarios import SCENARIOS
 from onehook.prove.verdicts import ABSENT, CLAIMED, DECLARED, MISS, PROVEN
 
-# verdict -> background and text colour of its cells, with enough contrast; the cell also says it in words
+# verdict -> background and text colour of its cells, with enough contrast; the cell also names it
 COLOURS = {
     PROVEN: ("#d7f2dd", "#11602b"), DECLARED: ("#fdeec2", "#7a5200"), CLAIMED: ("#dbe9fb", "#174a8c"),
     ABSENT: ("#f3f4f6", "#6b7280"), MISS: ("#b91c1c", "#ffffff"),

@@ -1,4 +1,4 @@
-"""Loads the log of this machine into the table of a fleet. What is loaded twice is there once (schema.py)."""
+"""Loads the log of this machine into the table of a fleet. Loading it twice leaves one copy (schema.py)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_records(url: str, paths: Iterable[Path]) -> int:
 
 
 def prepare(server: Server) -> None:
-    """Make the tables that are missing. A writer may lack the right to; then they have to be there."""
+    """Create missing tables. A writer may lack the right to do so; then they have to exist."""
     missing = {schema.DECISIONS: schema.decisions(), schema.RECORDS: schema.records()}
     for row in server.rows("SHOW TABLES"):
         missing.pop(row["name"], None)

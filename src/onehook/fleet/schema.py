@@ -1,9 +1,9 @@
 """The tables in ClickHouse, from the one list of columns of the log: python -m onehook.fleet.schema writes schema.sql beside this file.
 
-- A row is a line of a log, or an event on which nobody had a say. Loading a line twice leaves one row: the key is the day, the machine and
-  the id, ReplacingMergeTree keeps one row of a key, and queries read with FINAL, so that it does not matter whether it has merged yet.
+- A row is a line of a log, or an event that nothing answered. Loading a line twice leaves one row: the key is the day, the machine and
+  the id, ReplacingMergeTree keeps one row of a key, and queries read with FINAL, so it does not matter whether it has merged them yet.
 - The time is a string, as in the log: it sorts, it compares, it keeps the milliseconds on servers without DateTime64. `day` and `at` are
-  made of it on insert. The key begins with the day, because every question is about a time; a partition is a month, so that old ones can
+  derived from it on insert. The key begins with the day, because every query covers a period; a partition is a month, so that old ones can
   be dropped at once.
 """
 

@@ -33,7 +33,7 @@ _PLAIN = {"day": "substring(time, 1, 10)", "agent": "toString(agent)", "project"
 
 
 def keys_of(by: str) -> str:
-    """The groups of a row, as an array: one, or under rule and handler one for each that had a say."""
+    """The groups of a row, as an array: one, or under rule and handler one for each that answered."""
     if by in _PLAIN:
         return f"[{_PLAIN[by]}]"
     kinds = ", ".join(map(literal, KINDS[by]))
@@ -41,7 +41,7 @@ def keys_of(by: str) -> str:
 
 
 def where(since: str = "", until: str = "", agents: Collection[str] = (), project: str = "") -> str:
-    """Which rows count, as in onehook/log/stats.py. `day` repeats what `time` says, so that whole months are left out."""
+    """Which rows count, as in onehook/log/stats.py. `day` repeats the condition on `time`, so that whole months can be skipped."""
     parts = ["agent != 'onehook'"]  # a line about the log itself
     parts += [f"time >= {literal(since)}", f"day >= toDate({literal(since[:10])})"] if since else []
     parts += [f"time < {literal(until)}", f"day <= toDate({literal(until[:10])})"] if until else []

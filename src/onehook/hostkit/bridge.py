@@ -1,7 +1,7 @@
-"""What our plugin in an agent that has no command hooks makes of an answer: plugin.js, as reverse modules need it.
+"""How onehook's plugin, in an agent without command hooks, reads an answer: plugin.js, as reverse modules need it.
 
 Both sides of that wire are onehook's. In: {"<host>": 1, "hook_event_name", "session_id", "cwd", ...}, with the names of the agent's own
-events. Out: what onehook.hostkit.effects.for_plugin says, or nothing for no opinion. Exit code 2 denies with the text on stderr.
+events. Out: what onehook.hostkit.effects.for_plugin returns, or nothing. Exit code 2 denies, with stderr as the reason.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def heard(
     decisions: Mapping[str, tuple[str, ...]],
     context: tuple[str, ...],
 ) -> Response:
-    """What the plugin makes of an answer. HandlerError for what it warns of: the event proceeds there, unless it fails closed.
+    """How the plugin reads an answer. Raises HandlerError for what it warns about: the event proceeds there, unless it fails closed.
 
-    `said`: stdout, stderr and exit code. `decisions`: shape -> the decisions that it heeds. `context`: the shapes that take it; a denied
-    stop does as well.
+    `said`: stdout, stderr and exit code. `decisions`: shape -> the decisions that take effect. `context`: the shapes that accept context;
+    a denied stop does too.
     """
     stdout, stderr, exit_code = said
     shape = host.events[name].shape

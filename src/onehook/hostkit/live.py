@@ -28,13 +28,13 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start the agent. `env` comes on top of HOME, PATH, TERM and LANG; no other is passed."""
+    """How to start the agent. `env` is added to HOME, PATH, TERM and LANG; no other variables are passed."""
 
     argv: list[str]
     env: dict[str, str]
     cwd: Path
     home: Path
-    leaves: bool = False  # it leaves processes behind that are not in its group: they are known by this home
+    leaves: bool = False  # it leaves processes behind outside its process group; this home identifies them
 
 
 class Package(NamedTuple):
@@ -47,7 +47,7 @@ class Package(NamedTuple):
     disk_mb: int
     registry: str = "npm"  # or pypi
     node: str = ""  # the release of Node.js that it needs, if that is newer than what onehook itself asks for; brought from npm
-    python: str = ""  # the Python that it needs, such as 3.12, if onehook's own does not do
+    python: str = ""  # the Python that it needs, such as 3.12, if onehook's own is not suitable
 
     @property
     def title(self) -> str:
@@ -58,7 +58,7 @@ class Package(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What an agent's own output says about a session."""
+    """What an agent's own output reports about a session."""
 
     turns: int
     told: tuple[str, ...]  # what the model's side was given
@@ -66,7 +66,7 @@ class Report(NamedTuple):
 
 
 def always_asks(sandbox: Sandbox, launch: Launch) -> Launch:
-    """`Traits.asks` of an agent that is started as a person starts it anyway."""
+    """`Traits.asks` of an agent that a proof already starts as a person would."""
     return launch
 
 
@@ -79,13 +79,13 @@ class Traits:
     can: tuple[str, ...] = ()  # needs of scenarios that not every agent meets: strict, shows_user
     lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # mode -> need -> why the agent does not honour it in that mode
     background: Callable[[str], Step | None] = lambda command: None  # a call of another tool, for commands in the background
-    # The tool that a scenario makes fail: edit where a command that exits with an error has not failed, mcp (a server that does not exist)
-    # where an edit that does not fit has not either.
+    # The tool that a scenario makes fail: "edit" where a command that exits with an error does not count as failed, "mcp" (a server that
+    # does not exist) where an edit that does not apply does not count either.
     failing: str = "shell"
-    reported_version: str = ""  # what the agent tells hooks, if that is not its own version
+    reported_version: str = ""  # what the agent reports to hooks, if that is not its own version
     compactable: Callable[[Launch], Launch] = lambda launch: launch  # for a compaction that needs more than one prompt
     disable: Callable[[Sandbox, Launch], Launch] | None = None  # switches the installed hooks off, as a user's setting can
-    # For an agent that skips untrusted hooks in headless runs: makes it do so, where prepare() gives the trust that only --trust would.
+    # For an agent that skips untrusted hooks in headless runs: makes it do so, whereas prepare() grants the trust that only --trust would.
     asks: Callable[[Sandbox, Launch], Launch] | None = None
     report: Callable[[str], Report] | None = None  # for an agent that no model on loopback can drive: reads its stdout
 
@@ -103,7 +103,7 @@ def call(tool: str, *keys: str, **fixed: Any) -> Callable[..., Step]:
 
 
 def mcp_call(name: str, **more: Any) -> Callable[..., Step]:
-    """`mcp` of a host that gives a server's tools names of their own: {server} and {tool}, joined."""
+    """`mcp` of a host that names a server's tools {server} and {tool}, joined."""
 
     def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
         return {"call": name.format(server=server, tool=tool), "input": dict(args), **more}
@@ -112,7 +112,8 @@ def mcp_call(name: str, **more: Any) -> Callable[..., Step]:
 
 
 def mcp_servers_in(scope: Literal["home", "project"], file: str, **more: Any) -> Callable[[Sandbox, str, Sequence[str]], None]:
-    """`mcp_server` of a host that reads them from the table mcpServers of this file; `more` is what an entry needs beside its command."""
+    """`mcp_server` of a host that reads them from the table mcpServers of this file; `more` is what an entry needs in addition to its
+    command."""
 
     def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
         add_entry(getattr(sandbox, scope) / file, "mcpServers", name, {"command": argv[0], "args": list(argv[1:]), **more})
@@ -122,7 +123,7 @@ def mcp_servers_in(scope: Literal["home", "project"], file: str, **more: Any) ->
 
 @dataclass(frozen=True)
 class Setting:
-    """`Traits.disable` or `Traits.asks` of an agent for which top-level keys of this file decide on it."""
+    """`Traits.disable` or `Traits.asks` of an agent that has top-level keys for it in this file."""
 
     scope: Literal["home", "project"]
     file: str
@@ -143,19 +144,19 @@ def says(text: str, mode: str = "") -> Step:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object file of the sandbox, or an empty object where there is none."""
+    """The object in a JSON file of the sandbox; empty if there is no such file."""
     if not path.exists():
         return {}
     return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
 
 
 def add_entry(path: Path, table: str, name: str, entry: Any) -> None:
-    """Add one entry to a table of a JSON file of the sandbox, say an MCP server."""
+    """Add one entry, such as an MCP server, to a table of a JSON file of the sandbox."""
     merge_json(path, {table: {**read_json(path).get(table, {}), name: entry}})
 
 
 def merge_json(path: Path, values: Mapping[str, Any]) -> None:
-    """Set top-level keys of a JSON file of the sandbox and leave the others (hooks, say) as they are."""
+    """Set top-level keys of a JSON file of the sandbox and leave the others (such as hooks) as they are."""
     merged = {**read_json(path), **values}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(merged, indent=2) + "\n", encoding="utf-8")

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-# What a shell does if a hook could not run, on an event that a deny stops and under fail closed. Agents take 127, a signal or 1 for a
-# failed hook and go on; exit 2 is a deny, but not on every agent if stderr is empty.
+# What a shell does if a hook could not run, when failing closed on an event that a deny stops. Agents treat exit code 127 or 1, or a
+# signal, as a failed hook and continue; exit 2 denies, but on some agents only if stderr is not empty.
 GUARD = " || { [ $? -eq 2 ] || echo 'onehook: the hook could not run (blocked: fail=closed)' >&2; exit 2; }"
-# What a command in resident mode begins with, if it has no guard: dash, which is /bin/sh in many places, would wait for it in a process of
-# its own, for about 0.4 ms. A shell that cannot exec ends there, and never comes to what follows.
+# A command in resident mode begins with this if it has no guard: dash, which is /bin/sh on many systems, would otherwise wait for it in a
+# separate process, which costs about 0.4 ms. A shell that cannot exec ends there, and never reaches what follows.
 EXEC = "exec "
 _PORTABLE = ".onehook/launch"
 _OPTIONS = ("--fail", "--timeout")  # of the command, after its host and event
@@ -50,7 +50,7 @@ def entries(given: object) -> list[dict[str, Any]]:
 
 
 def beginning(host: str, event: str, policy: str, project: str, folder: str, interpreter: str = "", launcher: str = "") -> str:
-    """How install begins the command for a policy. `folder`: how the command names the project, "" if it does not."""
+    """The beginning of the command that install writes for a policy. `folder`: how it names the project, "" if it does not."""
     policy, launcher = os.path.abspath(policy), launcher or LAUNCHER
     program = f"{_quoted(os.path.abspath(interpreter or sys.executable))} -I -S {_quoted(launcher)}"
     if launcher == os.path.join(project, _PORTABLE):
@@ -62,7 +62,7 @@ def beginning(host: str, event: str, policy: str, project: str, folder: str, int
 def same(
     entry: Mapping[str, object], keys: set[str], text: object, seconds: object, begin: str, closed: bool, ends: tuple[str, str]
 ) -> bool:
-    """Whether an entry of exactly these keys runs the command that begins so. `ends`: of a command that fails open, and closed."""
+    """Whether an entry with exactly these keys runs a command with this beginning. `ends`: its endings if it fails open, and closed."""
     if set(entry) != keys or entry["type"] != "command" or sys.platform == "win32":
         return False
     start = next((start for start in _starts(begin) if isinstance(text, str) and text.startswith(start)), "")
@@ -79,7 +79,7 @@ def same(
 
 
 def _starts(begin: str) -> Iterator[str]:
-    """How a command begins: as it is, and in resident mode, with either client of the onehook that the command names."""
+    """The possible beginnings of a command: as it is, and in resident mode, with either client of the onehook that it names."""
     yield begin
     interpreter, _, rest = begin.partition(" -I -S ")
     folder, launcher, _ = rest.partition("/launch.py")
@@ -92,5 +92,5 @@ def _starts(begin: str) -> Iterator[str]:
 
 
 def _quoted(word: str) -> str:
-    """As shlex.quote, which is slow to import."""
+    """Like shlex.quote, which is slow to import."""
     return word if _UNQUOTED.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"

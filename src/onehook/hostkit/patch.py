@@ -26,7 +26,7 @@ def changes_of_patch(text: str) -> list[Change]:
             opened, other = _header(lines[at])
             if opened and not (kind == "update" and lines[at].startswith(" ")):
                 break
-            if opened:  # a context line that looks like a header: this file's text, and that file is named too, to be safe
+            if opened:  # a context line that looks like a header: this file's text, but that file is reported too, to be safe
                 quoted.append(Change(other, "edit", "", ""))
             body.append(lines[at].rstrip("\r"))
             at += 1
@@ -61,7 +61,7 @@ def _hunks(body: list[str]) -> list[tuple[str, str]]:
     hunks: list[tuple[str, str]] = []
     old: list[str] = []
     new: list[str] = []
-    blank = 0  # empty lines are context, unless they only stand between hunks
+    blank = 0  # empty lines are context, unless they are between hunks
 
     def close() -> None:
         if old or new:

@@ -1,4 +1,4 @@
-"""What a tool gave back (event.result), read from any host's own shape through the host's RESULTS; and the way back, with another text.
+"""What a tool returned (event.result), read from any host's own shape through the host's RESULTS; and the reverse, with another text.
 
 Imported when a handler asks for a result, and by answers that replace one: no other event pays for it.
 """
@@ -32,13 +32,13 @@ def result_of(event: Event, form: Results) -> Result:
 
 
 def framed(event: Event, form: Results, text: object) -> str:
-    """Another text with what the agent puts around an output: for hosts that take a replaced result as one text."""
+    """A new text with what the agent adds around an output: for hosts that accept a replaced result as one string."""
     head, _, tail = _framed(event, form, _native_text(event, form))
     return f"{head}{text}{tail}"
 
 
 def replaced(event: Event, form: Results, text: object) -> Any:
-    """The native result with another text as its output, in the same shape; None if there is no place for a text in it."""
+    """The native result with a new text as its output, in the same shape; None if it has no place for text."""
     return _put(event.tool_response, _paths(event, form), framed(event, form, text), form.unkept)
 
 
@@ -52,7 +52,7 @@ def _native_text(event: Event, form: Results) -> str:
 
 
 def text_in(form: Results, tool: str, response: object) -> str:
-    """The text of a result in the host's own shape, with what the agent puts around it."""
+    """The text of a result in the host's own shape, with what the agent adds around it."""
     found = [_at(response, path) for path in _keys(form, tool, response)]
     texts = [output_text(value) for value in found if value is not None]
     return "\n".join(filter(None, texts)) if texts else result_text(response)
@@ -88,7 +88,7 @@ def output_text(response: object) -> str:
 
 
 def result_text(response: object) -> str:
-    """A result as one text: what was printed, or else its JSON."""
+    """A result as one string: what was printed, or else its JSON."""
     text = output_text(response)
     try:
         return text if text or response is None or isinstance(response, (str, list)) else compact(response)
@@ -100,7 +100,7 @@ def result_text(response: object) -> str:
 
 
 def _framed(event: Event, form: Results, text: str) -> tuple[str, str, str]:
-    """What stands before the output, the output, and what stands after it."""
+    """What comes before the output, the output, and what comes after it."""
     if event.tool not in form.framed:
         return "", text, ""
     start = next((end for pattern in form.heads if (end := _begins(text, pattern))), 0)
@@ -114,7 +114,7 @@ def _framed(event: Event, form: Results, text: str) -> tuple[str, str, str]:
 
 
 def _last_lines(text: str, start: int, stop: int, pattern: str) -> int:
-    """Where the last lines begin, as many as a tail has."""
+    """Where the last lines begin, as many as the tail's pattern has."""
     at = stop
     for _ in range(pattern.count("\n") + 1):
         at = text.rfind("\n", start, at)
@@ -124,7 +124,7 @@ def _last_lines(text: str, start: int, stop: int, pattern: str) -> int:
 
 
 def _begins(text: str, pattern: str) -> int:
-    """Where a text continues after a head ("*" for anything, "#" for a number); 0 if it does not begin with it."""
+    """Where a string continues after a head ("*" for anything, "#" for a number); 0 if it does not begin with it."""
     first, _, last = pattern.partition("*" if "*" in pattern else "#")
     if not text.startswith(first):
         return 0
@@ -134,7 +134,7 @@ def _begins(text: str, pattern: str) -> int:
 
 
 def _matches(line: str, pattern: str) -> bool:
-    """Whether a whole line is that of a tail, with a number or "(none)" for each "#"."""
+    """Whether a whole line matches that of a tail, with a number or "(none)" for each "#"."""
     parts = pattern.split("#")
     if not line.startswith(parts[0]):
         return False

@@ -1,6 +1,6 @@
-"""What a call is about if its tool is in no table, judged by the shape of its input.
+"""What a call is about if its tool is in no table, determined by the shape of its input.
 
-Other agents run the entries of a host with tool names of their own, and agents get new tools. A handler for Bash is meant for every
+Other agents run the entries of a host with their own tool names, and agents get new tools. A handler for Bash is meant for every
 call that has a command, whatever the tool is called. Loaded only for such a call.
 """
 
@@ -38,11 +38,11 @@ def shape_of(
     `row` and `fold` are those of tools.py, which loads this module and so cannot be imported here.
     """
     if name in TOOLS and (not (main := row(name).main) or main in tool_input):
-        return row(name), None  # it is called and spelled as policies do
+        return row(name), None  # its name and keys are the unified ones
     called = tool_input.get("tool_name")
     if isinstance(called, str) and isinstance(tool_input.get("tool_input"), dict) and len(tool_input) == 2:
         server, _, tool = called.rpartition("__")
-        return row("MCP"), lambda _: Facts(mcp=Mcp(server, tool))  # a call of an MCP server's tool, with a wrapper around its input
+        return row("MCP"), lambda _: Facts(mcp=Mcp(server, tool))  # a call of an MCP tool, with its input inside a wrapper
     keys = {unified: key for unified, spelled in SPELLINGS.items() if (key := _held(tool_input, spelled))}
     words = tool_input.get("command")
     argv = words if isinstance(words, list) and words and all(isinstance(word, str) for word in words) else []
@@ -96,7 +96,7 @@ def _held(tool_input: Mapping[str, Any], spelled: tuple[str, ...]) -> str:
 
 
 def _unified(name: str, keys: Mapping[str, str], tool_input: Mapping[str, Any]) -> list[str]:
-    """The unified tools that an input with these keys may be for."""
+    """The unified tools that an input with these keys may belong to."""
     found = ["Bash"] if "command" in keys else []
     if "file_path" in keys:
         if "content" in keys:
@@ -111,6 +111,6 @@ def _unified(name: str, keys: Mapping[str, str], tool_input: Mapping[str, Any]) 
 
 
 def _quoted(word: str) -> str:
-    """A word of an argument list as the shell would need it."""
+    """A word of an argument list, quoted for the shell."""
     plain = word and all(char.isalnum() or char in "_-./=:,@%+" for char in word)
     return word if plain else "'" + word.replace("'", "'\\''") + "'"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onehook.hostkit.effects import Row
 
 
-# What a call of each unified tool is about. A call that lacks it cannot be judged. (Grep, Glob and List look at the whole project without.)
+# The key that shows what a call is about. A call without it cannot be judged. (Without one, Grep, Glob and List search the whole project.)
 MAIN = {"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "Delete": "file_path", "WebFetch": "url"}
 GATED = ("PreToolUse", "PermissionRequest")  # the events on which a tool call can still be denied
 
@@ -28,8 +28,8 @@ class Tool:
     """How to read the calls of one tool.
 
     `patch` is the input key that holds a whole patch. `keys`: unified key -> the host's key, where they differ. `unless`: the main key
-    may be missing if this key is in the input ("key"), or if it has one of these values ("key=a|b"). `shell`: "powershell" if that runs
-    its commands, or "system" if it does on Windows.
+    may be missing if this key is in the input ("key"), or if it has one of these values ("key=a|b"). `shell`: "powershell" if PowerShell
+    runs its commands, or "system" if it does so on Windows.
     """
 
     __slots__ = ("keys", "names", "patch", "shell", "unless")
@@ -59,7 +59,7 @@ EDIT = Tool("Edit")
 
 
 def decoded(value: object) -> Any:
-    """Some agents send some objects as JSON text."""
+    """A value, decoded if it is an object that an agent sent as a JSON string."""
     if not isinstance(value, str):
         return value
     try:
@@ -91,11 +91,11 @@ _ODD_PARTS = frozenset(("", ".", ".."))
 
 
 def absolute(path: str, cwd: str) -> str:
-    """A path as seen from cwd, without . and .. in it."""
+    """A path as seen from cwd, without . and .. parts."""
     if sys.platform != "win32" and path:
         whole = path if path.startswith("/") or not cwd else f"{cwd.rstrip('/')}/{path}"
         if _ODD_PARTS.isdisjoint(whole.removeprefix("/").split("/")):
-            return whole  # most paths; os.path costs an event a millisecond
+            return whole  # most paths; importing os.path costs an event a millisecond
     from os.path import isabs, join, normpath
 
     return normpath(path if isabs(path) or not cwd else join(cwd, path))
@@ -135,12 +135,12 @@ def _file_changes(event: Event, tool: Tool, name: str) -> list[Change]:
         return [Change(path, "delete")]
     changes = listed_edits(event.tool_input, path, tool)  # several edits of one file in one call
     old, new = tool_text(event, tool.key("old_string")), tool_text(event, tool.key("new_string"))
-    # An empty or unreadable list of edits hides neither the file nor the one edit that is beside it.
+    # An empty or unreadable list of edits hides neither the file nor a single edit beside the list.
     return changes if changes and not (old or new) else [*changes, Change(path, "edit", old, new)]
 
 
 def listed_edits(tool_input: Mapping[str, Any], path: str, tool: Tool = EDIT) -> list[Change]:
-    """The edits of a list, each spelled as one edit of this tool is, or as most agents do."""
+    """The edits of a list, each spelled like a single edit of this tool, or as most agents spell it."""
     edits = tool_input.get("edits")
     pairs = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
 
@@ -170,10 +170,11 @@ def take_tool(
     read_as: Tool | None = None,
     spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None,
 ) -> None:
-    """Set the tool of an event from a host's table. A tool that is not in the table keeps its own name beside what its input looks like.
+    """Set the tool of an event from a host's table. A tool that is not in the table keeps its own name in addition to the unified one
+    that its input suggests.
 
-    `facts` reads an unusual input, and `spell` is its opposite; `read_as` is the entry to read this one call by, where it differs from
-    the table's.
+    `facts` reads an unusual input, and `spell` does the opposite; `read_as` is the entry for this one call, if it differs from the
+    table's.
     """
     if not isinstance(name, str) or not name:
         raise PayloadError(f"{event.native_event} without a tool name")
@@ -201,7 +202,7 @@ def take_tool(
 
 
 def take_mcp(event: Event, name: str, tool_input: dict[str, Any], mcp: Mcp) -> None:
-    """Set the tool of an MCP server. The files that its input names are those of the event, whatever the tool is called."""
+    """Set an MCP tool. The files that its input names become the event's files, whatever the tool is called."""
 
     def facts(now: Event) -> Facts:
         if not now.tool_input:
@@ -216,7 +217,7 @@ def take_mcp(event: Event, name: str, tool_input: dict[str, Any], mcp: Mcp) -> N
 
 
 def _refuse_if_gated(event: Event, name: str, tool: Tool) -> None:
-    """A guard that saw "" instead of the command or the path would let the call pass."""
+    """Raise an error if the main key is missing: a guard that saw "" instead of the command or the path would let the call pass."""
     if event.event in GATED:
         raise PayloadError(f"{event.native_event} {name}: the tool's input has no {tool.main!r}")
 
@@ -230,7 +231,7 @@ def mcp_of(name: str) -> Mcp | None:
 
 
 def native_keys(event: Event, tool: Tool, modified_input: Mapping[str, Any]) -> dict[str, Any]:
-    """modified_input in the host's own spelling; a key that is the host's own already stays."""
+    """modified_input in the host's own spelling; a key that is already the host's own stays."""
     return {key if key in event.tool_input else tool.key(key): value for key, value in modified_input.items()}
 
 

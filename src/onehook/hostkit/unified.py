@@ -1,4 +1,4 @@
-"""The unified form itself as a dialect, for hook programs that are written for onehook in any language.
+"""The unified form itself as a dialect, for hook programs in any language that are written for onehook.
 
 The event goes in as JSON (docs/schema/event.json), the answer comes back as JSON (docs/schema/response.json).
 """
@@ -29,7 +29,7 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """The fields of a Response as one JSON object, or nothing. Exit 0, or 2 for a deny; stderr is its reason where JSON gives none."""
+    """The fields of a Response as one JSON object, or nothing. Exit 0, or 2 for a deny, with stderr as its reason if JSON gives none."""
     if exit_code not in (0, 2):
         raise reverse.exit_problem("onehook", exit_code, stderr)
     text = stdout.strip()

@@ -1,4 +1,4 @@
-"""How many tokens a session has used, by the file that the agent keeps of it."""
+"""How many tokens a session has used, according to the file in which the agent keeps it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class Usage:
-    """Where a transcript tells of tokens: the key of an object, and the keys in it that are added up.
+    """Where a transcript reports tokens: the key of an object, and the keys in it that are added up.
 
-    `last`: the object holds the sum of the whole session, so the last one counts. `once`: objects beside the same value of this key are
-    the same one, written again.
+    `last`: the object holds the sum for the whole session, so the last one counts. `once`: objects with the same value of this key beside
+    them are one object, written repeatedly.
     """
 
     __slots__ = ("key", "last", "once", "parts")
@@ -22,7 +22,7 @@ class Usage:
         self.key, self.parts, self.last, self.once = key, parts, last, once
 
     def count(self, path: str, known: dict[str, Any] | None = None) -> dict[str, Any]:
-        """{"tokens", "offset", "seen"} after the lines behind those that are `known` already, in the same form."""
+        """{"tokens", "offset", "seen"} after reading the lines that follow those in `known`, which has the same form."""
         total, offset, seen = (known or {}).get("tokens", 0), (known or {}).get("offset", 0), (known or {}).get("seen")
         with open(path, "rb") as file:
             file.seek(offset)

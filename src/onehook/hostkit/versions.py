@@ -13,17 +13,17 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def between(version: str, first: str, last: str) -> bool:
-    """Whether a version is in a range; "" is no limit. A version without numbers is in none."""
+    """Whether a version is in a range; "" means no limit. A version without numbers is in no range."""
     given = numbers(version)
     return bool(given) and numbers(first) <= given and (not last or given <= numbers(last))
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something known about some releases of an agent, inside or outside of the proven ones."""
+    """Something known about some releases of an agent, whether they are proven or not."""
 
     what: str
-    since: str = ""  # the first release that it is known of; "" for no limit
+    since: str = ""  # the first release that it is known to apply to; "" for no limit
     until: str = ""  # the last one
     rows: tuple[str, ...] = ()  # the scenarios of prove that show it: their effect does not take place on these releases
     breaks: str = ""  # a config file (the end of its path) whose hooks do not run on these releases

@@ -28,7 +28,7 @@ class Source:
             text = Path(path).read_text(encoding="utf-8")
             self.lines = text.splitlines()
             self.tree = ast.parse(text)
-        except (OSError, ValueError, SyntaxError):  # not Python (a manifest), or gone: nothing is known then
+        except (OSError, ValueError, SyntaxError):  # not Python (a manifest), or deleted: then nothing is known
             pass
         self.functions = {node.name: node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
@@ -57,7 +57,7 @@ class Source:
         return sorted(node.lineno for node in ast.walk(self.tree) if isinstance(node, ast.Call) and _called(node) == name)
 
     def line_of_use(self, library: Source) -> int:
-        """The line of the first `use` of something that this library defines; of the first `use` if none can be told."""
+        """The line of the first `use` of something that this library defines; of the first `use` if that cannot be determined."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and _called(node) == "use":
                 names = {name.id for argument in node.args for name in ast.walk(argument) if isinstance(name, ast.Name)}

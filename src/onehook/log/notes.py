@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def note(event: str, subject: str, reason: str = "", *, until: float = 0, rules: Sequence[str] = (), by_person: bool = True) -> None:
-    """Add a line about something that a person has done, or that was refused. If that is not possible, stderr says so."""
+    """Add a line about something that a person has done, or that was refused. If that is not possible, a warning goes to stderr."""
     now = time.time()
     pause = {"until": stamp(until), "rules": list(rules), "reason": reason} if until else None
     told = {"reason": reason, "pause": pause, "approver": _user() if by_person else None}

@@ -85,7 +85,7 @@ def _policy(entry: Entry) -> dict[str, Any]:
 
 
 def _analytic(one: dict[str, Any]) -> dict[str, Any]:
-    """A rule, in the words of OCSF. Handlers and programs are other kinds of analytics."""
+    """A rule, as an OCSF analytic. Handlers and programs are other kinds of analytics."""
     rule = one["kind"] in ("rule", "permission", "policy")
     return {
         "uid": one["name"],

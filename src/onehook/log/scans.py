@@ -1,4 +1,4 @@
-"""Counts the scans in the decision log: how many, what came of them, how long they took, and how the scanner was at the last one."""
+"""Counts the scans in the decision log: how many, their outcomes, how long they took, and the state of the scanner at the last one."""
 
 from __future__ import annotations
 

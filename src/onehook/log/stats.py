@@ -1,4 +1,4 @@
-"""Counts the decision log: how many events, what came of them, by whom, and how long they took.
+"""Counts the decision log: how many events, their outcomes, which rules decided, and how long they took.
 
 One pass, and memory for the groups only: times are kept as a histogram with steps of 2 %.
 """
@@ -57,7 +57,7 @@ _DECIDED = {"deny": "denied", "ask": "asked", "allow": "allowed"}
 
 
 def marks_of(one: Counted) -> list[str]:
-    """The counts that a line adds to, beside `events`."""
+    """The counts that a line adds to, in addition to `events`."""
     found = ["errors"] if one.failed else [_DECIDED[one.decision]] if one.decision != "none" else []
     if one.would == "deny" and not one.overridden:
         found.append("would_deny")
@@ -87,7 +87,7 @@ class Group:
 
 
 def keys_of(one: Counted, by: str) -> Iterator[str]:
-    """The groups that a line counts in. Under rule and handler, one for each that had a say."""
+    """The groups that a line counts in. Under rule and handler, one for each that answered."""
     if by == "day":
         yield one.time[:10]
     elif by in ("agent", "project"):
@@ -102,7 +102,7 @@ class Tally:
     def __init__(self, ways: Iterable[str]) -> None:
         self.total = Group("all")
         self.groups: dict[str, dict[str, Group]] = {way: {} for way in ways}
-        self.authors: dict[str, Entry] = {}  # an example of what each rule and handler said, by its name
+        self.authors: dict[str, Entry] = {}  # an example of what each rule and handler answered, by its name
 
     def group(self, way: str, name: str, by: list[Entry] | None = None) -> Group:
         groups = self.groups[way]
@@ -147,7 +147,7 @@ def tally(
 def stats(
     by: str = "rule", since: str = "", until: str = "", folder: str = "", agents: Collection[str] = (), project: str = ""
 ) -> dict[str, Any]:
-    """The counts of the log, as a whole and by group, and the names of the rules that had a say (`fired`)."""
+    """The counts of the log, as a whole and by group, and the names of the rules that answered (`fired`)."""
     found = tally(dict.fromkeys([by, "rule"]), since, until, folder, agents, project)
     return {
         "since": since, "until": until, "by": by, "total": found.total.to_dict(), "groups": found.ordered(by),

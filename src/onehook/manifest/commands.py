@@ -14,7 +14,7 @@ _ENDINGS = (".exe", ".cmd", ".bat")
 
 
 def matches(patterns: Sequence[str], line: str) -> bool:
-    """Whether the line, or a command in it behind whatever wrappers, matches. What cannot be read matches too."""
+    """Whether the line, or a command in it behind any wrappers, matches. What cannot be read matches too."""
     plain = line.strip()
     if any(wildcard(pattern, plain) for pattern in patterns):
         return True
@@ -28,7 +28,7 @@ def spellings(command: Command) -> Iterator[str]:
     """The command as written, with its words unquoted, with its program's bare name, and without the options before the first word, as in
     `git -C . push`.
 
-    Which of those options take a value differs by program, so each is left out with and without the word behind it.
+    Which of those options take a value differs by program, so each is omitted with and without the word after it.
     """
     words = list(command.argv)
     if not words:
@@ -46,7 +46,7 @@ def spellings(command: Command) -> Iterator[str]:
 
 
 def _fits(pattern: str, spelling: str) -> bool:
-    """Of a command that is only known in part, the known beginning decides."""
+    """For a command that is only partly known, the known beginning decides."""
     if wildcard(pattern, spelling):
         return True
     known, unknown, _ = spelling.partition(_UNKNOWN)

@@ -1,4 +1,4 @@
-"""What a model that judges may look at: files of the project, and the transcript. It reads; it runs and writes nothing."""
+"""What a model that judges may read: files of the project, and the transcript. It cannot run or write anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a program uses something, told from its text: making a transcript for a program costs more than everything else on the way."""
+"""Whether a program uses something, judging by its source: making a transcript for it costs more than everything else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", "
 
 
 def mentions(words: Sequence[str], folder: str, variables: Mapping[str, str], word: bytes = b"transcript") -> bool:
-    """Whether the command, a script that it starts, or a script near that one has this word in it."""
+    """Whether the command, a script that it starts, or a script near that one contains this word."""
     if any(word.decode() in part for part in words):
         return True
     return any(_holds(path, word) for script in _files(words, folder, variables) for path in (script, *_beside(script)))
@@ -25,7 +25,7 @@ def _files(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> I
     """The files that a command names, with the variables in it replaced. Some are set in the command itself: `export ROOT=...; $ROOT/x`."""
     known = dict(variables)
     for line in words:
-        for word in (line, *_split(line)):  # a word of a list is a file's name itself, spaces and all
+        for word in (line, *_split(line)):  # a word of a list may be a file's name as it is, including spaces
             name, equals, value = word.partition("=")
             if equals and name.isidentifier():
                 known[name] = _expanded(value, known)

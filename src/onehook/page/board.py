@@ -35,7 +35,7 @@ class Board:
             self._changed.notify_all()
 
     def _lasting(self, work: Callable[[], None]) -> None:
-        """Whatever lies in the folders, and if they are removed: the page continues once it can be read."""
+        """Whatever is in the folders, and even if they are removed: the page continues once they can be read."""
         while not self.stopped:
             try:
                 work()
@@ -69,7 +69,7 @@ class Board:
             self._changed.notify_all()
 
     def news(self, version: int, number: int, seconds: float) -> tuple[int, list[dict[str, Any]] | None, int, list[dict[str, Any]]]:
-        """What is new since this version of the requests and this number of a decision; waits for it, for so many seconds."""
+        """What is new since this version of the requests and this number of a decision; waits for it, for at most this many seconds."""
         with self._changed:
             self._changed.wait_for(lambda: self.stopped or self.version > version or self._last() > number, seconds)
             requests = self.requests if self.version > version else None

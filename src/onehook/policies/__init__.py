@@ -1,7 +1,7 @@
-"""Policies to start from: hooks.use(dangerous_commands()).
+"""Ready-made policies: hooks.use(dangerous_commands()).
 
-Each is a factory that returns Hooks, except find_secrets and redact_secrets, which are for policies of your own. Only what is named is
-loaded, and what it needs is loaded by the first event that needs it: a session start does not pay for the shell parser.
+Each is a factory that returns Hooks, except find_secrets and redact_secrets, which are for your own policies. Only the policies that you
+name are loaded, and what they need is loaded by the first event that needs it: a session start does not pay for the shell parser.
 """
 
 from __future__ import annotations

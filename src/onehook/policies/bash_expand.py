@@ -1,6 +1,6 @@
-"""From the parts of a word to text: variables assigned in the same text, braces, splitting.
+"""From the parts of a word to its text: variables that the script itself assigns, braces, splitting.
 
-Inside this module \\x01 stands before a quoted special character and \\x02 is a field separator;
+Inside this module \\x01 precedes a quoted special character and \\x02 is a field separator;
 \\0NAME\\0 is a part that cannot be known (no shell word can hold a NUL).
 """
 
@@ -44,7 +44,7 @@ class Word(str):
 
 
 class Values:
-    """What is known about variables: each has its possible values; an array is a tuple."""
+    """What is known about variables: the possible values of each; an array is a tuple."""
 
     def __init__(self) -> None:
         self.known: dict[str, list[str | tuple[str, ...]]] = {}
@@ -53,7 +53,7 @@ class Values:
         self.cut = False
 
     def spend(self, value: str | tuple[str, ...]) -> bool:
-        """Counts the characters that were moved around; False when a text does nothing but grow."""
+        """Counts the characters that were copied; False when a limit is exceeded, as by a string that keeps growing."""
         size = len(value) if isinstance(value, str) else sum(map(len, value))
         self.spent += size
         self.cut = self.cut or size > MAX_VALUE or self.spent > MAX_SPENT
@@ -154,7 +154,7 @@ class Expander:
         if argv == ["pwd"] or argv == ["git", "rev-parse", "--show-toplevel"]:
             return "\0PWD\0\n"
         if argv[:1] == ["which"] or argv[:2] in (["command", "-v"], ["type", "-p"]):
-            return f"{argv[-1]}\n"  # in some folder; a program is known by its name
+            return f"{argv[-1]}\n"  # the folder does not matter; a program is identified by its name
         if not argv or argv[0] not in ("echo", "printf"):
             return None
         words = [str(w) for w in argv[1:]]
@@ -208,7 +208,7 @@ def protect(text: str) -> str:
 
 
 def split_fields(text: str) -> str:
-    """An unquoted value: blanks separate words, globs stay alive, braces and tildes do not."""
+    """An unquoted value: blanks separate words; globs keep their meaning, braces and tildes do not."""
     text = "\2".join(text.split()) if text.strip() else ""
     return "".join("\1" + c if c in "{},~" else c for c in text)
 

@@ -19,7 +19,7 @@ class Input:
 
 
 def hidden(text: str) -> bool:
-    """Is nothing of this text known?"""
+    """Is this text completely unknown?"""
     return "\0" in text and not "".join(text.split("\0")[::2]).strip()
 
 

@@ -235,7 +235,7 @@ def xargs(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
 
 
 def _slot(option: str) -> str:
-    """What -I%, -i and --replace=% put the input in place of."""
+    """The placeholder that -I%, -i or --replace=% replaces with the input."""
     return (option.partition("=")[2] if option.startswith("--") else option[2:]) or "{}"
 
 
@@ -248,7 +248,7 @@ def parallel(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     command = " ".join(w.script for w in words[:split])
     if not command:
         return [Inner(name, None, "\n".join(given))] if given else []
-    # An argument is quoted; the words of the command are not, and may be one text for a shell all the same (-q, and versions before 2010).
+    # Arguments are quoted; the words of the command are not, and may still be one string for a shell (-q, and versions before 2010).
     quoted = ["'" + g.replace("'", "'\\''") + "'" if set(g) & set(" ;|&$`") else g for g in given[:64]]
     lines = [command.replace("{}", g) if "{}" in command else f"{command} {g}" for g in quoted]
     whole = [Inner(name, [Word(w.replace("{}", g)) for w in words[:split]]) for g in given[:64]]
@@ -300,7 +300,7 @@ def powershell(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
 def in_container(name: str, argv: list[Word], stdin: str | None) -> list[Inner]:
     """docker exec, docker compose exec and run: a container and what runs in it; kubectl exec and run: what follows `--`.
 
-    What `docker run` starts is alone with its own files and is not read."""
+    What `docker run` starts sees only the container's own files, and is not checked."""
     at = next((i for i, word in enumerate(argv) if word in ("exec", "run", "build", "create")), 0)
     fresh = name in ("docker", "podman", "nerdctl") and "compose" not in argv[1:at]
     if not at or argv[at] in ("build", "create") or (argv[at] == "run" and fresh):

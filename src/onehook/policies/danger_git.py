@@ -25,7 +25,7 @@ class Git:
 
 
 def git_call(command: Command) -> Git | None:
-    """The verb and arguments of a git command, behind options such as -C and -c."""
+    """The verb and arguments of a git command, after options such as -C and -c."""
     if command.name != "git":
         return None
     configs: list[str] = []
@@ -77,7 +77,7 @@ def hard_reset(git: Git) -> bool:
 
 
 def refspecs(args: list[Word]) -> list[Word]:
-    """What is pushed: the operands behind the remote."""
+    """What is pushed: the operands after the remote."""
     operands: list[Word] = []
     i = 0
     while i < len(args):
@@ -107,7 +107,7 @@ def skips_hooks(git: Git, command: Command) -> bool:
 
 
 def switched(git: Git, branch: str | None) -> str | None:
-    """The branch after this command, when it changes it."""
+    """The branch after this command, if it switches branches."""
     if git.verb not in ("checkout", "switch") or "--" in git.args:
         return branch
     names = [w for w in git.args if not w.startswith("-")]
@@ -132,7 +132,7 @@ def git_danger(
 ) -> str | None:
     """Why these git commands should not run, or None.
 
-    `current_branch` is the branch the command starts on; a checkout or switch in the text changes it."""
+    `current_branch` is the branch that the command starts on; a checkout or switch in the command changes it."""
     script = parse(script) if isinstance(script, str) else script
     protected, branch = frozenset(protected_branches), current_branch
     for command in script.commands:

@@ -73,8 +73,8 @@ def run_before_stop(*commands: Sequence[str], paths: str | Iterable[str] = "*", 
     paths     which changed files count: "*.py", or several patterns
     timeout   seconds for all commands together
 
-    Unlike tests_before_stop, the policy runs them itself, so that nothing depends on what the agent says of a run. In a rules file, set
-    `timeout` there too if they need more than 20 s.
+    Unlike tests_before_stop, the policy runs them itself, so that nothing depends on what the agent reports about a run. In a rules file,
+    set `timeout` there too if they need more than 20 s.
     """
     wanted = [list(words) for words in commands]
     if not wanted or any(isinstance(words, str) or not words for words in commands):
@@ -130,7 +130,7 @@ def _first_failure(commands: list[list[str]], cwd: str, timeout: float) -> str:
     return ""
 
 
-# Its name begins with "test": without this, pytest would collect it wherever it is imported.
+# The function's name begins with "test": without this, pytest would collect it wherever it is imported.
 tests_before_stop.__test__ = False  # type: ignore[attr-defined]
 
 
@@ -149,7 +149,7 @@ def _remember(event: Event, what: str, key: str = _KEY) -> None:
 
 
 def _runs(command: str, wanted: list[tuple[str, ...]]) -> bool:
-    """Whether one of the commands runs anywhere in the text. Options may stand between and after its words."""
+    """Whether one of the commands runs anywhere in the text. Options may be between and after its words."""
     if not any(words[0] in command for words in wanted):
         return False
     from onehook.policies.shell import parse

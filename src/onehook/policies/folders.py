@@ -1,4 +1,4 @@
-"""Folders that a command or a search reads with everything in them: `grep -r`, `cp -r`, `tar`, `find -exec`, the Grep tool."""
+"""Folders that a command or a search reads recursively: `grep -r`, `cp -r`, `tar`, `find -exec`, the Grep tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onehook.policies.shell import Command
 
 MAX_ENTRIES = 5000
-# The options that make a command take a folder with what is in it: letters, which may stand in a cluster, and long ones.
+# The options that make a command recursive: letters, which may be part of a cluster, and long options.
 _LETTERS = {
     "cp": "rRa", "gcp": "rRa", "scp": "r", "rsync": "ra", "grep": "rR", "egrep": "rR", "fgrep": "rR", "ggrep": "rR", "zip": "r",
     "diff": "r", "rm": "rR", "chmod": "R", "chown": "R", "chgrp": "R",
@@ -24,13 +24,14 @@ ALWAYS = frozenset(["tar", "gtar", "bsdtar", "rg", "ag", "ack", "mv", "gmv", "7z
 SEARCHING = frozenset(["grep", "egrep", "fgrep", "ggrep", "rg", "ag", "ack"])
 _SKIPPING = ("--exclude", "--exclude-dir", "--ignore", "--ignore-dir", "-x")
 _CHOOSING = ("--include", "-g", "--glob", "--iglob", "-G")
-_LAST = (".git", "node_modules")  # many files, of which hardly one is protected
+_LAST = (".git", "node_modules")  # many files, hardly any of them protected
 
 
 class Folder(str):
-    """A folder that is read with what is in it, as far as it is not left out.
+    """A folder that is read recursively, except for what is excluded.
 
-    only: names of files, of which one has to match. without: names or paths of files and folders. hidden: whether names with a dot count.
+    only: patterns for names of files, one of which has to match. without: names or paths of excluded files and folders. hidden: whether
+    names with a leading dot count.
     """
 
     __slots__ = ("hidden", "only", "without")
@@ -47,7 +48,7 @@ class Folder(str):
         return Folder(path, self.only, self.without, self.hidden)
 
     def files(self, cwd: str) -> Iterator[str]:
-        """The files in it that are there now, those nearest to the top first; no more than MAX_ENTRIES entries are looked at."""
+        """The files that are in it now, those nearest to the top first; at most MAX_ENTRIES entries are examined."""
         start = os.path.join(cwd, os.path.expanduser(self))
         waiting, seen = [""], 0
         last: list[str] = []
@@ -74,7 +75,7 @@ class Folder(str):
 
 
 def is_deep(command: Command) -> bool:
-    """Whether a command takes the folders among its operands with everything in them."""
+    """Whether a command treats the folders among its operands recursively."""
     if command.name in ALWAYS:
         return True
     letters = _LETTERS.get(command.name, "")
@@ -87,7 +88,7 @@ def searched_without_operand(command: Command, words: Sequence[Word]) -> bool:
 
 
 def as_read_by(command: Command, path: str) -> Folder:
-    """A folder, without what the command's options leave out."""
+    """A folder, without what the command's options exclude."""
     only, without = [], []
     for word, following in zip(command.argv[1:], [*command.argv[2:], ""]):
         option, equals, value = word.partition("=")

@@ -38,7 +38,7 @@ def protected_paths(*patterns: str, allow_read: bool = False, allow: Iterable[st
         return False
 
     def guarded_in(path: str, cwd: str) -> str:
-        """The path, or the first file in a folder that is read as a whole, that is protected."""
+        """The path if it is protected, or the first protected file in a folder that is read recursively; otherwise ""."""
         if is_guarded(path, cwd):
             return path
         inside = getattr(path, "files", None)  # of a Folder

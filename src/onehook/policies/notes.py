@@ -1,4 +1,4 @@
-"""context_notes, todo_reminder, session_diary: what the model is reminded of, and what is written down of a session."""
+"""context_notes, todo_reminder, session_diary: what the model is reminded of, and what is recorded about a session."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _WORDS = ("TODO", "FIXME", "XXX", "HACK")
 
 
 def context_notes(start: str = "", compacted: str = "", files: Iterable[str] = ()) -> Hooks:
-    """Give the model context when a session starts, and again after a compaction, which forgets it.
+    """Give the model context when a session starts, and again after a compaction, which would lose it.
 
     start      what the model is told at every start
-    compacted  what it is told after a compaction, in addition; where the agent has no such start, before the compaction
-    files      files of the project whose content is given with both, such as a map of the code or what is decided
+    compacted  what it is also told after a compaction; on an agent that starts no session then, before the compaction
+    files      files of the project whose content is given with both, such as a map of the code or a list of decisions
     """
     if not start and not compacted and not files:
         raise ValueError("give at least one of start, compacted and files")
@@ -58,7 +58,7 @@ def _content(folder: str, name: str) -> str:
 def todo_reminder(words: Iterable[str] = _WORDS) -> Hooks:
     """When the agent wants to stop, remind it once of the TODO comments that it has added.
 
-    words  what such a comment begins with
+    words  the words that such a comment begins with
     """
     marks = (words,) if isinstance(words, str) else tuple(words)
     hooks = Hooks()
@@ -87,7 +87,7 @@ def todo_reminder(words: Iterable[str] = _WORDS) -> Hooks:
 def session_diary(path: str = ".agent-diary.md") -> Hooks:
     """Append a line to a file of the project whenever the agent stops: when, which agent, how long, which files it has changed.
 
-    path  the file, from the project's folder
+    path  the file, relative to the project's folder
     """
     if not path or os.path.isabs(path) or ".." in path.replace("\\", "/").split("/"):
         raise ValueError(f"{path!r}: name a file below the project's folder")

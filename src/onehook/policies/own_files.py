@@ -1,7 +1,7 @@
 """What an installed policy consists of and depends on: its own files, the runtime, state, and the config of every agent.
 
-One list for self_protect, which keeps the agent's tools away from it, and for everything that checks or pins an install.
-Paths are absolute; a folder stands for all that is in it. On the hot path, though only for events that may touch any of this.
+One list for self_protect, which keeps the agent's tools away from these files, and for everything that checks or pins an install.
+Paths are absolute; a folder stands for everything in it. On the hot path, but only for events that may touch one of these files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_MODULES = 200
 MAX_SOURCE = 4 << 20
-# A folder of this name holds a policy, its tests and its programs, and nothing of the project's.
+# A folder with one of these names contains a policy, its tests and its programs, and nothing else of the project.
 POLICY_FOLDERS = (".hooks", ".onehook")
 
 
@@ -28,7 +28,7 @@ POLICY_FOLDERS = (".hooks", ".onehook")
 
 
 def modules_of(policy: str) -> list[str]:
-    """A policy in Python and the modules beside it that it imports, directly or not, as far as its text shows (not __import__)."""
+    """A policy in Python and the modules next to it that it imports, directly or not, as far as its source shows (not __import__)."""
     first = os.path.abspath(policy)
     folder, found, waiting = os.path.dirname(first), [first], [first]
     while waiting and len(found) < MAX_MODULES:
@@ -53,7 +53,7 @@ def _imported(path: str) -> Iterator[str]:
         if words[:1] == ["from"] and len(words) > 3:
             names = [word.strip("()") for word in words[3:] if word not in (",", "(", ")")]
             dots = words[1] if words[1].strip(".") == "" else f"{words[1]}."
-            yield from (words[1], *(f"{dots}{name}" for name in names))  # `from package import module`, too
+            yield from (words[1], *(f"{dots}{name}" for name in names))  # also `from package import module`
         elif words[:1] == ["import"]:
             yield from (before for before, word in zip(words[1:], ["", *words[1:]]) if before != "," and word in ("", ","))
 
@@ -69,7 +69,7 @@ def _files_of_module(folder: str, name: str) -> Iterator[str]:
 
 
 def programs_of(run: str | Iterable[str], folder: str) -> list[str]:
-    """The files of a manifest's folder that a hook's command names."""
+    """The files in a manifest's folder that a hook's command names."""
     words = run.split() if isinstance(run, str) else run
     paths = (os.path.normpath(os.path.join(folder, word.strip("'\""))) for word in words if word)
     return [path for path in paths if is_file(path)]
@@ -82,7 +82,7 @@ def whole_folder(policy: str) -> str:
 
 
 def own_name(policy: str) -> str:
-    """What a command that touches a policy has to name: the file, or the folder if all of it is the policy's."""
+    """What a command that touches a policy has to name: the file, or the folder if everything in it belongs to the policy."""
     return os.path.basename(whole_folder(policy) or policy).lower()
 
 
@@ -95,7 +95,7 @@ def runtime_files() -> list[str]:
 
 
 def interpreter_files() -> list[str]:
-    """The interpreter, and what it loads before onehook: the virtual environment, or the folder of packages that has onehook."""
+    """The interpreter, and what it loads before onehook: the virtual environment, or the folder of packages that contains onehook."""
     found = [os.path.abspath(sys.executable)] if sys.executable else []
     if sys.prefix != sys.base_prefix:
         return [*found, sys.prefix]
@@ -114,9 +114,9 @@ def kept_files() -> list[str]:
 
 
 def agents_files() -> list[str]:
-    """What can switch the hooks of any agent off, of the user and of the machine."""
+    """The user's and the machine's files that can switch off the hooks of any agent."""
     home = os.path.join(os.path.expanduser("~"), "")
-    found = [home + name for name in HOME]  # not by join() for each of a hundred, while an agent waits
+    found = [home + name for name in HOME]  # without join(), as there are a hundred and an agent waits
     found += SYSTEM.get(sys.platform, SYSTEM["linux"])
     for variable, names in NAMED.items():
         if base := os.environ.get(variable):
@@ -125,6 +125,6 @@ def agents_files() -> list[str]:
 
 
 def agents_files_in(project: str) -> list[str]:
-    """The same, of a project."""
+    """The same for a project."""
     folder = os.path.join(project, "")
     return [folder + name for name in PROJECT]

@@ -1,7 +1,7 @@
-"""A reader for the command lines that most are: plain words, quotes, &&, ||, ;, | and simple redirects.
+"""A reader for the most common command lines: plain words, quotes, &&, ||, ;, | and simple redirects.
 
-For every other line it gives None, and the whole reader (policies/shell.py) is loaded. What it does read, it reads to the same commands:
-a test holds the two against each other.
+For every other line it returns None, and the full reader (policies/shell.py) is loaded. For the lines that it reads, both return the same
+commands; a test compares the two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Whatever starts an expansion, a group, a comment, a history reference, an escape or a process in the background.
 _HARD = frozenset("$`(){}[]*?~#!\\\n\r\0\1\2\3<^")
 _BLANK = " \t"
-# Words that run other words, or that are shell syntax: the whole reader knows them.
+# Words that run other words, or that are shell syntax: the full reader knows them.
 _BUSY = frozenset([
     "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "time", "coproc",
     "in", "sudo", "doas", "env", "nohup", "nice", "ionice", "timeout", "gtimeout", "stdbuf", "setsid", "command", "builtin", "exec",
@@ -28,7 +28,7 @@ _BUSY = frozenset([
     "awk", "gawk", "mawk", "fd", "fdfind", "csh", "tcsh", "tclsh", "elixir", "rscript", "julia", "groovy",
     "tar", "gtar", "bsdtar", "tmux", "lvm", "rtk",
 ])  # fmt: skip
-# Of these only some uses run other words: those with one of the verbs.
+# These run other words only with one of the verbs.
 _VERBS = {
     "npm": ("exec", "x"), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "uv": ("run", "x", "tool"), "poetry": ("run",),
     "docker": ("exec", "compose", "container"), "podman": ("exec", "compose", "container"), "nerdctl": ("exec", "compose", "container"),
@@ -37,7 +37,7 @@ _VERBS = {
     "incus": ("exec",), "minikube": ("kubectl",),
     "git": ("submodule", "bisect", "rebase"), "python": (), "python3": (), "node": (), "ruby": (), "php": (), "bun": ("x", "run"),
 }  # fmt: skip
-_PRINTS = ("echo", "printf")  # what they print can be known, and be read by the next command
+_PRINTS = ("echo", "printf")  # their output can be known, and the next command may read it
 
 
 def program_name(word: str) -> str:
@@ -47,7 +47,7 @@ def program_name(word: str) -> str:
 
 
 class Plain(str):
-    """A word of which everything is known: the same to a matcher as policies.bash_expand.Word."""
+    """A fully known word, which a matcher treats like policies.bash_expand.Word."""
 
     __slots__ = ()
     glob = tilde = False
@@ -71,7 +71,7 @@ class Redirection:
 
 
 class Simple:
-    """The same to a matcher as policies.shell.Command."""
+    """A command that a matcher treats like policies.shell.Command."""
 
     __slots__ = ("argv", "name", "opaque", "redirects", "source", "sources", "stdin", "via")
 
@@ -102,7 +102,7 @@ def read(line: str) -> list[Command] | None:
             op, _, target = text.partition(" ")
             redirects.append(Redirection(op, Plain(target)))
         if kind == "end" or number == last:
-            # What is printed may be run by the next command: from a pipe, or from the file that it goes to.
+            # The next command may run what is printed: from a pipe, or from the file that it is written to.
             if not _is_plain(argv) or (number != last and argv[0] in _PRINTS and (text == "|" or redirects)):
                 return None
             stop = end if kind != "end" else start
@@ -170,7 +170,7 @@ def _word(line: str, at: int) -> tuple[str, str, int, int] | None:
 
 
 def _redirect(line: str, at: int) -> tuple[str, str, int, int] | None:
-    """> file, >> file, 2> file, 2>&1: the operator as the whole reader names it, and its target."""
+    """> file, >> file, 2> file, 2>&1: the operator as the full reader names it, and its target."""
     begin = at
     at += 1 if line[at] in "12" else 0
     op = ">"

@@ -1,4 +1,4 @@
-"""scanner: prompts, answers, what is written and run, and results, shown to a content scanner."""
+"""scanner: sends prompts, answers, written files, commands and results to a content scanner."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from onehook.scan.engine import Outcome
     from onehook.scan.model import Found, Sample
 
-_MARGIN = 0.3  # seconds of the event's own time that are left for its answer
-_LEAST_QUOTE = 4  # characters; a shorter passage stands everywhere, so it is not replaced
+_MARGIN = 0.3  # seconds of the event's time that are reserved for its answer
+_LEAST_QUOTE = 4  # characters; a shorter passage occurs everywhere, so it is not replaced
 
 
 def scanner(
@@ -40,7 +40,7 @@ def scanner(
     pause: float = 30.0,
     fail: str | None = None,
 ) -> Hooks:
-    """Show what an agent is told and what it does to a content scanner: a service, a model, or a local program.
+    """Send what an agent is told and what it does to a content scanner: a service, a model, or a local program.
 
     backend    airs, lakera, moderation, judge, http, program, gitleaks, semgrep, ggshield, detect-secrets or yara (docs/scanner.md)
     mode       "enforce", "observe" (scan and log, and change nothing) or "bypass" (do not scan)
@@ -50,12 +50,12 @@ def scanner(
     url        where the service is, if not at its usual place
     key_env    the variable with the key; key_file: a file of mode 0600 with the key instead
     ca_file    certificates to trust instead of the system's
-    options    of the backend itself
+    options    the backend's own options
     max_chars  what is sent at once; too_long: "skip" what is longer, "cut" it, or send it in "chunk"s
     seconds    for all scans of one event; retries: attempts after the first, if there is time
     cache      seconds that a verdict is kept for the same content (0: not at all)
     failures   in a row after which the scanner is not asked for `pause` seconds
-    fail       "open" or "closed", if it is to differ from the policy's: what it means that a scan was not possible
+    fail       "open" or "closed", if it should differ from the policy's: what happens if a scan was not possible
     """
     settings = Settings(
         backend, mode, gates, kinds, actions, url, key_env, key_file, ca_file, options, max_chars, too_long, seconds, retries, cache,
@@ -83,7 +83,7 @@ class Scan:
 
 
 class Scanned(Registration):
-    """A registration whose records say what the scan was like."""
+    """A registration whose records describe the scan."""
 
     __slots__ = ()
 
@@ -112,7 +112,7 @@ def _options(event: Event) -> Options:
 
 
 def _seconds_left(event: Event) -> float:
-    """Until the deadline of the event."""
+    """Seconds until the deadline of the event."""
     import time
 
     timeout = _options(event).timeout
@@ -120,13 +120,13 @@ def _seconds_left(event: Event) -> float:
 
 
 def _answered(event: Event, settings: Settings, outcome: Outcome) -> Response:
-    """What the findings come to; without any, an answer without a decision, so that the log has the scan."""
+    """The answer to the findings; without any, an answer without a decision, so that the scan is logged."""
     actions = [(settings.action_of(one.category), sample, one) for sample, one in outcome.found]
     masks = {quote: one.category for action, sample, one in actions if action == "mask" for quote in [_quote(sample, one)] if quote}
     unmaskable = any(action == "mask" and not _quote(sample, one) for action, sample, one in actions)
     strongest = max((action for action, _, _ in actions), key=ACTIONS.index, default="allow")
     masked = _masked(event, masks) if masks else None
-    unaskable = strongest == "ask" and event.event in RESULTS  # nobody is asked about what has happened
+    unaskable = strongest == "ask" and event.event in RESULTS  # it makes no sense to ask about what has already happened
     if strongest == "block" or unmaskable or unaskable or (masks and masked is None):
         return _withheld(event, _refused("deny", settings, [entry for entry in actions if entry[0] != "allow"], "block"))
     if outcome.error and (settings.fail or _options(event).fail) == "closed":
@@ -145,7 +145,7 @@ def _answered(event: Event, settings: Settings, outcome: Outcome) -> Response:
 
 
 def _withheld(event: Event, denial: Response) -> Response:
-    """Of a result, the model gets the reason alone: a denial by itself comes after what it has read."""
+    """Replace the result with the reason: a denial alone would come after the model has read the result."""
     return denial.copy(modified_output=f"[{denial.reason}]") if event.event in RESULTS else denial
 
 
@@ -155,7 +155,7 @@ def _refused(decision: str, settings: Settings, actions: list[tuple[str, Sample,
 
 
 def _reason(settings: Settings, actions: list[tuple[str, Sample, Found]], done: str) -> str:
-    """Why. The content is not quoted."""
+    """The reason, which does not quote the content."""
     about = " and ".join(dict.fromkeys(sample.about for _, sample, _ in actions))
     found = ", ".join(dict.fromkeys(one.category for _, _, one in actions))
     return f"{about} was {done} by the scanner {settings.backend}: {found}"
@@ -167,7 +167,7 @@ def _quote(sample: Sample, one: Found) -> str:
 
 
 def _masked(event: Event, masks: dict[str, str]) -> dict[str, Any] | None:
-    """The fields of an answer that takes the passages out; None where that is not possible, as in a prompt."""
+    """The fields of an answer that removes the passages; None where that is not possible, as in a prompt."""
     if event.event == "PreToolUse":
         changed = {name: new for name, old in event.tool_input.items() if (new := _replaced(old, masks)) != old}
         return {"modified_input": changed} if changed else None

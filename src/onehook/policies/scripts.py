@@ -1,4 +1,4 @@
-"""What the code that is handed to an interpreter does to files and which commands it starts, as shell commands that rules can judge.
+"""What code that is passed to an interpreter does to files and which commands it starts, as shell commands that rules can check.
 
 `python -c "shutil.rmtree('/')"` becomes `rm -rf /`. Only calls with literal arguments are seen: a guard rail, not an analysis.
 """
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The option that code follows, by interpreter.
+# The option that is followed by code, for each interpreter.
 CODE_OPTIONS = {
     "python": "c", "python2": "c", "python3": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "ep",
     "php": "r", "lua": "e", "osascript": "e", "deno": "", "rscript": "e", "expect": "c", "awk": "", "gawk": "", "mawk": "",
@@ -39,7 +39,7 @@ MAX_CODE = 1 << 16
 
 
 def code_of(command: Command) -> str | None:
-    """The code that an interpreter is given by option, here-document or pipe."""
+    """The code that an interpreter is given in an option, a here-document or a pipe."""
     letters = CODE_OPTIONS.get(command.name)
     if letters is None:
         return None
@@ -56,7 +56,7 @@ def code_of(command: Command) -> str | None:
 
 
 def started(command: Command) -> list[Command]:
-    """The shell commands that the code of an interpreter amounts to."""
+    """The shell commands that are equivalent to the code of an interpreter."""
     code = code_of(command)
     if not code:
         return []
@@ -86,7 +86,7 @@ def _effects(code: str, via: tuple[str, ...], source: str) -> Iterator[Command]:
 
 
 def _targets(code: str, names: tuple[str, ...], listed: bool) -> Iterator[Word]:
-    """The paths that calls of these names are given; for a variable, those that the code lists files in."""
+    """The paths that are passed to calls of these names; for a variable, the folders whose files the code lists."""
     for arguments in _calls(code, names):
         strings = _strings(_first(arguments))
         if strings:
@@ -136,7 +136,7 @@ def _calls(code: str, names: tuple[str, ...]) -> Iterator[str]:
             after = at + len(name)
             before = code[at - 1 : at] if at else ""
             begin = after + (len(code[after:]) - len(code[after:].lstrip(" ")))
-            # A name of its own: `system(`, not `filesystem(`; a method of something (`fs.rm`) counts.
+            # A whole name: `system(`, not `filesystem(`; a method of something (`fs.rm`) counts.
             whole = not (before.isalnum() or before == "_")
             if whole and code[begin : begin + 1] == "(":
                 yield code[begin + 1 : _closing(code, begin)]
@@ -172,7 +172,7 @@ def _statement_end(code: str, at: int) -> int:
 
 
 def _first(arguments: str) -> str:
-    """Up to the first comma that is in no string and no bracket."""
+    """The text up to the first comma that is not inside a string or bracket."""
     at = 0
     while at < len(arguments):
         char = arguments[at]
@@ -215,10 +215,10 @@ def _quoted(word: str) -> str:
 
 
 def sql_destroys(text: str) -> bool:
-    """Whether a text holds an SQL statement that drops or empties something, or changes every row."""
+    """Whether a string contains an SQL statement that drops or empties something, or changes every row."""
     for statement in text.split(";"):
         words = statement.upper().replace("(", " ").replace("=", " ").replace("`", "").replace('"', " ").replace("'", " ").split()
-        first = 1 if words and words[0].startswith("-") else 0  # behind an option: --command=TRUNCATE t
+        first = 1 if words and words[0].startswith("-") else 0  # after an option: --command=TRUNCATE t
         for at, word in enumerate(words):
             following = words[at + 1] if at + 1 < len(words) else ""
             if word == "DROP" and following in DROPPED:

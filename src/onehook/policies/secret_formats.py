@@ -1,4 +1,4 @@
-"""Well-known credential formats in text: find_secrets tells where they are, redact_secrets masks them."""
+"""Well-known credential formats in text: find_secrets finds them, redact_secrets masks them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Secret:
-    """Where a credential is in a text, and which format it has: text[secret.start : secret.end]."""
+    """Where a credential is in a string, and which format it has: text[secret.start : secret.end]."""
 
     __slots__ = ("end", "kind", "start")
 
@@ -143,7 +143,7 @@ FORMATS: dict[str, tuple[str, str]] = {
         r"|[ \t]+(?P<option>[A-Za-z0-9_.~+/=-]{8,200})(?=\s|\Z))",
     ),
 }  # fmt: skip
-# Before a value of the kind "password": the end of a name in lower case, and what makes a name of the vague ones.
+# What precedes a value of the kind "password": the end of a name in lower case, and what makes the vague ones a name.
 NAMES = "passw(?:or)?ds?|passphrases?|secret[es]?|pass|pwd|pw|key|token"
 VAGUE = {
     "key": ("api", "access", "secret", "private", "encryption", "signing", "account", "master"),
@@ -221,7 +221,7 @@ def masked(text: str, found: list[Secret], mask: str) -> str:
 
 
 def compiled(pattern: str) -> Pattern[str]:
-    """Compiled when a text has a hint of it: to compile all of them takes longer than an event."""
+    """A pattern is compiled only when a string contains its hint: compiling all of them takes longer than an event."""
     known = _COMPILED.get(pattern)
     if known is None:
         known = expression(name_of(pattern))
@@ -269,7 +269,7 @@ def _is_jwt(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Long enough, more than one kind of character, and no words or code."""
+    """Whether a value is long enough, has more than one kind of character, and is not made of words or code."""
     kinds = sum((any(c.islower() for c in value), any(c.isupper() for c in value), any(c.isdigit() for c in value)))
     if len(value) < 8 or kinds < 2 or " " in value or value.startswith(("http://", "https://", "/", "./", "$")):
         return False

@@ -1,4 +1,4 @@
-"""Where credentials stand in commands, headers, URLs and settings, whatever they look like: for masking, where one too many is harmless."""
+"""Where credentials are in commands, headers, URLs and settings, whatever they look like: for masking, where a false match is harmless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from re import Match
 
-# Names of what is secret: at the end of a longer name (DB_PASSWORD, clientSecret); the short ones only as a word of their own (DB_PASS).
+# Names of what is secret: at the end of a longer name (DB_PASSWORD, clientSecret); the short ones only as a separate word (DB_PASS).
 _NAMES = (
     r"(?:(?i:passwords?|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|auth[_-]?key"
     r"|account[_-]?key|shared[_-]?key|master[_-]?key|encryption[_-]?key|signing[_-]?key|credentials?|connection[_-]?string|key[_-]?base)"
@@ -17,7 +17,7 @@ _NAMES = (
 )
 _SAME_COMMAND = r"\b[^\n|;&]{0,200}?\s"
 _VALUE = r"(?P<value>\"[^\"\n]{3,}\"|'[^'\n]{3,}'|[^\s\"'`,;&|)}\]]{3,})"
-# As the formats: what the lower-cased text must contain (one of these words), and where the credential is.
+# Like FORMATS: what the lower-cased text must contain (one of these words), and where the credential is.
 PLACES: dict[str, tuple[str, str]] = {
     "service-token": (
         "dop_v1_ doo_v1_ shpat_ shpss_ shpca_ shppa_ dapi lin_api_ ntn_ hvs. hvb. dckr_pat_ gsk_ pplx- r8_ xai- _test_ _live_ whsec_ sntry"

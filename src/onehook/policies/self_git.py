@@ -1,8 +1,8 @@
 """What git commands do to the policy that the agent runs under.
 
-A command that names a guarded file is denied unless it only reads. One that throws away whatever was not committed (stash, reset --hard,
-checkout ., clean) is denied if that concerns a guarded file: git itself is asked, since nothing else knows. One that goes to another commit
-(checkout BRANCH, pull, merge, rebase) is let pass: a policy in a repository changes with it, unless it is pinned.
+A command that names a guarded file is denied unless it only reads. One that discards uncommitted changes (stash, reset --hard,
+checkout ., clean) is denied if that affects a guarded file: git itself is asked, since nothing else knows. One that goes to another
+commit (checkout BRANCH, pull, merge, rebase) may run: a policy in a repository changes with it, unless it is pinned.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _start(here: str, argv: Sequence[Word]) -> tuple[str, Sequence[Word]]:
 
 
 def _only_staged(verb: str, words: Sequence[Word]) -> bool:
-    """Whether a command leaves the files alone: what `restore --staged` and `rm --cached` change is the index."""
+    """Whether a command leaves the files alone: `restore --staged` and `rm --cached` change only the index."""
     if verb == "rm":
         return "--cached" in words
     return ("--staged" in words or "-S" in words) and not ("--worktree" in words or "-W" in words)
@@ -70,9 +70,9 @@ def _letters(words: Sequence[Word]) -> str:
 
 
 def _discards(line: Line, verb: str, words: Sequence[Word], named: Sequence[Word], here: str) -> str:
-    """What is thrown away if it was not committed."""
+    """Why a command that discards uncommitted changes is denied, or ""."""
     letters = _letters(words)
-    other = ""  # the commit whose files take the place of those that are there
+    other = ""  # the commit whose files replace the existing ones
     kinds = "tracked"
     if verb == "stash":
         everything = "-a" in words or "--all" in words or "a" in letters
@@ -101,7 +101,7 @@ def _discards(line: Line, verb: str, words: Sequence[Word], named: Sequence[Word
 
 
 def _paths(words: Sequence[Word], named: Sequence[Word], here: str) -> list[str]:
-    """The operands of checkout and restore that are paths, as git tells them from commits: after --, or because they exist."""
+    """The operands of checkout and restore that are paths, as git distinguishes them from commits: after --, or because they exist."""
     if "--" in words:
         plain = [str(word) for word in words]
         return plain[plain.index("--") + 1 :]
@@ -133,7 +133,7 @@ def _asked(line: Line, verb: str, kinds: str, other: str, here: str) -> str:
 
 
 def _touched(root: str, kinds: str, other: str, paths: Sequence[str]) -> str:
-    """The first of these files that git would change; a git that gives no answer may change any."""
+    """The first of these files that git would change; if git gives no answer, it may change any."""
     if kinds == "listed":
         out = _git(root, "ls-files", "-z", "--", *paths)
         return paths[0] if out is None else out.split("\0")[0]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from onehook.policies.shell import Command
 
 WRITE_OPS = frozenset([">", ">>", ">|", "&>", "&>>", "<>", ">&"])
-# They only read the files that they are given, apart from what -o names.
+# These only read the files that they are given, apart from what -o names.
 READERS = frozenset([
     "cat", "tac", "head", "tail", "less", "more", "bat", "batcat", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ls", "ll",
     "dir", "tree", "stat", "file", "wc", "diff", "cmp", "comm", "sdiff", "colordiff", "delta", "md5sum", "sha1sum", "sha256sum",
@@ -26,7 +26,7 @@ READERS = frozenset([
     "umask", "ulimit", "trap", "shift", "return", "source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python2",
     "python3", "pypy3", "node", "nodejs", "bun", "deno", "ruby", "php", "lua", "perl", "rscript", "osascript",
 ])  # fmt: skip
-# All of their operands are changed, or would be created.
+# These change or create all of their operands.
 CHANGING = frozenset([
     "rm", "unlink", "shred", "srm", "truncate", "touch", "tee", "chmod", "chown", "chgrp", "chattr", "chflags", "setfacl", "setfattr",
     "chcon", "mv", "rmdir", "mkdir", "rename", "prename", "ed", "ex", "vi", "vim", "nvim", "nano", "pico", "emacs", "micro", "joe",
@@ -35,7 +35,7 @@ CHANGING = frozenset([
     "move-item", "rename-item", "new-item", "del", "erase", "ren", "virtualenv", "venv",
 ])  # fmt: skip
 COPYING = frozenset(["cp", "gcp", "install", "ln", "rsync", "scp", "copy-item", "copy", "ditto"])
-# What they do to a folder also concerns what is in it.
+# What these do to a folder also affects its contents.
 DEEP = frozenset(
     [
         "rm",
@@ -57,7 +57,7 @@ DEEP = frozenset(
         "move-item",
     ]
 )
-MAKING = frozenset(["mkdir", "git", "gh", "tar", "unzip", "cp", "npx", "npm", "cargo"])  # a folder that is entered later may be their work
+MAKING = frozenset(["mkdir", "git", "gh", "tar", "unzip", "cp", "npx", "npm", "cargo"])  # they may create a folder that is entered later
 EDITORS = frozenset([
     "sqlite3", "tclsh", "expect", "gdb", "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "sed", "gsed", "awk", "gawk", "mawk",
 ])  # fmt: skip
@@ -73,7 +73,7 @@ MANAGERS = frozenset([
 ])  # fmt: skip
 KILLERS = frozenset(["kill", "pkill", "killall", "fuser", "skill", "taskkill", "stop-process"])
 LATER = frozenset(["crontab", "at", "batch", "systemd-run", "systemctl", "launchctl", "tmux", "screen", "schtasks"])
-# What these verbs of onehook do changes nothing that protects; the others are for a person.
+# These verbs of onehook change nothing that protects; the others are for a person.
 HARMLESS_VERBS = frozenset([
     "doctor", "explain", "fire", "hosts", "lint", "model", "prove", "record", "replay", "rules", "run", "status", "test", "verify",
     "log", "stats", "report", "export", "version", "init",
@@ -85,14 +85,14 @@ PROFILES = frozenset([
     ".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", "config.fish", ".envrc",
     ".env", "environment", ".tmux.conf", ".pam_environment",
 ])  # fmt: skip
-# Code that names a guarded file and has none of these only reads it.
+# Code that names a guarded file but contains none of these only reads it.
 WRITING = (
     "write", "unlink", "remove", "rename", "os.replace", "rmtree", "shutil", "copy", "move", "truncate", "chmod", "chown", "symlink",
     "os.link", "link(", "dump(", "save", "system", "subprocess", "popen", "spawn", "exec", "'w", '"w', "'a'", '"a"', "'a+", '"a+', "r+",
     "'x'", '"x"', "touch", "delete", "rmsync", "fs.rm", "rm_", "rm(", "open_file", "put_contents", "mode=", "> ", ">>", "-i",
     "inplace", "qx",
 )  # fmt: skip
-# What a command has to name to concern any of this, unless it is one of those that change files without naming them.
+# What a command has to mention to affect any of this, unless it is one of those that change files without naming them.
 KEYS = tuple(
     {part for path in (*PROJECT, *HOME) for part in path.lower().split("/")[:1]}
     | {"onehook", ".hooks", "/etc/", "application support", *(variable.lower() for variable in VARIABLES)}
@@ -101,7 +101,7 @@ INVOLVED = CHANGING | COPYING | DEEP | EDITORS | INTERPRETERS | SHELLS | LATER |
 
 
 def may_matter(text: str, cwd: str, names: Iterable[str]) -> bool:
-    """Whether a command may touch the policy; False for what most commands are, and after little work."""
+    """Whether a command may touch the policy; False for most commands, after little work."""
     commands = quickly_read(text)
     return commands is None or names_any(f"{text}\0{cwd}", names) or any(map(is_involved, commands))
 

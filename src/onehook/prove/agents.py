@@ -47,7 +47,7 @@ def pins() -> dict[str, Pin]:
 def releases(hosts: Sequence[str], wanted: Sequence[str], failed: list[str] | None = None) -> list[Pin]:
     """The wanted releases of each host, without duplicates: old, pinned, newest, or exact versions of a single host.
 
-    `failed` takes the error of a release that cannot be looked up, and the others are returned; without it, the error is raised.
+    `failed` collects the errors of releases that cannot be looked up, and the others are returned; without it, the error is raised.
     """
     unknown = next((word for word in wanted if word not in WORDS and not numbers(word)), "")
     exact = next((word for word in wanted if word not in WORDS), "")

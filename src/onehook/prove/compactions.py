@@ -1,4 +1,4 @@
-"""How hooks learn of a compaction: a program for Claude Code that keeps what it received, and policies that do the same.
+"""How hooks learn about a compaction: a program for Claude Code that saves what it received, and policies that do the same.
 
 They must be called exactly once. A host that calls them for every request would prove nothing about compactions.
 """

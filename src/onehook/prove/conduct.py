@@ -23,7 +23,7 @@ def conduct(
 ) -> list[Verdict]:
     """A verdict for each scenario on its agent, in this order; `done` is called with each as it arrives.
 
-    again: what was a MISS is proven once more at the end, with nothing beside it and with controls of its own.
+    again: every MISS is repeated at the end, one at a time and with its own controls.
     """
     base = folder or Path(tempfile.mkdtemp(prefix="onehook-prove-"))
     base.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def conduct(
     verdicts: dict[tuple[Agent, str], Verdict] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool, given_up_cleanly(pool):
         places = {scenario.id: place for place, (_, scenario) in enumerate(jobs)}
-        by_row = sorted(jobs, key=lambda job: places[job[1].id])  # so that two agents run at a time, not one of them twice
+        by_row = sorted(jobs, key=lambda job: places[job[1].id])  # so that two different agents run at a time
         running = {pool.submit(prover.prove, agent, scenario): (agent, scenario.id) for agent, scenario in by_row}
         for future in as_completed(running):
             verdicts[running[future]] = future.result()
@@ -45,7 +45,7 @@ def conduct(
 
 @contextmanager
 def given_up_cleanly(pool: ThreadPoolExecutor) -> Iterator[None]:
-    """After Ctrl-C or SIGTERM nothing more is begun, and the agents that run are ended: they are in sessions of their own, which no
+    """After Ctrl-C or SIGTERM nothing more is started, and the running agents are ended: they are in separate sessions, which no
     signal from a terminal reaches."""
 
     def give_up(*_: object) -> NoReturn:

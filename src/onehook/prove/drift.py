@@ -1,4 +1,4 @@
-"""Which fields an agent sends, compared with those that it has sent before.
+"""Which fields an agent sends, compared with those that it sent before.
 
 A host's `fields.json` holds the top-level fields of captured payloads, for each event and tool. `python -m onehook.prove.drift CAPTURES`
 writes these files. `onehook prove --diff` records the fields that the agents send now, with a policy that only records.

@@ -20,7 +20,7 @@ class Evidence:
     told: tuple[str, ...]  # every string that the model received
     shown: str  # what the user saw in the terminal
     doctor_failed: bool = False  # after the run, `onehook doctor` reported that a deny would not take effect
-    lost: frozenset[str] = frozenset()  # the fields of the policy's answer that the agent's tables say are lost
+    lost: frozenset[str] = frozenset()  # the fields of the policy's answer that are lost, according to the agent's tables
     events: frozenset[str] | None = None  # the unified events that the agent has or has a stand-in for; None for all
 
     @property
@@ -51,7 +51,7 @@ class Evidence:
             return ""
 
     def logged(self) -> list[dict[str, Any]]:
-        """The lines of the decision log, which must be a whole chain."""
+        """The lines of the decision log, whose chain must be intact."""
         from onehook.log.chain import verify
         from onehook.log.reader import entries
 
@@ -62,7 +62,7 @@ class Evidence:
         return any(words in text for text in self.told)
 
     def model_knows_why(self, reason: str) -> bool:
-        """The model was given the reason of a denial, unless the agent has no way to give it."""
+        """The model was given the reason for a denial, unless the agent has no way to give it."""
         return "reason" in self.lost or self.model_was_told(reason)
 
     def user_was_told(self, words: str) -> bool:

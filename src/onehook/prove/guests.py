@@ -56,7 +56,7 @@ def files(guest: str, reason: str) -> dict[str, str]:
     return {f".hooks/{name}": program.replace("@REASON@", reason), "precious/kept.txt": "kept\n"}
 
 
-# A plugin of Claude Code, which finds its own files by ${CLAUDE_PLUGIN_ROOT}.
+# A plugin for Claude Code, which finds its own files through ${CLAUDE_PLUGIN_ROOT}.
 PLUGIN = "plugins/guards"
 _PLUGIN_HOOKS = """{
   "description": "guards",
@@ -78,7 +78,7 @@ def plugin_files(reason: str) -> dict[str, str]:
     }
 
 
-# A hook of Claude Code that reads the transcript: it blocks a command once the transcript holds the prompt and the result of another.
+# A hook for Claude Code that reads the transcript: it blocks a command if the transcript has the prompt and the result of another command.
 _READER = """#!/usr/bin/env python3
 import json
 import sys
@@ -100,14 +100,14 @@ def reader_files(prompt: str, reason: str) -> dict[str, str]:
     return {".hooks/reader.py": _READER.replace("@PROMPT@", prompt).replace("@REASON@", reason)}
 
 
-# A hook of Claude Code that sets a variable for the commands of the session.
+# A hook for Claude Code that sets a variable for the commands of the session.
 VARIABLES = """[[hook]]
 events = ["SessionStart"]
 run = 'cat > /dev/null; echo "export PROOF=set-by-the-hook" >> "$CLAUDE_ENV_FILE"'
 shell = true
 speaks = "claude"
 """
-# A hook of Claude Code in the background, which takes longer than the whole session.
+# A hook for Claude Code that runs in the background, and takes longer than the whole session.
 BACKGROUND = """[[hook]]
 events = ["PreToolUse"]
 tools = ["Bash"]

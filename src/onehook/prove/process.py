@@ -19,12 +19,12 @@ from onehook.hostkit.live import Launch
 MAX_OUTPUT = 4 * 1024 * 1024
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.05
-INTERRUPTED = threading.Event()  # set when the proof is given up: whoever waits for an agent ends it
+INTERRUPTED = threading.Event()  # set when the proof is aborted: whatever waits for an agent then ends it
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `exit_code` is None if we killed it: it took too long or wrote too much, or the proof was given up."""
+    """How a run ended. `exit_code` is None if we killed it: it took too long or wrote too much, or the proof was aborted."""
 
     exit_code: int | None
     stdout: str
@@ -37,7 +37,7 @@ class Outcome:
 def run_agent(launch: Launch, timeout: float = 60.0, startup: float = 0.0, begun: Callable[[], bool] = lambda: True) -> Outcome:
     """Start the agent, wait until it ends or exceeds a limit, and kill what is left of its process group.
 
-    The time for its work is counted from the moment it has begun: how long an agent takes to start says nothing about what it does.
+    The time for its work is counted from the moment it has begun: how long an agent takes to start does not matter.
     """
     started = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -78,7 +78,7 @@ def environment(launch: Launch) -> dict[str, str]:
 
 
 class Clock:
-    """One limit for the start, and one for the work, from its first sign on."""
+    """One time limit for the start, and one for the work, which counts from its first sign."""
 
     def __init__(self, timeout: float, startup: float, begun: Callable[[], bool]) -> None:
         self._timeout, self._begun = timeout, begun
@@ -93,7 +93,7 @@ class Clock:
 
 
 def _wait(process: subprocess.Popen[bytes], clock: Clock, *files: IO[bytes]) -> str:
-    """Wait for the process; "time" or "output" if it exceeded a limit, "interrupt" if the proof was given up, "" if it ended by itself."""
+    """Wait for the process; "time" or "output" if it exceeded a limit, "interrupt" if the proof was aborted, "" if it ended by itself."""
     while process.poll() is None:
         if INTERRUPTED.is_set():
             return "interrupt"
@@ -117,7 +117,7 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_left(home: Path) -> None:
-    """End what a run left behind outside of its group, such as a terminal server, each by its number. Only /proc tells (Linux)."""
+    """End processes that a run left behind outside its group, such as a terminal server, each by its id. Found in /proc (Linux)."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in _with_home(home):
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -128,7 +128,7 @@ def _end_left(home: Path) -> None:
 
 
 def _with_home(home: Path) -> list[int]:
-    """The processes that were started with this home, which is that of one run alone."""
+    """The processes that were started with this home, which only one run uses."""
     found: list[int] = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

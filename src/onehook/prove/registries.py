@@ -1,4 +1,4 @@
-"""Where releases of agents are installed from: npm, with a Node.js of their own if they need one, or PyPI."""
+"""Where releases of agents are installed from: npm, with a separate Node.js if they need one, or PyPI."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _NODE_NAMES = {"darwin": "darwin", "linux": "linux", "win32": "win", "x86_64": "
 
 
 class AgentError(OnehookError):
-    """An agent cannot be installed or started; the message says what to do."""
+    """An agent cannot be installed or started; the message explains what to do."""
 
 
 class MissingDependencyError(AgentError):
-    """A release exists, and something that it depends on does not."""
+    """A release exists, but something that it depends on does not."""
 
 
 class Registry(NamedTuple):
-    """How to get at the releases of a package."""
+    """How to get the releases of a package."""
 
-    programs: str  # the folder that has them, below the one that a release is installed in
+    programs: str  # the folder with the programs, inside the one that a release is installed in
     newest: Callable[[Package], str]
     install: Callable[[Package, str, Path], None]  # the package, its version, the folder
 
 
 def installed(package: Package, version: str, folder: Path) -> None:
-    """Install a release into a folder of its own. Downloads are cached, so a second try resumes where the first ended."""
+    """Install a release into a separate folder. Downloads are cached, so a second attempt resumes where the first one ended."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         REGISTRIES[package.registry].install(package, version, folder)
@@ -51,7 +51,7 @@ def installed(package: Package, version: str, folder: Path) -> None:
 
 
 def own_node(package: Package, folder: Path) -> Path | None:
-    """The folder with the Node.js that was installed beside an agent, to be put first on PATH."""
+    """The folder with the Node.js that was installed next to an agent, to be put first on PATH."""
     return folder / "node_modules" / _node_package() / "bin" if package.node else None
 
 
@@ -70,8 +70,8 @@ def _install_from_npm(package: Package, version: str, folder: Path) -> None:
     try:
         _npm(names[-1], why, "install", *options, *names)
     except MissingDependencyError:
-        # A dependency that was released later may ask for what the registry does not have (seen 2026-11: @ai-sdk/otel 1.0.170 asks
-        # for ai 7.0.170, and cline takes any 1.x). What was there when the agent was released fits together.
+        # A dependency that was released later may require what the registry does not have (seen 2026-11: @ai-sdk/otel 1.0.170 requires
+        # ai 7.0.170, and cline accepts any 1.x). The versions that existed when the agent was released fit together.
         _npm(names[-1], why, "install", *options, "--before", _day_after(why, names), *names)
 
 
@@ -85,7 +85,7 @@ def _day_after(why: str, names: Sequence[str]) -> str:
 
 
 def _node_package() -> str:
-    """npm's package `node` downloads one of these in a script; they are what it would bring."""
+    """The package that npm's package `node` would download in a script."""
     return f"node-{_NODE_NAMES.get(sys.platform, sys.platform)}-{_NODE_NAMES.get(platform.machine().lower(), platform.machine())}"
 
 
@@ -116,11 +116,11 @@ def _install_from_pypi(package: Package, version: str, folder: Path) -> None:
 
 
 def python_for(package: Package) -> str:
-    """An interpreter that an agent runs on: ours, if it does not name one."""
+    """An interpreter for an agent: this one, if the agent does not name one."""
     if not package.python or package.python == f"{sys.version_info[0]}.{sys.version_info[1]}":
         return sys.executable
     for path in _interpreters(package.python):
-        # A version manager puts a program of this name on PATH even if it is not to be used: only one that runs is one.
+        # A version manager puts a program with this name on PATH even if it cannot be used: only one that runs counts.
         if subprocess.run([path, "-c", ""], capture_output=True, timeout=60, check=False).returncode == 0:
             return path
     raise AgentError(f"{package.package} needs Python {package.python}, and no python{package.python} was found")
@@ -148,7 +148,7 @@ def _unknown(package: Package) -> str:
 
 
 def _output(argv: Sequence[str], why: str, program: str, name: str = "", lister: str = "") -> str:
-    """What a program prints. An AgentError begins with `why`; `name` is the release that was asked for."""
+    """What a program prints. An AgentError begins with `why`; `name` is the release that was requested."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:

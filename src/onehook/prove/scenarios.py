@@ -1,6 +1,6 @@
 """What is proven: for each event and effect a policy, a script for the model, and the expected outcome.
 
-A scenario says nothing about hosts. Whether its effect is expected on a host comes from the host's capability table (expectations.py), and
+A scenario does not mention hosts. Whether its effect is expected on a host comes from the host's capability table (expectations.py), and
 every scenario has a negative control: the same script without the policy must show the opposite.
 """
 
@@ -46,7 +46,7 @@ def shell_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def pause_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    """Pausing at a terminal that the agent opens itself, and then the command that the policy is about."""
+    """Pause onehook at a terminal that the agent opens itself, and then run the command that the policy is about."""
     return _ends([live.shell("python3 pausing.py > paused.txt 2>&1", mode), live.shell("echo ran > ran.txt", mode)])
 
 
@@ -65,7 +65,7 @@ OFF = "switched-off-5518"
 
 
 def switching_off_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    """The policy changed with a file tool, the agent's own hooks config with a command, onehook uninstalled; then the denied command."""
+    """Change the policy with a file tool and the agent's hook config with a command, uninstall onehook; then run the denied command."""
     policy = f"{project}/.hooks/policy.py"
     host = next(name for name in having("live") if load(name, "live") is live)
     config = _written_from(project, load(host, "config").places(Machine(Path("/nowhere"), Path(project)))[0].path)
@@ -87,7 +87,7 @@ def _written_from(project: str, path: Path) -> PurePath:
     return path.relative_to(project) if path.is_relative_to(project) else PurePath("~", path.relative_to("/nowhere"))
 
 
-# What is to be written where comes as an argument, so that neither the command nor the script names it.
+# The path and the content to write are passed as an argument, so that neither the command nor the script names them.
 EDITING = """import base64, json, sys, time
 name, values = json.loads(base64.b64decode(sys.argv[1]))
 with open(name) as file:
@@ -100,7 +100,7 @@ time.sleep(5)  # the agent looks at its files now and then
 
 
 def config_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    """A program that switches the hooks off in the agent's settings while the session runs; then the denied command."""
+    """Run a program that switches the hooks off in the agent's settings during the session; then the denied command."""
     off = live.TRAITS.disable
     if not isinstance(off, Setting):
         return [None]
@@ -119,7 +119,7 @@ def listed_script(live: Live, mode: str, project: str) -> list[Step | None]:
 def failing_script(live: Live, mode: str, project: str) -> list[Step | None]:
     if live.TRAITS.failing == "edit":  # some agents do not count a command with a non-zero exit code as failed
         return _ends([live.edit(f"{project}/a.txt", "not in the file", "x", mode)])
-    if live.TRAITS.failing == "mcp":  # nor an edit that does not fit
+    if live.TRAITS.failing == "mcp":  # nor an edit that does not apply
         return _ends([live.mcp("nowhere", "nothing", {}, mode)])
     return _ends([live.shell("ls no-such-file-here", mode)])
 
@@ -142,7 +142,7 @@ def print_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 
 def print_and_fail_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    if live.TRAITS.failing != "shell":  # the result of a command that failed is one like any other
+    if live.TRAITS.failing != "shell":  # the result of a failed command is like any other
         return [None]
     return _ends([live.shell("cat secret.txt; exit 3", mode)])
 
@@ -184,13 +184,13 @@ def compact_script(live: Live, mode: str, project: str) -> list[Step | None]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One cell of the matrix. `seen` looks at the world and says whether the effect took place."""
+    """One cell of the matrix. `seen` inspects the result and returns whether the effect took place."""
 
     id: str
     title: str
     event: str
     tool: str
-    response: Response | None  # what the handler answers; None where it breaks instead
+    response: Response | None  # what the handler answers; None if it breaks instead
     policy: str
     script: Script
     seen: Callable[[Evidence], bool]
@@ -200,11 +200,11 @@ class Scenario:
     needs: tuple[str, ...] = ()  # what the live module must support
     files: dict[str, str] = field(default_factory=dict)
     mcp: bool = False
-    shared: bool = False  # several rows look at one session: those with the same script, files and policy
+    shared: bool = False  # the rows with the same script, files and policy share one session
     disabled: bool = False  # hooks are disabled after the install
     trusted: bool = True  # installed with --trust
     later: str = ""  # what is added to the policy after the install
-    interpreter: str | None = None  # a script that replaces the interpreter after the install, with {python} for it; "": it is gone
+    interpreter: str | None = None  # a script that replaces the interpreter ({python}) after the install; "": it is removed
     borrowed: bool = False  # installed for another agent, whose entries this one runs as well
     asks_doctor: bool = False  # run `onehook doctor` afterwards
     policy_path: str = ""  # the user's own policy, used in place or in the copy of its repository
@@ -213,7 +213,7 @@ class Scenario:
     policy_name: str = "policy.py"  # onehook.toml for a manifest
     plugin: str = ""  # a plugin among the files whose hooks are imported as the policy
     imports: str = ""  # a config among the files whose hooks are imported as the policy; the control runs without it
-    person: tuple[str, str] = ("", "")  # what a person does who is there, and the words for it: see prove/person.py
+    person: tuple[str, str] = ("", "")  # what the person does, and the words for it: see prove/person.py
     explained: Callable[[Evidence], str] = lambda evidence: ""  # what is missing, if the effect is not seen
 
 
@@ -249,7 +249,7 @@ def _not_ran(evidence: Evidence) -> bool:
 
 
 def _held_back(evidence: Evidence) -> bool:
-    """It did not run; perhaps the prompt was already refused."""
+    """The command did not run; perhaps the prompt was already refused."""
     return evidence.started and not _ran(evidence)
 
 
@@ -297,7 +297,7 @@ access = "write"
 
 
 def _logged(evidence: Evidence) -> bool:
-    """What the rule denies did not run, and the decision log has one line for it, which names the rule, the session and the command."""
+    """The denied command did not run, and the decision log has one line for it that names the rule, the session and the command."""
     lines = [entry for entry in evidence.logged() if entry["decision"] == "deny"]
     named = [(entry["by"][0]["kind"], entry["by"][0]["name"], entry["reason"]) for entry in lines if entry["by"]]
     about = all(entry["session"] and "ran.txt" in entry["subject"] for entry in lines)
@@ -305,7 +305,7 @@ def _logged(evidence: Evidence) -> bool:
 
 
 def _held_to_the_list(evidence: Evidence) -> bool:
-    """What the list denies did not run, the model was told of the entry, and another command ran."""
+    """The denied command did not run, the model was told about the entry, and another command ran."""
     return _not_ran(evidence) and evidence.model_was_told("Edit(./ran.txt)") and evidence.text("other.txt") is not None
 
 
@@ -321,7 +321,7 @@ NO = Response("deny", REASON)
 PRINTED = {"secret.txt": SECRET + "\n"}
 
 
-# A policy that writes down what it reads of a command's result.
+# A policy that records what it reads in a command's result.
 _NOTING = _policy("""import os
 
 @hooks.on("PostToolUse", tool="Bash")
@@ -344,7 +344,7 @@ def _kept_and_told(evidence: Evidence) -> bool:
 
 
 def _guest(id: str) -> Scenario:
-    """Someone else's hook program, written for one host, on any host."""
+    """A hook program that was written for one host, on any host."""
     return Scenario(
         id, guests.GUESTS[id][0], "PreToolUse", "Bash", NO, guests.manifest(id), remove_script, _kept_and_told, effect="deny",
         files=guests.files(id, REASON), policy_name="onehook.toml",
@@ -359,7 +359,7 @@ def _compaction(id: str, title: str, event: str) -> Scenario:
 
 
 def once_script(live: Live, mode: str, project: str) -> list[Step | None]:
-    """A command that shows how often it ran, and another one."""
+    """Run a command that shows how often it ran, and another one."""
     return _ends([live.shell("echo ran >> ran.txt", mode), live.shell("echo other > other.txt", mode)])
 
 
@@ -381,7 +381,7 @@ SELF_PROTECTING = answering("PreToolUse", NO, "Bash", 'fail="closed"', "'ran.txt
 
 
 def _self_protecting(id: str, title: str, seen: Callable[[Evidence], bool]) -> Scenario:
-    """Rows of one session, in which the model tries all of it."""
+    """Rows of one session, in which the model tries all of these."""
     files = {".hooks/policy.py": SELF_PROTECTING, "off.txt": f'{{"{OFF}": true}}\n'}
     return Scenario(
         id, title, "PreToolUse", "Bash", NO, SELF_PROTECTING, switching_off_script, seen, effect="deny", files=files, shared=True
@@ -529,7 +529,7 @@ SCENARIOS: tuple[Scenario, ...] = (
 )  # fmt: skip
 
 
-# What an older release of an agent has to show, and each agent if its adapter is as it was when all was proven: a shortcut for --only.
+# What an older release of an agent has to show, and any agent whose adapter has not changed since everything was proven: short for --only.
 CORE = ("deny", "rewrite", "deny-write", "deny-read", "context-after", "stop-continued", "crash-closed")
 
 

@@ -37,7 +37,7 @@ class Verdict:
 
 
 class Prover:
-    """Proves cells. Controls, and sessions that several rows look at, are run once per agent and script and shared."""
+    """Proves cells. Controls, and sessions that several rows share, run once per agent and script."""
 
     def __init__(self, folder: Path, keep: bool = False) -> None:
         self.folder = folder
@@ -91,7 +91,7 @@ class Prover:
         return (MISS, "declared as not supported, but it took effect: the table is out of date") if seen else (DECLARED, why)
 
     def _control_shows(self, agent: Agent, scenario: Scenario, where: Path) -> bool:
-        """Whether the effect is also seen without the policy (or, if hooks are disabled, with hooks that are not; or without trust)."""
+        """Whether the effect is also seen without the policy (or, if hooks are disabled, with enabled hooks; or without trust)."""
         if scenario.control_is_open:
             # Without a policy the agent continues too, so the control is the same policy, installed to fail closed.
             return scenario.seen(play(agent, scenario, where / "control", with_policy=True, fail_closed=True))

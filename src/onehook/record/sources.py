@@ -21,7 +21,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 class Source:
     """A file of events. `host` is set for a transcript; the lines of a log name theirs, or it is detected from the payload.
 
-    In a table (`url`), it is a recording of a machine, which the worker that replays it fetches.
+    In a table (`url`), it is a machine's recording, which the worker that replays it fetches.
     """
 
     path: str
@@ -32,7 +32,7 @@ class Source:
 
     @property
     def whole(self) -> bool:
-        """Whether it is one session, so that one worker must have all of it."""
+        """Whether it is one session, so that one worker must get all of it."""
         return bool(self.host or self.url)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Spreads a replay over a cluster of Dask: each task is the worker process that a local replay starts, on another machine.
+"""Distributes a replay over a Dask cluster: each task is the worker process that a local replay starts, on another machine.
 
-Dask, because it is plain Python and joins what is there (a scheduler and its workers, on any machines); Ray's wheel alone is 79 MB, and
-what is wanted of either is to run a function elsewhere.
+Dask is used because it is plain Python and connects to what exists (a scheduler and its workers, on any machines). Ray's wheel alone is
+79 MB, and all that is needed is to run a function elsewhere.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Cluster:
         self.shards = _PARTS * len(client.scheduler_info(n_workers=-1)["workers"])
 
     def start(self, orders: Sequence[dict[str, Any]]) -> list[Iterator[bytes]]:
-        """What each worker process prints, when it has ended."""
+        """What each worker process printed, once it has ended."""
         futures = self.client.map(run, orders, [VERSION] * len(orders), pure=False)
         return [_lines(future) for future in futures]
 

@@ -31,7 +31,7 @@ NETWORK = ("socket.connect", "socket.bind", "socket.sendto")
 PROGRESS_SECONDS = 0.2
 MAX_SHOWN = 500
 COMMAND = (sys.executable, "-I", "-m", "onehook.record.worker")
-EXITED = b'{"exited": %d}\n'  # what whoever has started a worker adds to its output
+EXITED = b'{"exited": %d}\n'  # added to a worker's output by the process that started it
 
 
 class NotInReplay(OnehookError):
@@ -83,7 +83,7 @@ def verdicts(hooks: Hooks, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for number, source in enumerate(order["sources"]):
         if source.whole and number % order["shards"] != order["shard"]:
             continue
-        # What is not whole is read by every worker, and its lines are counted by the first.
+        # Every worker reads a source that is not whole; the first one counts its lines.
         for index, recorded in enumerate(read(source, counts if source.whole or not order["shard"] else Counts(), order["since"])):
             if not source.whole and order["shards"] > 1 and _share(recorded, order["shards"]) != order["shard"]:
                 continue

@@ -1,1 +1,1 @@
-"""What people are shown of the decision log: the story of one decision, and the page of `onehook report`."""
+"""What people see of the decision log: the details of one decision, and the page of `onehook report`."""

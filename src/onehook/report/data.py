@@ -1,4 +1,4 @@
-"""What the report shows, as one JSON value. The figures are those of `onehook stats`; of single events, there are the newest."""
+"""What the report shows, as one JSON value. The figures are those of `onehook stats`; of individual events, it has the newest."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _author(said: Entry) -> Entry:
 
 
 def _without_gaps(days: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A day without an event is a day, too."""
+    """Include days without an event."""
     if not days:
         return []
     known, empty = {day["name"]: day for day in days}, dict.fromkeys(days[0], 0)
@@ -72,6 +72,6 @@ def _events(most: int, wanted: Callable[[Entry], bool], since: str, folder: str)
 
 
 def _short(story: dict[str, Any]) -> dict[str, Any]:
-    """Of a story, what the page shows."""
+    """The parts of a story that the page shows."""
     keys = {"parts": ("command", "via"), "findings": ("rule", "record", "file", "line")}
     return {name: [{key: one[key] for key in keys[name]} for one in value] if name in keys else value for name, value in story.items()}

@@ -1,7 +1,7 @@
-"""Resident: the same run in a process that is warm already. See docs/resident.md.
+"""Resident mode: the same run in a process that is already warm. See docs/resident.md.
 
 asking.py    the client's side, and the names by which both sides find each other; the client in C (client/onehook-client.c) does the same
-client.py    the client in Python, for where there is none in C
+client.py    the client in Python, for platforms without the one in C
 zygote.py    the warm process: it has loaded what events load, and forks for each of them
 spare.py     such a fork: it becomes the process that would have been started
 inline.py    how an agent asks from inside itself, without a client

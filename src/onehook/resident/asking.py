@@ -1,21 +1,21 @@
-"""The client's side of resident mode: hand an event to the warm process of a command, or run the command.
+"""The client's side of resident mode: pass an event to the warm process of a command, or run the command.
 
     CLIENT PYTHON -I -S LAUNCHER POLICY [OPTIONS]
 
-What comes after CLIENT is the command without resident mode, and is run whenever there is any doubt. So the client has no configuration,
-decides nothing, and never reads stdin: who answers is given stdin, stdout and stderr themselves, once it has said that it is there. It
-reads stdin only after it has seen that it is up to date, and goes away if it is not.
+What follows CLIENT is the command without resident mode, which is run whenever there is any doubt. So the client has no configuration,
+decides nothing, and never reads stdin: the process that answers gets stdin, stdout and stderr themselves, once it has reported that it
+is ready. That process reads stdin only after it has checked that it is up to date, and ends if it is not.
 
     client -> server   MAGIC, length, umask, number of words; the words, the variables (each NAME=VALUE and a zero byte)
     server -> client   b"R" and its pid as soon as it has taken the connection
     client -> server   b"G", microseconds since the client started, a bit for each of stdin, stdout and stderr that is open; and with it
-                       the descriptors: the working folder, and those
+                       the descriptors of the working folder and of those three
     server -> client   b"W" before the answer is written, b"X" and the exit code afterwards
 
-A server that goes away before b"W" has written nothing, and the command is run. After that, what it has written may be on its way to the
-agent, and nothing may follow it: the client ends as the command would, had it been killed at that moment.
+A server that ends before b"W" has written nothing, and the command is run. After that, its output may already be on its way to the
+agent, and nothing may follow it: the client ends as the command would if it had been killed at that moment.
 
-An agent that asks from inside itself has no descriptors to hand over, and another form of the request: see inline.py.
+An agent that asks from inside itself has no descriptors to pass on, and uses another form of the request: see inline.py.
 
 Imports nothing of onehook: as a program, only this file is loaded.
 """
@@ -38,10 +38,10 @@ MAGIC = b"OHR2"
 HEAD = 16  # bytes before the words
 PATIENCE = 1.0  # seconds until the server has to be ready; agents wait 10 s longer than the event may take (hostkit/config.py)
 PAUSE = 10  # seconds before a server that cannot be reached is started again
-KILLED = 137  # as a shell says it of a command that was killed
+KILLED = 137  # as a shell reports a command that was killed
 SERVE = b"--serve"
 FOLDER = b"/resident"
-# What an interpreter looks at once, when it starts.
+# What an interpreter reads only once, when it starts.
 AT_START = (b"LANG", b"LC_ALL", b"LC_CTYPE", b"LD_LIBRARY_PATH", b"LD_PRELOAD", b"DYLD_LIBRARY_PATH", b"DYLD_INSERT_LIBRARIES")
 
 
@@ -57,7 +57,7 @@ def folder_of(variables: Mapping[bytes, bytes]) -> bytes:
 
 
 def key_of(words: Sequence[bytes], cwd: bytes, variables: Mapping[bytes, bytes]) -> str:
-    """The name of the server for a command: its interpreter, launcher and policy, and what an interpreter looks at when it starts."""
+    """The name of the server for a command: its interpreter, launcher and policy, and what an interpreter reads when it starts."""
     parts = [*words[:5], b"" if words[4][:1] == b"/" else cwd, *(variables.get(name, b"") for name in AT_START)]
     number = 0xCBF29CE484222325  # FNV-1a
     for byte in b"\0".join(parts):
@@ -66,7 +66,7 @@ def key_of(words: Sequence[bytes], cwd: bytes, variables: Mapping[bytes, bytes])
 
 
 def is_private(descriptor: int) -> bool:
-    """Whether a folder is this user's, and nobody else's."""
+    """Whether only this user owns and can access a folder."""
     status = os.fstat(descriptor)
     return status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
@@ -80,7 +80,7 @@ def request_of(words: Sequence[bytes], variables: Mapping[bytes, bytes], umask: 
 
 
 def ready(server: _socket.socket, request: bytes) -> int:
-    """Ask for an answer; returns the pid of the process that is ready to give it, 0 if there is none in time."""
+    """Ask for an answer; returns the pid of the process that is ready to give it, 0 if none is ready in time."""
     server.settimeout(PATIENCE)
     server.sendall(request)
     data = server.recv(5, _socket.MSG_WAITALL)
@@ -88,7 +88,7 @@ def ready(server: _socket.socket, request: bytes) -> int:
 
 
 def go(server: _socket.socket, descriptors: Sequence[int], begun: float) -> None:
-    """Hand over what the event needs: the folder, stdin, stdout, stderr (-1 if it is closed)."""
+    """Pass on what the event needs: the folder, stdin, stdout, stderr (-1 if it is closed)."""
     bits = sum(1 << number for number, descriptor in enumerate(descriptors[1:]) if descriptor >= 0)
     given = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors if descriptor >= 0)
     data = b"G" + int((time.monotonic() - begun) * 1e6).to_bytes(4, "little") + bytes([bits])
@@ -96,12 +96,12 @@ def go(server: _socket.socket, descriptors: Sequence[int], begun: float) -> None
 
 
 def exit_code_of(server: _socket.socket) -> int | None:
-    """The exit code, once there is one; None if the other side has gone, and has written nothing. The deadline is kept there: the code is
-    the same."""
+    """The exit code, once there is one; None if the other side has ended without writing anything. It keeps the deadline itself, since it
+    runs the same code."""
     server.settimeout(None)
     try:
         writes = server.recv(1) == b"W"
-    except OSError:  # it has ended with something unread
+    except OSError:  # it has ended without reading everything
         writes = False
     if not writes:
         return None
@@ -113,7 +113,7 @@ def exit_code_of(server: _socket.socket) -> int | None:
 
 
 def is_ours(server: _socket.socket, python: bytes) -> bool:
-    """Whether the process that listens is this user's, and the interpreter of the command. On Linux; elsewhere the folder says it."""
+    """Whether the listening process is this user's, and the interpreter of the command. On Linux; elsewhere the folder guarantees it."""
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None:
         return True
@@ -126,7 +126,7 @@ def answered(words: list[bytes], begun: float) -> int | None:
     """The exit code from the server; None if the command has to be run, which then does everything that is left to do."""
     variables: Mapping[bytes, bytes] = os.environ  # type: ignore[assignment]
     folder = folder_of(variables)
-    standard = [number if is_open(number) else -1 for number in range(3)]  # before something else gets one of these numbers
+    standard = [number if is_open(number) else -1 for number in range(3)]  # before another file gets one of these numbers
     here = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
     key = key_of(words, os.getcwdb(), variables)
     if not folder:
@@ -168,7 +168,7 @@ def is_open(descriptor: int) -> bool:
 
 
 def start(words: list[bytes], key: str, place: int) -> None:
-    """Start the server for the next event, unless that was tried a moment ago, or the server has said not to."""
+    """Start the server for the next event, unless that was tried a moment ago, or the server has refused."""
     wait = os.open(f"{key}.wait", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=place)
     now = time.time()
     if os.fstat(wait).st_mtime > now:
@@ -176,7 +176,7 @@ def start(words: list[bytes], key: str, place: int) -> None:
     os.utime(wait, (now + PAUSE, now + PAUSE))
     child = os.fork()
     if child:
-        os.waitpid(child, 0)  # the command must not find a child of ours when it waits for its own
+        os.waitpid(child, 0)  # the command must not find our child process when it waits for its own
         return
     os.setsid()
     nowhere = os.open("/dev/null", os.O_RDWR)

@@ -6,7 +6,7 @@ import time
 
 from onehook.system import os
 
-OLD = 7 * 86400  # seconds after which what a server has left is removed
+OLD = 7 * 86400  # seconds after which the files that a server has left are removed
 
 
 def remove(path: str) -> None:
@@ -17,7 +17,7 @@ def remove(path: str) -> None:
 
 
 def sweep() -> None:
-    """Remove what servers have left that are long gone."""
+    """Remove what servers that ended long ago have left."""
     for name in os.listdir("."):
         try:
             if os.stat(name).st_mtime < time.time() - OLD:

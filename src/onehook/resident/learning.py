@@ -1,8 +1,8 @@
 """What a warm process loads, learnt from the events that it has answered, and whether it is still what an event would load.
 
-The warm process never runs the policy's own code: that is done anew for each event, as without it, in the event's folder and with its
+The warm process never runs the policy's own code: each event does that, as without resident mode, in the event's folder and with its
 variables. What it loads are modules that events have imported from elsewhere (onehook, the standard library, packages), and the patterns
-that they have compiled. An event imports what is missing itself, and tells what that was.
+that they have compiled. An event imports what is missing itself, and reports what that was.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from onehook.cache import State
 
 PACKS = f"{PACKAGE}/packs"
-LESSONS = 8  # times that something is learnt: what a process loads must not grow with what its events are about
+LESSONS = 8  # how often it learns: what a process loads must not depend on the content of its events
 MAX_PATTERNS = 400  # the cache of `re` holds 512
-_LINE = 4000  # bytes that are written to a pipe as one piece, whoever else writes
+_LINE = 4000  # bytes that are written to a pipe in one piece, even if others write too
 
 _find: Any = getattr(sys.modules["_frozen_importlib"], "_find_spec", None)
 _WINDOWS = sys.platform == "win32"  # where a path starts with a drive; all are kept with slashes here
 _BASE = sys.base_exec_prefix.replace("\\", "/") if _WINDOWS else sys.base_exec_prefix
 _VERSION = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 _STANDARD = f"{_BASE}/Lib" if _WINDOWS else f"{_BASE}/{getattr(sys, 'platlibdir', 'lib')}/{_VERSION}"
-_ARCHIVED = f"{_BASE}/{_VERSION.replace('.', '')}.zip"  # where the interpreter that is made to be embedded on Windows has it
+_ARCHIVED = f"{_BASE}/{_VERSION.replace('.', '')}.zip"  # where the embeddable interpreter for Windows has it
 
 
 # --- in the event's process --------------------------------------------------------------------------------------------------------
 
 
 def lessons(modules: Iterable[str], patterns: Iterable[Any], own: bool) -> Iterator[bytes]:
-    """What this process has loaded beside these, one line each. own: the policy's own files, and packages, are among them."""
+    """What this process has loaded in addition to these, one line each. own: include the policy's own files, and packages."""
     for name in sys.modules.keys() - modules:
         origin = origin_of(sys.modules[name])
         if own or is_known(name, origin):
@@ -51,7 +51,7 @@ def lessons(modules: Iterable[str], patterns: Iterable[Any], own: bool) -> Itera
 
 
 def compiled() -> set[Any]:
-    """The keys of what `re` has compiled: kind, pattern and flags."""
+    """The keys of the patterns that `re` has compiled: kind, pattern and flags."""
     known: Any = getattr(sys.modules.get("re"), "_cache", None)
     return {key for key in known if len(key) == 3} if isinstance(known, dict) else set()
 
@@ -70,7 +70,7 @@ def _is_path(origin: str) -> bool:
 
 
 def pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines joined to pieces that can be written at once."""
+    """Lines joined into pieces that can be written at once."""
     piece = b""
     for line in lines:
         if len(piece) + len(line) + 1 > _LINE:
@@ -99,13 +99,13 @@ def learn(lines: Iterable[bytes], packages: bool) -> set[str]:
 
 
 def files_of(lines: Iterable[bytes]) -> dict[str, State]:
-    """The files of the modules in these lessons, as they are before they are loaded: what changes meanwhile is out of date."""
+    """The state of the modules' files in these lessons before they are loaded: what changes in the meantime is out of date."""
     found = [line.decode("utf-8", "surrogateescape").split("\t", 2) for line in lines if line.startswith(b"module\t")]
     return {origin: state_of(origin) for _, _, origin in found if _is_path(origin)}
 
 
 def is_known(name: str, origin: str) -> bool:
-    """Whether a module is onehook's or the standard library's, which do nothing when they are imported that a fork would lose."""
+    """Whether a module is onehook's or the standard library's: importing those does nothing that a fork would lose."""
     return f"{name}.".startswith("onehook.") or not _is_path(origin) or is_standard(origin)
 
 
@@ -114,7 +114,7 @@ def is_standard(origin: str) -> bool:
 
 
 def _imported(name: str, origin: str) -> bool:
-    """Import a module if it is found where the event has found it."""
+    """Import a module if it is found where the event found it."""
     if name in sys.modules:
         return True
     folder, _, _ = name.rpartition(".")
@@ -125,7 +125,7 @@ def _imported(name: str, origin: str) -> bool:
         if spec is None or _with_slashes(spec.origin or "") != origin:
             return False
         __import__(name)
-    except BaseException:  # it is a package's code
+    except BaseException:  # a package's code may raise anything
         return False
     return True
 
@@ -133,30 +133,30 @@ def _imported(name: str, origin: str) -> bool:
 def _compile(pattern: str, flags: int) -> None:
     try:
         sys.modules["re"].compile(pattern, flags)
-    except Exception:  # of another flavour, or recursion
+    except Exception:  # another kind of pattern, or recursion
         pass
 
 
 def keep_code(path: str) -> None:
-    """Have the code of a policy in memory, for events that find exactly this source."""
+    """Keep the code of a policy in memory, for events that find exactly this source."""
     try:
         with open(path, "rb") as file:
             source = file.read(MAX_POLICY)
         IN_MEMORY[path] = (source, compiled_policy(source, path))
-    except Exception:  # it is not there any more, or no Python
+    except Exception:  # it no longer exists, or is not Python
         pass
 
 
 def own_trouble(descriptors: int) -> str:
-    """Why this process must not be forked: what it has loaded did more than a fork can have in common with others."""
+    """Why this process must not be forked: what it has loaded did something that forks cannot share."""
     what = cannot_be_shared(descriptors)
-    if Hooks.made and not what:  # they would not count as the policy's own when that breaks (policy.made_since)
+    if Hooks.made and not what:  # they would not count as the policy's own if the policy breaks (policy.made_since)
         what = "makes a Hooks object"
     return f"a package that the policy imports {what} when it is imported" if what else ""
 
 
 def cannot_be_shared(descriptors: int) -> str:
-    """What forks of this process would not have, or would have in common. `descriptors`: how many were open before."""
+    """What forks of this process would lose, or would wrongly share. `descriptors`: how many were open before."""
     if _entries("/proc/self/task") > 1 or _thread._count():
         return "starts a thread"
     return "opens a file or a connection" if open_descriptors() > descriptors else ""
@@ -179,8 +179,8 @@ def open_descriptors() -> int:
 def watched(own: Iterable[str], packs: bool) -> tuple[dict[str, State], dict[str, State]]:
     """The files whose change makes this process outdated, as they are now: of onehook, packages, the interpreter and the policy.
 
-    The second are onehook's own. An upgrade replaces them, which changes their folders too, and those are among the first: it is enough
-    to look at these for each event, and at a hundred files after it. packs: whether the ready-made rules are part of it.
+    The second dict has onehook's own. An upgrade replaces them, which also changes their folders, and those are in the first dict: it is
+    enough to check the first for each event, and the hundred files of the second after it. packs: whether to include the ready-made rules.
     """
     files = {LAUNCHER, sys.executable, f"{sys.prefix}/pyvenv.cfg", f"{_STANDARD}/os.py", *own}
     files |= {ARCHIVE} if ARCHIVE else set()

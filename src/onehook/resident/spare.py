@@ -1,4 +1,4 @@
-"""A fork of the warm process: waits for an event, and becomes the process that would have been started for it."""
+"""A fork of the warm process that waits for an event, and becomes the process that would have been started for it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from onehook.isolate import Question
     from onehook.resident.zygote import Zygote
 
-LEAVE = signal.SIGUSR1  # tells a spare to end, unless it has taken an event: then who waits for it runs its command
+LEAVE = signal.SIGUSR1  # makes a spare end, unless it has taken an event: then the waiting client runs its command
 REQUEST_WITHIN = 10  # seconds: an agent that asks from inside itself may be busy once it has connected
-PATIENCE = 1  # seconds for a look at files
-MAX_REQUEST = 8 << 20  # the system allows no more words and variables
-MAX_ORDER = 1 << 17  # bytes of a payload that is read by two processes; a larger one is worth a fork
+PATIENCE = 1  # seconds to check files
+MAX_REQUEST = 8 << 20  # bytes; the system does not allow more words and variables
+MAX_ORDER = 1 << 17  # bytes of a payload that two processes read; a larger one justifies a fork
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
 _SYNTAX = frozenset("|&;<>()$`*?[]{}!#~\\\n\"'")  # in a command that is more than words
-# Seconds in which what the other process is about to say is looked for again and again, before it is waited for: to be woken up takes 0.1
-# to 0.2 ms on a virtual machine, each of four times.
+# Seconds for which to poll for a message from the other process before waiting for it: on a virtual machine, waking up
+# takes 0.1 to 0.2 ms, and happens four times.
 _SOON = 0.0005
 
 
 def timeval(seconds: int) -> bytes:
-    """struct timeval: two longs, on all that have fork."""
+    """struct timeval: two longs, on all systems that have fork."""
     return seconds.to_bytes(8, sys.byteorder) + bytes(8)
 
 
@@ -51,7 +51,7 @@ class Spare:
         self.inline: inline.Inline | None = None
         self.taken, self.next = False, -1  # next: the number that the next descriptor gets
         self.told = False  # whether the warm process knows that this one has taken an event
-        self.variables = b""  # of this process, as a request has them
+        self.variables = b""  # those of this process, in the form of a request
 
     def answer_next(self) -> NoReturn:
         if not self.zygote.is_manifest:
@@ -62,9 +62,9 @@ class Spare:
         connection = self._accepted()
         begun = time.monotonic()
         _keep_to_any()
-        connection.send(b"R" + os.getpid().to_bytes(4, "little"))  # the client makes its next move meanwhile
+        connection.send(b"R" + os.getpid().to_bytes(4, "little"))  # the client continues in the meantime
         self.zygote.listener.close()
-        # Not by settimeout(), which looks at the connection before each time that something is read or written.
+        # Not with settimeout(), which polls the connection before every read and write.
         connection.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, timeval(REQUEST_WITHIN))
         umask = self._read_request(connection)
         if self.prepared is not None:
@@ -78,7 +78,7 @@ class Spare:
         self.attend()
         if self.prepared is None or not _is_readable(0):
             self.say_taken()
-        os.register_at_fork(after_in_child=connection.close)  # what a handler leaves behind must not keep the client waiting
+        os.register_at_fork(after_in_child=connection.close)  # processes that a handler leaves behind must not keep the client waiting
         output = self.zygote.answer(sys.argv[1:], waited, self._heard)
         if self.inline is None:
             exit_code = self._tell(connection, output)
@@ -92,7 +92,7 @@ class Spare:
         os._exit(exit_code)
 
     def _is_outdated(self) -> bool:
-        """A file system that does not answer ends this process: the client waits for as long as it lives."""
+        """If the file system does not answer, end this process, since the client waits as long as it lives."""
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(PATIENCE)
         outdated = cache.is_outdated(self.zygote.files)
@@ -100,23 +100,23 @@ class Spare:
         return outdated
 
     def _tell(self, connection: _socket.socket, output: Output) -> int:
-        """The client ends as soon as the answer is written, and does not wait for its line in the log."""
+        """Tell the client that the answer is written, so that it ends without waiting for the line in the log."""
         connection.send(b"W")
         exit_code = write_answer(output)
         connection.send(bytes([ord("X"), exit_code & 0xFF]))
         nowhere = os.open(NOWHERE, os.O_RDWR)
-        for number in (0, 1):  # an agent may wait until they are closed; what goes wrong with the log is reported on stderr
+        for number in (0, 1):  # an agent may wait until they are closed; problems with the log are reported on stderr
             os.dup2(nowhere, number)
         log_answer(output)
         return exit_code
 
     def rehearse(self) -> None:
-        """Every page of memory that is written to now need not be copied while an agent waits."""
+        """Write to memory pages now, so that they need not be copied while an agent waits."""
         try:
             for words, payload in self.zygote.rehearsed()[-1:]:
                 self._take_from_ourselves(words, payload)
                 self.zygote.rehearse(sys.argv[1:])
-            # Events of a policy in Python differ in its own code alone, which a rehearsal does not run.
+            # Events of a policy in Python differ only in the policy's own code, which a rehearsal does not run.
             for words, payload in self.zygote.rehearsed()[:-1] if self.zygote.is_manifest else ():
                 if _is_readable(self.zygote.listener.fileno()):  # somebody is waiting
                     break
@@ -125,10 +125,10 @@ class Spare:
             pass
 
     def _take_from_ourselves(self, words: list[str], data: bytes) -> None:
-        """Take a request as from a client that is where and what this process is."""
+        """Take a request as if from a client with this process's folder and variables."""
         ours, theirs = _socket.socketpair()
         for end in (ours, theirs):
-            end.settimeout(0)  # nobody else reads or writes it: what would have to be waited for raises
+            end.settimeout(0)  # nobody else reads or writes it, so an operation that would block raises
         umask = os.umask(0o077)
         variables: Any = os.environ
         argv = [*[b"-"] * 4, *(word.encode("utf-8", "surrogateescape") for word in words)]
@@ -147,26 +147,26 @@ class Spare:
             os.close(number)
 
     def _accepted(self) -> _socket.socket:
-        """The next client. Not by poll(), which wakes all spares for one."""
+        """The next client. Not with poll(), which wakes all spares for one client."""
         self.next = os.dup(0)
         os.close(self.next)
         signal.signal(LEAVE, self._leave)
-        while os.getppid() == self.zygote.pid:  # which may have ended before this process came here
+        while os.getppid() == self.zygote.pid:  # which may have ended before this process got here
             try:
                 descriptor, _ = self.zygote.listener._accept()  # type: ignore[attr-defined]
             except OSError:  # nobody came for a while
                 continue
             self.taken = True
-            return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, descriptor)  # said, so that nobody asks the system
+            return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, descriptor)  # passed explicitly, so that the system is not asked
         os._exit(0)  # the warm process was killed
 
     def _leave(self, *_: object) -> None:
-        """The signal may come when a client has been accepted, and this process does not know it yet; its descriptor is there."""
+        """End, unless a client was accepted. The signal may arrive before this process knows of the client, but the descriptor exists."""
         if not self.taken and not is_open(self.next):
             os._exit(0)
 
     def _read_request(self, connection: _socket.socket) -> int:
-        """Returns the umask. Reads not a byte more: what follows may have the descriptors with it."""
+        """Returns the umask. Reads exactly the request: the next bytes may carry the descriptors."""
         head = received(connection, HEAD)
         size, umask, self.count = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
         if head[:4] not in (MAGIC, inline.MAGIC) or size > MAX_REQUEST or self.count < 5:
@@ -174,7 +174,7 @@ class Spare:
         self.body = received(connection, size)
         if head[:4] == inline.MAGIC:
             self.inline = inline.Inline(connection, head + self.body)
-        # Without a process of its own for the policy, an exit of the policy is one of this process, and the client would not be told of it.
+        # Without a separate process for the policy, an exit in the policy ends this process, and the client would not notice.
         if self.body.count(b"\0") < self.count or b"\0--isolation" in self.body:
             raise Refused
         return umask & 0o777
@@ -200,7 +200,7 @@ class Spare:
         return 0
 
     def become(self, umask: int) -> None:
-        """Take over the words, variables and umask of a request. The folder is the caller's to enter."""
+        """Take over the words, variables and umask of a request. The caller enters the folder."""
         *words, variables = self.body.split(b"\0", self.count)
         if variables != self.variables:
             self._take_variables(variables)
@@ -224,19 +224,19 @@ class Spare:
         for name, value in variables.items():
             if ours.get(name) != value:
                 os.putenv(name, value)
-        ours.clear()  # os.environ, if somebody has imported os, shows the same
+        ours.clear()  # os.environ, if os was imported, shares this dict
         ours.update(variables)
         if ours.get(b"TZ") != clock:
             time.tzset()
         self.variables = block
 
     def attend(self) -> None:
-        """Have reported what is loaded from now on."""
+        """Report what is loaded from now on."""
         if self.zygote.learnt_from < learning.LESSONS:
             cache.LOADED.append(self._report_lessons)
 
     def is_own(self) -> bool:
-        """Whether the event is one of the policy that the warm process is for; that of the tests is for none."""
+        """Whether the event is one of the policy that the warm process is for; the tests' process has no policy."""
         return sys.argv[1:2] == [self.zygote.policy]
 
     def _report_lessons(self) -> None:
@@ -245,20 +245,20 @@ class Spare:
             self._report(piece[:-1])
 
     def _heard(self, data: bytes, begun: float) -> None:
-        """stdin has been read: the process for the policy reads the event at the same time as this one."""
+        """stdin was read: let the process for the policy read the event at the same time as this one."""
         if self.prepared is not None:
             self.prepared.hear(data, begun)
         self.data = data
 
     def say_taken(self) -> None:
-        """Have another spare forked. It wakes the warm process up, which then runs where the process for the policy could."""
+        """Have another spare forked. This wakes the warm process, which then uses a processor that the policy's process could use."""
         if not self.told:
             self.told = True
             self._report(b"taken\t%d" % os.getpid())
 
     def _report_sample(self, output: Output) -> None:
-        """The next spares rehearse with events like this one. Those of one kind take the same way through the code: of the same tool, with
-        a command that is words alone or has to be parsed, on which somebody had a say or nobody. A stop is not rehearsed."""
+        """Report an event for the next spares to rehearse with. Events of one kind take the same path through the code: they have the same
+        tool, a command that either is plain words or has to be parsed, and an answer or none. A stop is not rehearsed."""
         event = output.event
         if event is None or event.event in STOPS or not self.is_own():
             return
@@ -276,7 +276,7 @@ class Spare:
 
 
 class Prepared(Child):
-    """The process for the policy, forked in advance. It is told what the other one has been told and has read, and no more."""
+    """The process for the policy, forked in advance. It gets exactly what the other process has received and read."""
 
     def __init__(self, spare: Spare) -> None:
         super().__init__()
@@ -297,13 +297,13 @@ class Prepared(Child):
         self.theirs.close()
 
     def become(self, umask: int) -> None:
-        """As the other process becomes one that the client would have started, at the same time."""
+        """Become the process that the client would have started, at the same time as the other process does."""
         spare = self.spare
         head = b"".join(number.to_bytes(4, "little") for number in (len(spare.body), spare.count, umask))
         self._send(head + spare.body)
 
     def hear(self, data: bytes, begun: float) -> None:
-        if len(data) > MAX_ORDER:  # now: the signal of its end must not be taken for one of the process that is forked instead
+        if len(data) > MAX_ORDER:  # end it now: its exit must not be mistaken for that of the process that is forked instead
             Child.ready.remove(self)
             self.orders.close()
             os.waitpid(self.pid, 0)
@@ -313,7 +313,7 @@ class Prepared(Child):
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, self.spare.here.to_bytes(4, sys.byteorder))]
         try:
             self.orders.sendmsg([head], rights)
-        except OSError:  # it was killed; the pipe says so, too
+        except OSError:  # it was killed; the pipe shows that too
             return
         self._send(data)
 
@@ -336,13 +336,13 @@ class Prepared(Child):
         self.spare.say_taken()
 
     def linger(self) -> None:
-        """The memory of a process is taken apart when it ends, for half a millisecond in which the client could end."""
+        """Wait: freeing the memory of a process that ends takes half a millisecond, in which the client could end."""
         self.theirs.recv(1)
 
     def ask_as_ordered(self, orders: _socket.socket) -> NoReturn:
-        """In the new process."""
+        """Wait for the orders of the other process, and ask the policy. Runs in the new process."""
         spare = self.spare
-        head = received(orders, 12)  # Refused: the event needs no policy, or the other process has gone
+        head = received(orders, 12)  # Refused: the event does not need the policy, or the other process has ended
         _keep_to_any()
         size, spare.count, umask = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4, 8))
         spare.body = received(orders, size)
@@ -359,7 +359,7 @@ class Prepared(Child):
         data = received(orders, int.from_bytes(head[:4], "little"))
         question = spare.zygote.question_of(request, data, int.from_bytes(head[4:], "little") / 1e9)
         _look_for(orders.fileno())
-        received(orders, 1)  # the other one has found that the policy is to be asked
+        received(orders, 1)  # the other process has determined that the policy is to be asked
         self.ask(question)
 
 
@@ -367,8 +367,8 @@ _PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity"
 
 
 def _keep_to_half(half: int) -> None:
-    """A process that is woken up is put where the one is that wakes it, and waits for it there. Two that are to run at the same time are
-    kept apart until both are awake."""
+    """Keep this process to half of the processors. A process that is woken is placed on the processor of the one that wakes it, and waits
+    for it there; so two that should run at the same time are kept apart until both are awake."""
     _keep_to(_PROCESSORS[half::2])
 
 
@@ -380,7 +380,7 @@ def _keep_to(processors: list[int]) -> None:
     if len(_PROCESSORS) > 1:
         try:
             os.sched_setaffinity(0, processors)
-        except OSError:  # they have been taken away from this process
+        except OSError:  # this process may no longer use them
             pass
 
 
@@ -391,7 +391,7 @@ def _is_readable(descriptor: int) -> bool:
 
 
 def _look_for(descriptor: int) -> None:
-    """Return as soon as there is something to be read, or after a moment: see _SOON."""
+    """Return as soon as there is something to read, or after a moment: see _SOON."""
     looking = poll()
     looking.register(descriptor, POLLIN)
     until = time.monotonic() + (_SOON if len(_PROCESSORS) > 1 else 0)

@@ -1,22 +1,22 @@
-"""Resident mode on Windows, where nothing can be forked: processes that were started in advance, of which each answers one event.
+"""Resident mode on Windows, where processes cannot be forked: processes are started in advance, and each answers one event.
 
-The server (launch.py --serve KEY POLICY) keeps a few spares started. A spare has imported what earlier events have imported, waits at an
+The server (launch.py --serve KEY POLICY) keeps a few spares running. A spare has imported what earlier events imported, waits at an
 instance of a named pipe, becomes the process that the client would have started, answers as the launcher does, and ends. The policy runs
-there as without resident mode: a thread keeps the deadline.
+there as without resident mode: a thread enforces the deadline.
 
-    client -> spare   MAGIC, length, number of words; in UTF-16, each with a zero behind it: the words, the folder, the variables
+    client -> spare   MAGIC, length, number of words; in UTF-16, each followed by a zero: the words, the folder, the variables
     spare -> client   b"R" and its pid as soon as it has taken the connection
     client -> spare   b"G", microseconds since the client started, and stdin, stdout and stderr: handles that the client has duplicated
                       into this process (0: closed)
     spare -> client   b"W" before the answer is written, b"X" and the exit code afterwards
 
-As on other systems, a spare that goes away before b"W" has written nothing, and the client runs the command.
+As on other systems, a spare that ends before b"W" has written nothing, and the client runs the command.
 
-The name of the pipe is random, and stands in a file of the state folder: nobody can have made a pipe of this name before, and the
-access list of the first instance, which lets only this user and the system write, holds for all. The server keeps that instance.
+The name of the pipe is random, and is stored in a file in the state folder: nobody can have created a pipe of this name before, and the
+access list of the first instance, which lets only this user and the system write, applies to all. The server keeps that instance.
 
-A server never ends its spares: they see that it has gone, and end unless a client has come. So it learns by starting anew: what events
-have imported stands in a file, and the next server starts spares that import it.
+A server never ends its spares: they notice that it has ended, and end unless a client has connected. So it learns by restarting: what
+events have imported is stored in a file, and the next server starts spares that import it.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ MAGIC = b"OHW1"
 SPARES = 3
 IDLE = 900  # seconds without an event after which the server ends
 QUIET = 0.5  # seconds without a report after which the state is written, and lessons are learnt
-HANDOVER = 20  # seconds in which the next server has to be ready
-LOST = 10  # spares that may end one after the other without an event
+HANDOVER = 20  # seconds for the next server to become ready
+LOST = 10  # spares that may end in a row without an event
 REQUEST_WITHIN = 5000  # milliseconds for each piece of a request
-PATIENCE = 1  # seconds for a look at files
+PATIENCE = 1  # seconds to check files
 KEPT_TIMES = 2000
 ROUNDS = 3  # of a rehearsal
 MAX_REQUEST = 8 << 20
@@ -65,11 +65,11 @@ MAX_INSTANCES = 64
 _PIPES = "\\\\.\\pipe\\"
 _REJECT_REMOTE = 8  # PIPE_REJECT_REMOTE_CLIENTS
 _REHEARSED = 1500  # bytes of a payload that is kept to rehearse with
-AT_START = ("TZ",)  # what an interpreter looks at once, when it starts; with -I it ignores its own variables
+AT_START = ("TZ",)  # what an interpreter reads only once, when it starts; with -I it ignores its own variables
 
 
 class Refused(Exception):
-    """The other side has gone, or asks for what cannot be done here: this process ends, and the client runs the command."""
+    """The other side has gone, or requests something that is not possible here: this process ends, and the client runs the command."""
 
 
 def key_of(words: Sequence[str], cwd: str, variables: Any) -> str:
@@ -94,14 +94,14 @@ def serve(
     question_of: object,
     rehearse: Callable[..., None],
 ) -> NoReturn:
-    """KEY POLICY: the server. KEY POLICY PIPE PID: a spare of it. The functions are those of the runner, above this."""
+    """KEY POLICY: the server. KEY POLICY PIPE PID: one of its spares. The functions come from the runner, a layer above."""
     key, policy, *of_spare = argv
     try:
         if of_spare:
             Spare(policy, *of_spare).answer_next(answer, rehearse)
         hold_standard_descriptors()
         os.makedirs(folder(), exist_ok=True)
-        os.chdir(folder())  # that of the event could not be renamed
+        os.chdir(folder())  # the event's folder could not be renamed while a process is in it
         lock = locked(f"{key}.lock")
         if lock is not None:
             Server(key, policy, lock).run()
@@ -110,7 +110,7 @@ def serve(
 
 
 def locked(path: str) -> int | None:
-    """A descriptor that keeps everybody else from locking this file, for as long as this process lives; None if somebody has it."""
+    """A descriptor that prevents other processes from locking this file while this one runs; None if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_BINARY | os.O_NOINHERIT)  # type: ignore[attr-defined,unused-ignore]
     try:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -121,7 +121,7 @@ def locked(path: str) -> int | None:
 
 
 def start(command: Sequence[str]) -> Any:
-    """Start a process that has no window, and nothing of ours open."""
+    """Start a process without a window and without our open handles."""
     import subprocess
 
     nowhere = subprocess.DEVNULL
@@ -142,8 +142,8 @@ class Server:
         self.key, self.policy, self.lock = key, policy, lock
         self.begun = time.time()
         self.lessons, self.refused, self.learnt_from = _kept_lessons(f"{key}.lessons")
-        self.news: dict[bytes, None] = {}  # what events have imported that is no lesson yet
-        self.last = b""  # an event to rehearse with; it is in no file, and so not kept for the next server
+        self.news: dict[bytes, None] = {}  # what events have imported that was not learnt yet
+        self.last = b""  # an event to rehearse with; it is not stored in a file, so the next server does not get it
         self.last_is_call = False
         self.events, self.lost = 0, 0
         self.times: list[int] = []
@@ -153,7 +153,7 @@ class Server:
         self.is_known = False  # whether clients find the pipe
         self.heard: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
         self.pipe = f"onehook-{os.urandom(16).hex()}"
-        # The first instance, with a client already, so that it stays, and nobody comes to it.
+        # The first instance already has a client, so that it stays and no other client gets it.
         first = _winapi.FILE_FLAG_FIRST_PIPE_INSTANCE
         self.held = [
             _instance(self.pipe, first),
@@ -167,7 +167,7 @@ class Server:
         last = written = time.monotonic()
         changed = False
         while True:
-            # Nothing is started while an event is being answered, unless the next one would have to wait for that.
+            # Nothing is started while an event is being answered, unless otherwise the next one would have to wait.
             while len(self.waiting) < (1 if self.busy else SPARES):
                 self._start_spare()
             try:
@@ -202,7 +202,7 @@ class Server:
         _thread.start_new_thread(self._listen, (self.number, spare, b"\n".join(told)))
 
     def _listen(self, number: int, spare: Any, told: bytes) -> None:
-        """In a thread: hand a spare what it needs, and take what it reports."""
+        """In a thread: give a spare what it needs, and receive what it reports."""
         try:
             spare.stdin.write(told)
             spare.stdin.close()
@@ -251,7 +251,7 @@ class Server:
         self._start_again()
 
     def _start_again(self) -> NoReturn:
-        """As another process. The spares of this one answer until those of the other are ready."""
+        """Restart as another process. The spares of this one answer until those of the other are ready."""
         from queue import Empty
 
         head = f"learnt\t{self.learnt_from}\nrefused\t{self.refused}\n".encode("utf-8", "surrogateescape")
@@ -281,7 +281,7 @@ class Server:
 
 
 def _instance(name: str, flags: int = 0) -> Any:
-    """An instance of a pipe. Without an access list: the default one lets this user, administrators and the system write."""
+    """An instance of a pipe, without an access list: the default lets this user, administrators and the system write."""
     access = _winapi.PIPE_ACCESS_DUPLEX | _winapi.FILE_FLAG_OVERLAPPED | flags
     return _winapi.CreateNamedPipe(_PIPES + name, access, _winapi.PIPE_WAIT | _REJECT_REMOTE, MAX_INSTANCES, 1 << 16, 1 << 16, 0, 0)
 
@@ -292,15 +292,15 @@ def _is_known(lesson: bytes) -> bool:
 
 
 def _kept_lessons(path: str) -> tuple[list[bytes], str, int]:
-    """What a server has left: its lessons, and for one that takes its place just now, why packages are not loaded and how often it has
-    learnt."""
+    """What a server has left: its lessons, and for a server that is just replacing it, why packages are not loaded and how often it
+    has learnt."""
     lines = _content(path).splitlines()
     found = dict(line.split(b"\t", 1) for line in lines[:2] if b"\t" in line)
     lessons = [line for line in lines[2:] if line.count(b"\t") == 2][:MAX_LESSONS]
     try:
         if os.stat(path).st_mtime > time.time() - HANDOVER:
             return lessons, found[b"refused"].decode("utf-8", "replace"), int(found[b"learnt"])
-    except (OSError, KeyError, ValueError):  # there is none, or it was not written by us
+    except (OSError, KeyError, ValueError):  # there is no file, or we did not write it
         return [], "", 0
     return lessons, "", 0
 
@@ -315,7 +315,7 @@ def _content(path: str) -> bytes:
 
 def _put(path: str, content: str | bytes) -> bool:
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-    for _ in range(50):  # who reads it just now keeps it from being replaced
+    for _ in range(50):  # a process that is reading it keeps it from being replaced
         try:
             with open(f"{path}.new", "wb") as file:
                 file.write(data)
@@ -344,9 +344,9 @@ class Spare:
         self.connection: Any = None
         self.begun = 0.0
         self.data = b""  # what was read from stdin
-        self.exit_code: int | None = None  # of an answer that is written
-        self.files: dict[str, Any] = {}  # looked at for each event
-        self.ours: dict[str, Any] = {}  # looked at after it
+        self.exit_code: int | None = None  # of an answer that was written
+        self.files: dict[str, Any] = {}  # checked for each event
+        self.ours: dict[str, Any] = {}  # checked after it
         self.quick = False
         self.known: tuple[set[str], set[Any]] = (set(), set())
 
@@ -371,9 +371,9 @@ class Spare:
     def _learn(self) -> None:
         lessons = [line for line in self.lines if line.startswith((b"module\t", b"pattern\t"))]
         origins = (line.split(b"\t", 2)[2].decode("utf-8", "surrogateescape") for line in lessons if line.startswith(b"module"))
-        before = states(origins)  # what is changed while it is imported is out of date
+        before = states(origins)  # what changes while it is being imported is out of date
         learning.learn(lessons, packages=True)
-        if Hooks.made:  # they would not count as the policy's own when that breaks (policy.made_since)
+        if Hooks.made:  # they would not count as the policy's own if the policy breaks (policy.made_since)
             self.report(b"refused\ta package that the policy imports makes a Hooks object when it is imported")
             os._exit(0)
         if self.policy.endswith(".py"):
@@ -383,7 +383,7 @@ class Spare:
 
     def _rehearse(self, rehearse: Callable[..., None]) -> None:
         """Answer an event like the last one with an empty policy: none of the user's code runs, and nothing is written. Not for rules,
-        which would be kept for the event: on Windows, the change time by which they are known to be current is the time of creation."""
+        which would be kept for the event: on Windows, the change time that shows whether they are current is the time of creation."""
         sample = next((line for line in self.lines if line.startswith(b"event\t")), b"")
         if not sample or is_manifest(self.policy):
             return
@@ -399,7 +399,7 @@ class Spare:
         self.report(b"ready")
         coming = _winapi.ConnectNamedPipe(self.connection, overlapped=True)
         if _winapi.WaitForMultipleObjects([coming.event, self.server], False, _winapi.INFINITE) != _winapi.WAIT_OBJECT_0:
-            os._exit(0)  # the server has gone; a client that comes now is told nothing, and runs its command
+            os._exit(0)  # the server has ended; a client that connects now gets no answer, and runs its command
         coming.GetOverlappedResult(True)
 
     # --- an event
@@ -423,7 +423,7 @@ class Spare:
             sys.orig_argv[:] = words
 
     def _end_unless_quick(self) -> None:
-        """A file system that does not answer ends this process: the client waits for as long as it lives."""
+        """If the file system does not answer, end this process, since the client waits as long as it lives."""
 
         def look() -> None:
             time.sleep(PATIENCE)
@@ -453,22 +453,22 @@ class Spare:
         self.data = data
 
     def write(self, output: Output, stdout: int = 1, stderr: int = 2) -> int:
-        """Write the answer and tell the client, which then ends and does not wait for the line in the log. Once: a policy in a thread is
-        answered for before output_of() comes back."""
+        """Write the answer and tell the client, which then ends without waiting for the line in the log. Only once: if the policy runs in a
+        thread, its answer may be written before output_of() returns."""
         if self.exit_code is not None:
             return self.exit_code
         self._send(b"W")
         self.exit_code = write_answer(output, stdout, stderr)
         self._send(bytes([ord("X"), self.exit_code & 0xFF]))
         nowhere = os.open(NOWHERE, os.O_RDWR)
-        for number in (0, stdout):  # an agent may wait until they are closed; what goes wrong with the log is reported on stderr
+        for number in (0, stdout):  # an agent may wait until they are closed; problems with the log are reported on stderr
             os.dup2(nowhere, number)
         log_answer(output, stderr)
         self._report_event()
         return self.exit_code
 
     def _report_event(self) -> None:
-        """How long it took, what was imported, and an event like which the next spares rehearse."""
+        """Report how long it took, what was imported, and an event for the next spares to rehearse with."""
         self.report(b"done\t%d" % ((time.monotonic() - self.begun) * 1e6))
         if is_outdated(self.ours):
             self.report(b"outdated")
@@ -484,12 +484,12 @@ class Spare:
     def report(self, line: bytes) -> None:
         try:
             os.write(self.reports, line + b"\n")
-        except OSError:  # the server has gone
+        except OSError:  # the server has ended
             pass
 
     def _send(self, data: bytes) -> None:
         work, _ = _winapi.WriteFile(self.connection, data, overlapped=True)
-        work.GetOverlappedResult(True)  # a client that has gone raises
+        work.GetOverlappedResult(True)  # raises if the client has ended
 
     def _received(self, size: int) -> bytes:
         data = b""
@@ -513,7 +513,7 @@ def _take_variables(block: Iterable[str]) -> None:
     theirs = {}
     for part in block:
         name, equals, value = part.partition("=")
-        if name and equals:  # those of drives start with the sign, and come with the folder
+        if name and equals:  # the variables of drives start with "=", and come with the folder
             theirs[name.upper()] = value
     ours = os.environ
     for name in [name for name in ours if name not in theirs]:
@@ -529,7 +529,7 @@ def _take_variables(block: Iterable[str]) -> None:
 
 
 def states(paths: Iterable[str]) -> dict[str, Any]:
-    """What changes when a file does. cache.state_of looks at the change time, which is the time of creation on Windows."""
+    """What changes when a file does. cache.state_of uses the change time, which is the time of creation on Windows."""
     return {path: _state_of(path) for path in paths}
 
 

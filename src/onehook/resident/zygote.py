@@ -2,13 +2,13 @@
 
 A few forks wait at the socket (spares), so that nothing has to be forked while an agent waits. One that takes an event becomes the process
 that the client would have started: its words, variables, folder, umask, stdin, stdout and stderr. Then it does what the launcher does,
-tells the client its exit code, and ends. It shares nothing with the next.
+reports its exit code to the client, and ends. It shares nothing with the next.
 
-A fork copies each page of memory when it first writes to it, and for a small event that takes longer than all else. So a spare has another
-fork ready, for the policy, and both rehearse: they answer events like earlier ones with an empty policy, before there is one to answer.
+A fork copies each page of memory when it first writes to it, and for a small event that takes longer than anything else. So a spare has
+another fork ready, for the policy, and both rehearse: they answer events like earlier ones with an empty policy, before a real event comes.
 
-If this process is killed, the spares end soon after it, and events that are being answered are answered. If something of what it has
-loaded was changed when an event comes, it says no, and starts again.
+If this process is killed, the spares end soon after it, and events that are being answered still get their answers. If something that it
+has loaded was changed when an event comes, it refuses the event, and restarts.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 SPARES = 3
 IDLE = 900  # seconds without an event after which it ends
-QUIET = 0.2  # seconds without a report after which the state is written, and lessons are learnt; at the latest after five times that
+QUIET = 0.2  # seconds without a report after which the state is written, and lessons are learnt; at most five times that
 ALIVE = 10
 KEPT_TIMES = 2000
-ROUNDS = 12  # of what a fork does for an event, before there is one
+ROUNDS = 12  # how often it practises what a fork does for an event
 PATIENCE = 5  # seconds for these
-# Events that are kept to rehearse with: of calls of a tool (b"1"), and of others (b"0").
+# How many events are kept to rehearse with: tool calls (b"1"), and others (b"0").
 SAMPLES = {b"1": 6, b"0": 2}
-LOST = 50  # spares that may end one after the other without an answer: what is wrong then cannot be fixed by another fork
+LOST = 50  # spares that may end in a row without an answer: another fork cannot fix what is wrong then
 
 
 def serve(
@@ -55,9 +55,9 @@ def serve(
     question_of: Callable[[Any, bytes, float], Question],
     rehearse: Callable[..., None],
 ) -> NoReturn:
-    """KEY POLICY [FOLDER [LOCK]]: see start() in asking.py. The functions are those of the runner, above this.
+    """KEY POLICY [FOLDER [LOCK]]: see start() in asking.py. The functions come from the runner, a layer above.
 
-    FOLDER: if it is not by the variables. LOCK: the number of a descriptor that the process has had before it was started again.
+    FOLDER: if the variables do not determine it. LOCK: the number of a descriptor that the process had before it was restarted.
     """
     key, policy = argv[:2]
     variables: Any = os.environ
@@ -78,10 +78,10 @@ def serve(
     if not argv[3:]:
         lock = os.open(f"{key}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
-            os.lockf(lock, os.F_TLOCK, 0)  # as long as this process lives; its forks do not have it
+            os.lockf(lock, os.F_TLOCK, 0)  # held as long as this process lives; its forks do not hold it
         except OSError:
-            os._exit(0)  # there is one already
-        remove(f"{key}.state")  # of one that was killed
+            os._exit(0)  # there is already one
+        remove(f"{key}.state")  # left by one that was killed
     os.set_inheritable(lock, False)
     sweep()
     _forget_coercion()
@@ -100,7 +100,7 @@ class Zygote:
         self.key, self.policy, self.lock = key, policy, lock
         self.is_manifest = is_manifest(policy)
         self.samples: dict[bytes, tuple[list[str], bytes]] = {}  # events to rehearse with, by their kind: words and payload
-        self.practised = 0  # of these
+        self.practised = 0  # how many of these it has practised with
         self.pid, self.begun = os.getpid(), time.time()
         self.path, self.meta_path = list(sys.path), list(sys.meta_path)  # an event finds modules as if nothing had been learnt
         self.lessons: list[bytes] = []
@@ -114,7 +114,7 @@ class Zygote:
         self.busy: set[int] = set()
         self.rest = b""
         self.listener = _listening(f"{key}.sock")
-        self.told, self.tell = os.pipe()  # reports of the forks
+        self.told, self.tell = os.pipe()  # reports from the forks
         self.woken, wake = os.pipe()
         for descriptor in (self.told, self.woken, wake):
             os.set_blocking(descriptor, False)
@@ -122,8 +122,8 @@ class Zygote:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         self.descriptors = 0
         self.loaded: dict[str, cache.State] = {}  # files of modules, as they were before these were imported
-        self.files: dict[str, cache.State] = {}  # looked at for each event
-        self.ours: dict[str, cache.State] = {}  # looked at after some
+        self.files: dict[str, cache.State] = {}  # checked for each event
+        self.ours: dict[str, cache.State] = {}  # checked after some
 
     def run(self) -> NoReturn:
         signal.signal(signal.SIGTERM, self.end)
@@ -135,7 +135,7 @@ class Zygote:
         changed = True
         while True:
             self._reap()
-            # Nothing is forked while an event is being answered, unless the next one would have to wait for that.
+            # Nothing is forked while an event is being answered, unless otherwise the next one would have to wait.
             while len(self.spares) < (1 if self.busy else SPARES):
                 self._fork()
             ready = waiting.poll(QUIET * 1000 if changed else IDLE * 1000)
@@ -144,7 +144,7 @@ class Zygote:
                 last, changed = now, True
             if changed and (not ready or now - written > 5 * QUIET):
                 outdated = cache.is_outdated(self.ours)
-                if not outdated:  # what is learnt is taken as it is then
+                if not outdated:  # what is learnt counts as it is at that time
                     self._learn()
                 self._write_state()
                 if outdated:
@@ -200,7 +200,7 @@ class Zygote:
             return
 
     def _heard(self) -> bool:
-        """Take what forks have reported."""
+        """Process what forks have reported."""
         for descriptor in (self.woken, self.told):
             try:
                 data = os.read(descriptor, 1 << 16)
@@ -212,7 +212,7 @@ class Zygote:
         for line in lines:
             kind, _, value = line.partition(b"\t")
             if kind == b"taken":
-                if int(value) in self.spares:  # else it has ended already
+                if int(value) in self.spares:  # otherwise it has already ended
                     self.busy.add(int(value))
                 self.spares.discard(int(value))
             elif kind == b"done":
@@ -231,7 +231,7 @@ class Zygote:
         return True
 
     def wants(self, kind: bytes) -> bool:
-        """Whether an event of this kind is still missing among those to rehearse with. The first byte says whether it is a tool call."""
+        """Whether an event of this kind is still missing among those to rehearse with. The first byte shows whether it is a tool call."""
         return kind not in self.samples and sum(known[:1] == kind[:1] for known in self.samples) < SAMPLES[kind[:1]]
 
     def rehearsed(self) -> list[tuple[list[str], bytes]]:
@@ -241,10 +241,10 @@ class Zygote:
     # --- what it has loaded
 
     def _settle(self) -> None:
-        """What is loaded stays: no fork has to copy it, because the collector has touched it."""
+        """Exclude what is loaded from garbage collection, so that no fork has to copy it."""
         gc.collect()
         gc.freeze()
-        # A file that is watched already counts as it was when it was loaded.
+        # A file that is already watched counts as it was when it was loaded.
         before = {**self.files, **self.ours, **self.loaded}
         watched = learning.watched(self.own, packs=not self.policy.endswith(".py"))
         self.files, self.ours = ({path: before.get(path, state) for path, state in files.items()} for files in watched)
@@ -257,7 +257,7 @@ class Zygote:
             return
         self._practise()
         self._settle()
-        self._dismiss()  # they have learnt nothing of it
+        self._dismiss()  # they have not loaded any of it
 
     def _load(self) -> None:
         lessons, self.lessons = self.lessons, []
@@ -275,8 +275,8 @@ class Zygote:
             self._start_again()
 
     def _practise(self) -> None:
-        """Do what the spares do when they rehearse, but several times: an interpreter adapts its code to what it is used for (from Python
-        3.11 on), which takes some rounds, and which forks have in common. Rules are judged in half the time then."""
+        """Do what the spares do when they rehearse, but several times: the interpreter adapts its code to its use (from Python 3.11 on),
+        which takes several rounds, and all forks share the result. Rules then take half the time."""
         self.practised = len(self.samples)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(PATIENCE)  # a file system that does not answer ends this process, and the next event starts another
@@ -290,10 +290,10 @@ class Zygote:
         Hooks.made.clear()  # see learning.own_trouble
         rules = sys.modules.get("onehook.rules.load")
         if rules is not None:
-            rules.Ready.kept.clear()  # with its file
+            rules.Ready.kept.clear()  # together with its file
 
     def _start_again(self) -> NoReturn:
-        """In the place of this process. Who is waiting runs its command."""
+        """Replace this process with a new one. Clients that are waiting run their commands."""
         self._dismiss()
         os.set_inheritable(self.lock, True)
         words = [cache.SERVE, self.key, self.policy, os.getcwd(), str(self.lock)]
@@ -310,8 +310,8 @@ class Zygote:
 
 
 def _forget_coercion() -> None:
-    """Where the locale is C, an interpreter sets LC_CTYPE for itself. The next client will have no more of it than the first had, and a
-    spare that has the variables of its client already need not take them."""
+    """Undo what an interpreter does in the C locale: it sets LC_CTYPE for itself. The next client will not have it either, and a spare
+    that already has the variables of its client need not take them over."""
     variables: Any = os.environ
     try:
         with open("/proc/self/environ", "rb") as file:
@@ -328,12 +328,12 @@ def _listening(path: str) -> _socket.socket:
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     listener.bind(path)  # 0600, by the umask
     listener.listen(128)
-    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, timeval(ALIVE))  # then a spare looks whether this process lives
+    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVTIMEO, timeval(ALIVE))  # after that, a spare checks whether this process lives
     return listener
 
 
 def _taken(path: str) -> str:
-    """The content of a file, which is removed."""
+    """Read a file and remove it."""
     try:
         with open(path, encoding="utf-8") as file:
             content = file.read()

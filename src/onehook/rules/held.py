@@ -1,4 +1,4 @@
-"""Whether paths, URLs, MCP tools and permissions hold for an event. On the hot path."""
+"""Whether paths, URLs, MCP tools and permissions match an event. On the hot path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onehook.policies.shell import Command
 
     Touch = tuple[str, bool]  # a path, and whether it is changed
-    Forms = dict[str, list[str]]  # a path -> as it is, and with its links followed
+    Forms = dict[str, list[str]]  # a path -> the path itself, and with its links followed
 
 # Options of curl, wget and their like whose value may look like an address and is not one.
 VALUED = frozenset([
@@ -64,7 +64,7 @@ def first_in(path: Any, globs: Sequence[str], out: Sequence[str], folder: str, c
 
 
 class _Globs:
-    """The globs of a rule that stops something. Most paths are covered by none of them, which is found out without looking at each."""
+    """The globs of a rule that stops something. Most paths are covered by none of them, which is determined without checking each."""
 
     __slots__ = ("anywhere", "below", "rest", "suffixes")
 
@@ -146,7 +146,7 @@ def _parts(path: str, strict: bool) -> list[str]:
 
 
 def _segments(globs: list[str], parts: list[str]) -> bool:
-    """** stands for any number of folders; what is left of the path lies in a folder that the glob covers."""
+    """** matches any number of folders; the rest of the path may be inside a folder that the glob covers."""
     places = {0}
     for part in parts:
         reached = set()
@@ -211,7 +211,7 @@ def domain_covers(domain: str, url: str) -> bool:
 
 
 def url_covered(globs: Sequence[str], url: str) -> bool:
-    """Globs for the host, or for the whole address where they have a slash; those with ! take something out."""
+    """Globs for the host name, or for the whole URL if they have a slash; those with ! exclude something."""
     host = host_of(url)
     found = False
     for glob in globs:

@@ -1,6 +1,6 @@
-"""What of an event is scanned, as samples of a size that the scanner takes.
+"""The parts of an event that are scanned, as samples of a size that the scanner accepts.
 
-Text and code are told apart: what is written to a file that is not prose is code, so is a command, and in all other texts what stands
+Text and code are distinguished: what is written to a file that is not prose is code, and so are a command and, elsewhere, what is
 between fences (``` or ~~~).
 """
 
@@ -34,7 +34,7 @@ _PROSE = ("md", "markdown", "rst", "txt", "adoc", "org", "tex", "html", "htm", "
 
 
 def samples_of(event: Event, gates: Collection[str]) -> list[Sample]:
-    """What the gates see of this event."""
+    """The parts of this event that the gates cover."""
     return [sample for sample in _all_of(event) if sample.gate in gates and sample.text.strip()]
 
 
@@ -63,7 +63,7 @@ def _call(event: Event) -> Iterator[Sample]:
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, in order; with its key, since a key says what a value is."""
+    """Every string in a JSON value, in order, with its key, since the key describes the value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -88,7 +88,7 @@ def written(path: str, text: str) -> list[Piece]:
 
 
 def pieces_of(text: str) -> list[Piece]:
-    """A text with the code in it; joined they are the text again."""
+    """The pieces of text that may contain code; joined, they are the whole text."""
     if not any(fence in text for fence in _FENCES):
         return [Piece("text", text)] if text else []
     pieces = [Piece("text", "")]
@@ -111,7 +111,7 @@ def pieces_of(text: str) -> list[Piece]:
 
 
 def fitted(sample: Sample, settings: Settings) -> list[Sample]:
-    """A sample as the scanner takes it: of the kinds that are wanted, and no longer than it may be. [] if it is to be skipped."""
+    """A sample as the scanner accepts it: only the wanted kinds, and not too long. [] if it is to be skipped."""
     if set(settings.kinds) != set(KINDS):
         kept = [piece for piece in sample.pieces if piece.kind in settings.kinds and piece.text.strip()]
         sample = Sample(sample.gate, sample.about, kept, sample.mcp, sample.session, "\n".join(piece.text for piece in kept))
@@ -125,7 +125,7 @@ def fitted(sample: Sample, settings: Settings) -> list[Sample]:
 
 
 def _as_before(sample: Sample, part: str) -> list[Piece]:
-    """The pieces of a part: of the sample's one kind, or found anew."""
+    """The pieces of a part: all of the sample's kind if it has only one, otherwise determined again."""
     return [Piece(sample.kind, part, sample.language)] if sample.kind in KINDS else pieces_of(part)
 
 

@@ -1,4 +1,4 @@
-"""What is scanned, what comes of it, and what a backend is."""
+"""What is scanned, the outcome, and the interface of a backend."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
         @property
         def REQUIRED(self) -> tuple[str, ...]: ...  # those without which it cannot work; `url` may be among them
         @property
-        def URL(self) -> str: ...  # where the service is, if nothing else is set; "" if there is no such place
+        def URL(self) -> str: ...  # the default address of the service; "" if there is none
         @property
-        def KEY_ENV(self) -> str: ...  # the variable that has the key, if nothing else is set; "" if no key is needed
+        def KEY_ENV(self) -> str: ...  # the default variable for the key; "" if no key is needed
         @property
-        def MAX_CHARS(self) -> int: ...  # how much it takes at once
+        def MAX_CHARS(self) -> int: ...  # how much it accepts at once
         @property
         def BAD_SAMPLE(self) -> str: ...  # what it should object to, for `onehook scan verify`; "" if that depends on its settings
         def scan(self, settings: Settings, sample: Sample, deadline: float) -> Verdict: ...  # ScanError if there is no verdict
 
 
 class ScanError(OnehookError):
-    """There is no verdict. The text says why, and never quotes what was scanned, nor the key.
+    """There is no verdict. The message explains why, and never quotes what was scanned, or the key.
 
     retry    whether the same request may succeed a moment later
-    after    seconds that the service wants to be left alone
-    counts   whether it tells something about the scanner, so that the breaker counts it
+    after    seconds to wait before the next request
+    counts   whether it says something about the scanner, so that the breaker counts it
     """
 
     def __init__(self, text: str, retry: bool = False, after: float = 0.0, counts: bool = True) -> None:
@@ -45,7 +45,7 @@ class ScanError(OnehookError):
 
 
 class Piece:
-    """A part of a text: "text" or "code", with the language of code where it is named."""
+    """A part of some text: "text" or "code", with the language of the code if it is named."""
 
     __slots__ = ("kind", "language", "text")
 
@@ -66,7 +66,7 @@ class Piece:
 class Sample:
     """What is sent to a scanner at once.
 
-    gate      what it was gated as: prompts, responses, writes, commands, urls, mcp or results
+    gate      the gate that covers it: prompts, responses, writes, commands, urls, mcp or results
     about     what it is, for a person: "the prompt", "the new content of a.py"
     pieces    its text and code, in order
     mcp       (server, tool) of an MCP call
@@ -87,7 +87,7 @@ class Sample:
 
     @property
     def by_model(self) -> bool:
-        """Whether a model has written it; else it is what a model is going to read."""
+        """Whether a model wrote it; otherwise a model is going to read it."""
         return self.gate not in ("prompts", "results")
 
     @property
@@ -127,7 +127,7 @@ class Found:
 
 
 class Verdict:
-    """What a scanner says: what it found, and the id under which it has kept the scan, if it has."""
+    """A scanner's answer: what it found, and the id under which it has stored the scan, if any."""
 
     __slots__ = ("found", "id")
 
@@ -137,7 +137,7 @@ class Verdict:
 
 
 def quoted(category: str, quote: str, text: str) -> list[Found]:
-    """A finding for each place where a text has the quote; one without a place if it has none."""
+    """A finding for each place where the text contains the quote; one without a place if there is none."""
     found = []
     start = text.find(quote) if quote else -1
     while start >= 0:

@@ -41,7 +41,7 @@ def apply(plan: Plan, journal: Journal) -> None:
 
 
 def _entries(plan: Plan) -> dict[Path, tuple[Entry, ...]]:
-    """The entries of ours in each file that was written, for `onehook verify`."""
+    """onehook's entries in each file that was written, for `onehook verify`."""
     written = {edit.path: edit.after for edit in plan.edits if edit.after is not None}
     return {path: tuple(entries_in(*plan.holders[path], content)) for path, content in written.items() if path in plan.holders}
 

@@ -310,7 +310,7 @@ _SHELLS = (
 
 
 def with_interpreter(command: str, python: str) -> str:
-    """A written command with another name for its interpreter, if it is the same one: bin/python3 beside bin/python."""
+    """A written command with another name for its interpreter, if it is the same one: bin/python3 next to bin/python."""
     written = read(command)
     if written is None or os.path.dirname(written.interpreter) != os.path.dirname(python):
         return command

@@ -29,7 +29,8 @@ def never_denies(host: str, policy: Policy) -> str:
 
 
 def unreached(host: str, policy: Policy, entries: Sequence[Found], again: str) -> Iterator[Diagnosis]:
-    """What keeps events from the handlers that may deny them. `entries`: those of this policy; `again`: the command that installs it."""
+    """What prevents events from reaching the handlers that may deny them. `entries`: those of this policy; `again`: the command that
+    installs it."""
     rows = wire_of(host).EVENTS
     missing: dict[str, list[str]] = {}
     narrowed: dict[str, list[str]] = {}

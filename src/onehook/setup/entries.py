@@ -21,7 +21,7 @@ def ours_in(config: Config, data: Any) -> list[Found]:
 
 
 def entries_in(host: str, place: Place, content: bytes) -> list[Entry]:
-    """The entries of ours in a config file of this content."""
+    """onehook's entries in a config file with this content."""
     own = place.format == "own"
     data: Any = content.decode("utf-8", "replace") if own else Document(place.path, place.format).with_bytes(content).data()
     return [
@@ -31,7 +31,7 @@ def entries_in(host: str, place: Place, content: bytes) -> list[Entry]:
 
 
 def mentions_ours(content: bytes) -> bool:
-    """Whether a file may have entries of ours, whatever its format and however it escapes slashes; it need not be readable as data."""
+    """Whether a file may contain onehook's entries, whatever its format and however it escapes slashes; it need not be valid."""
     return resembles_ours(content.decode("utf-8", "replace"))
 
 
@@ -61,7 +61,7 @@ def content_without(
 
 
 def rest_of(document: Document, config: Config, origin: Memory | None) -> bytes | None:
-    """A document that nothing of ours is left in; None if install created the file and it is empty."""
+    """A document without onehook's entries; None if install created the file and it is now empty."""
     data = document.data()
     empty = not data or data == dict(config.TRAITS.skeleton)
     return None if empty and origin is not None and origin.before is None else document.after
@@ -78,7 +78,7 @@ def original_of(document: Document, origin: Memory | None) -> Any:
 
 
 def stands(data: Any, given: Given) -> bool:
-    """Whether a file still has what was written; if not, somebody else has decided since."""
+    """Whether a file still has what was written; if not, somebody else has changed it since."""
     value = value_at(data, given.path)
     return given.value in value if given.listed and isinstance(value, list) else value == given.value
 
@@ -101,7 +101,8 @@ def remove_entry(document: Document, path: tuple[str | int, ...], original: Any)
         value = value_at(document.data(), path)
         if value is None:
             continue  # in TOML an array of tables is removed with its last table
-        # What else a group says (matcher, description, ...) is about the hooks in it; some agents skip a file with a group that has none.
+        # The other keys of a group (matcher, description, ...) are about the hooks in it; some agents skip a file with a group that has
+        # none.
         bare_group = isinstance(value, dict) and whole[len(path) : len(path) + 1] == ("hooks",) and not value.get("hooks")
         kept_by_user = not isinstance(path[-1], int) and isinstance(value_at(original, path), (dict, list))
         if (value not in ({}, []) and not bare_group) or kept_by_user:

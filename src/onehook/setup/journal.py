@@ -22,7 +22,7 @@ _DAYS = 90  # a record is younger than this, or its folder exists: a drive may b
 
 @dataclass(frozen=True)
 class Given:
-    """A value that onehook wrote into an agent's file, since a person told it to trust the entries of a policy."""
+    """A value that onehook wrote into an agent's file, since a person asked it to trust the entries of a policy."""
 
     file: str  # the config file that has the entries
     policy: str
@@ -99,7 +99,7 @@ class Journal:
                 known, origin = self.recall(edit.path), self.origin(edit.path)
                 states = (*(known.states if known else ()), _digest(edit.after))
                 both = (*(origin.given if origin else ()), *given.get(edit.path, ()))
-                # If a file takes the place of another, the folders that were created for that one are now for this.
+                # If a file replaces another, the folders that were created for that one now belong to this one.
                 folders = (*self._folders(edit.path), *(folder for folder in left if folder in edit.path.parents))
                 self._keep(edit.path, Memory(first_states[edit.path], states, folders, both, origin.entries if origin else ()))
 
@@ -110,7 +110,7 @@ class Journal:
         given: Trusted = NOTHING,
         entries: Mapping[Path, tuple[Entry, ...]] = NONE,
     ) -> None:
-        """Record the states that the files have after the last write. A file without entries of ours is forgotten."""
+        """Record the states that the files have after the last write. A file without onehook's entries is dropped."""
         for edit in edits:
             memory = self.origin(edit.path)
             if edit.path not in first_states or edit.after is None:

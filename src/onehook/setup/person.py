@@ -1,6 +1,6 @@
-"""Is it a person who runs this command? What switches a policy off must not be started by the agent that the policy is for.
+"""Whether a person runs this command: what disables a policy must not be started by the agent that the policy is for.
 
-Three things tell: an agent among the processes above this one, a variable that an agent sets for its shell, and, for some commands, a
+Three things are checked: an agent among the parent processes, a variable that an agent sets for its shell, and, for some commands, a
 terminal (desk/people.py).
 """
 
@@ -19,7 +19,7 @@ class NotAPerson(OnehookError):
 
 
 def require(act: str, *, terminal: bool = False) -> None:
-    """Refuse if an agent runs this, or, with `terminal`, if nobody can be typing it. The refusal is logged."""
+    """Refuse if an agent runs this, or, with `terminal`, if there is no terminal. The refusal is logged."""
     who = agent_above(os.environ, processes_above()) or ("" if not terminal or has_terminal() else "there is no terminal here")
     if who:
         note("Refused", act, who, by_person=False)

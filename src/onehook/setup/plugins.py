@@ -18,7 +18,7 @@ from onehook.textedit.front_matter import Page
 
 
 def agent_of(root: Path) -> str:
-    """The agent that a plugin is written for. One without a manifest that tells is taken for the first agent whose plugins look like it."""
+    """The agent that a plugin is written for. Without a manifest that names it, the first agent whose plugins look like it."""
     known = [(host, load(host, "imports").PLUGINS) for host in having("imports")]
     marked = [host for host, plugins in known if any((root / mark).is_file() for mark in plugins.marks)]
     shaped = [host for host, plugins in known if any((root / name).is_file() for name in plugins.files)]
@@ -51,7 +51,7 @@ def hooks_of(host: str, root: Path, machine: Machine, runs_already: bool) -> Ite
 
 
 def others_than(host: str) -> list[str]:
-    """The agents that a hook is for which its own agent runs already."""
+    """The agents that need a hook which its own agent already runs."""
     return [other for other in HOSTS if other != host and other in having("config")]
 
 

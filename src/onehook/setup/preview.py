@@ -48,7 +48,7 @@ def _body(edit: FileEdit) -> Iterator[str]:
         if edit.before != edit.after:
             yield "the bytes differ (not UTF-8 text)"
         return
-    private = edit.kind == "trust"  # what stands around the change is not shown
+    private = edit.kind == "trust"  # the surroundings of the change are not shown
     for line in list(difflib.unified_diff(before, after, n=0 if private else 3))[2:]:
         if private and len(line) > _LONG:
             line = f"{line[0]}(a line of {len(line)} characters)\n"

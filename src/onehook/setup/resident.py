@@ -1,4 +1,4 @@
-"""The processes of resident mode, for people: which there are, what they have answered, and an end to them."""
+"""The processes of resident mode, for people: list them, show what they have answered, and stop them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onehook.places import state_folder
 
 @dataclass(frozen=True)
 class Server:
-    """A warm process, by what it has written beside its socket."""
+    """A warm process, described by what it has written next to its socket."""
 
     pid: int
     policy: str
@@ -25,7 +25,7 @@ class Server:
     p50: float  # milliseconds in the server, of the last 2,000 events
     p99: float
     modules: int
-    memory: int  # bytes that it and its spares have for themselves; 0 if the system does not tell
+    memory: int  # bytes that it and its spares have for themselves; 0 if the system does not report it
     refused: str  # why it does not load the policy's packages
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def folder() -> Path:
 
 
 def servers(*, memory: bool = True) -> list[Server]:
-    """memory: whether it is added up, which takes longer than all else."""
+    """memory: whether to add up their memory, which takes longer than everything else."""
     return sorted(_servers(memory), key=lambda server: (server.policy, server.pid))
 
 
@@ -82,7 +82,7 @@ def _is_alive(lock: Path) -> bool:
 
 
 def _memory(pid: int) -> int:
-    """What would be free if the process and the forks that wait were not there; pages that they share count once."""
+    """The memory that would be free without the process and its waiting forks; pages that they share count once."""
     total = 0
     for process in (pid, *_children(pid)):
         try:
@@ -104,7 +104,7 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def stop(server: Server) -> None:
-    """Events that it is answering are answered."""
+    """Stop it, after it has answered the events that it is working on."""
     try:
         os.kill(server.pid, signal.SIGTERM)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""`install --trust`: write what an agent's own question would write, renew it with the entries, and take back exactly that."""
+"""`install --trust`: write what answering an agent's own prompt would write, renew it with the entries, and remove exactly that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 class Holding:
-    """What a file of the whole machine has to hold (config.Held), in the words of a trust module: it is written and taken back alike."""
+    """What a file of the whole machine has to hold (config.Held), in the form of a trust module: it is written and removed in the same
+    way."""
 
     ASKS = ""
 
@@ -43,7 +44,7 @@ class Holding:
 
 
 def keeper(host: str, place: Place) -> Trust | None:
-    """What an agent needs besides the entries of a file: a person's trust, or, for the machine's file, what is held beside it."""
+    """What an agent needs besides the entries of a file: a person's trust, or, for the machine's file, the values that it requires."""
     if place.scope != "enterprise":
         return optional(host, "trust")
     held = load(host, "config").TRAITS.held
@@ -105,7 +106,7 @@ def _entries(plan: Plan, host: str, place: Place, machine: Machine, policies: It
 def _wanted(
     trust: Trust, machine: Machine, place: Place, entries: dict[str, list[Found]], data: Any, given: Sequence[Given]
 ) -> Iterator[Given]:
-    """What is to stand in the file for these entries. What we wrote earlier is kept as long as it is enough."""
+    """What the file must contain for these entries. What was written earlier is kept as long as it is enough."""
     own = _without(data, given)
     for policy, found in entries.items():
         lacking = trust.needed(machine, place, found, data) if found else []
@@ -132,7 +133,7 @@ def _write(document: Document, original: Any, mine: Sequence[Given], others: Seq
 
 
 def _add(plan: Plan, document: Document, store: Place, config: Config, journal: Journal) -> None:
-    """Add the edit of a trust file, which may be a config file with entries of ours as well; without either, its bytes are restored."""
+    """Add the edit of a trust file, which may also be a config file with onehook's entries; without either, its bytes are restored."""
     path = store.path
     planned = next((edit for edit in plan.edits if edit.path == path), None)
     plan.edits = [edit for edit in plan.edits if edit.path != path]
@@ -145,7 +146,7 @@ def _add(plan: Plan, document: Document, store: Place, config: Config, journal: 
         plan.first_states.pop(path, None)
         plan.leftovers.append(path)
     if document.before != after:
-        kind = "config" if store.scope == "enterprise" else "trust"  # which is for everybody to read
+        kind = "config" if store.scope == "enterprise" else "trust"  # which everyone may read
         plan.edits.append(FileEdit(path, document.before, after, planned.kind if planned else kind))
         plan.roots[path] = store.root
 

@@ -72,6 +72,6 @@ def _meant(what: str, event: str) -> tuple[str, str]:
         return what, ""
     if what not in TOOLS and not what.startswith("mcp__") and not any(what in native_tools(host) for host in chosen(None)):
         meant = close_to(what, (*TOOLS, *EVENTS, *EXTENDED_EVENTS))
-        if meant:  # a misspelt tool would reach no handler, and the test would show nothing
+        if meant:  # a misspelt tool would reach no handler, and the test would prove nothing
             raise UsageError(f"unknown tool or event {what!r}; did you mean {meant}?")
     return event or "PreToolUse", what

@@ -89,14 +89,14 @@ class Fired:
         return self._all("answered with feedback", check)
 
     def assert_continues(self, reason: str | None = None) -> Fired:
-        """The agent may not stop: it keeps working, for this reason. Agents whose stop takes no answer are left out, beside others."""
+        """The agent may not stop: it keeps working, for this reason. Agents that ignore the answer to a stop are skipped, beside others."""
         __tracebackhide__ = True
 
         def check(shot: Shot) -> str:
             if shot.event is not None and shot.event.event not in STOPS:
                 return f"{shot.event.event} is not a stop"
             if len(self.shots) > 1 and shot.event is not None and wire_of(shot.host).caps(shot.event).silent:
-                return ""  # as one that has no such event
+                return ""  # like an agent without such an event
             return _other(shot, "keeps working") or _lacks(shot, "reason", shot.heard.reason, reason)
 
         return self._all("sent back to work", check)

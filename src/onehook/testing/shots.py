@@ -100,7 +100,7 @@ class Shot:
 
 
 class Absent(Exception):
-    """The host does not have this event or tool; the message says which."""
+    """The host does not have this event or tool; the message names it."""
 
 
 def close_to(word: str, known: Iterable[str]) -> str:
@@ -109,7 +109,7 @@ def close_to(word: str, known: Iterable[str]) -> str:
 
     by_lower: dict[str, str] = {}
     for name in known:
-        by_lower.setdefault(name.lower(), name)  # of two spellings, the first: the unified one
+        by_lower.setdefault(name.lower(), name)  # of two spellings the first, which is the unified one
     close = difflib.get_close_matches(word.lower(), by_lower, 1, 0.75)
     return by_lower[close[0]] if close else ""
 
@@ -173,7 +173,7 @@ def made_up(event: str, tool: str, fields: dict[str, Any], cwd: str) -> Event:
 
 
 def rounds(event: Event, host: str) -> list[Round]:
-    """The payloads that a host would send for an event. Absent if it never would."""
+    """The payloads that a host would send for an event. Raises Absent if it never would."""
     reverse, wire = load(host, "reverse"), wire_of(host)
     if event.event not in unified_events(wire.EVENTS):
         raise Absent(f"has no event {event.event}")

@@ -22,7 +22,7 @@ class ConfigError(OnehookError):
 
 
 class Document:
-    """The text of one config file. An edit changes what it means to change; every other byte stays as it is."""
+    """The text of one config file. An edit changes only what it should; every other byte stays as it is."""
 
     def __init__(self, path: Path, format: str, escape_slashes: bool = False) -> None:
         self.path = path
@@ -50,7 +50,7 @@ class Document:
         return self.text.encode("utf-8")
 
     def data(self) -> Any:
-        """The plain data; an empty file counts as empty. A file that is onehook's alone is its text."""
+        """The plain data; an empty file counts as empty. For a file that only onehook writes, it is the text."""
         if self.format == "own":
             return self.text
         try:

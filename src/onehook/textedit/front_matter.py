@@ -9,7 +9,7 @@ from onehook.textedit.yaml_read import KEY, Reader, YamlError, scalar
 
 
 class Page:
-    """A Markdown file with front matter: what stands under each key at its top level, as lines, and the text without one of them."""
+    """A Markdown file with front matter: the lines under each key at its top level, and the text without one of the keys."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines(keepends=True)
@@ -23,7 +23,7 @@ class Page:
                 self._blocks[scalar(key[1])] = (at, following)
 
     def get(self, key: str) -> Any:
-        """The value of a key at the top level; None if it is not there."""
+        """The value of a key at the top level; None if it is missing."""
         if key not in self._blocks:
             return None
         start, end = self._blocks[key]

@@ -1,7 +1,7 @@
 """Edit JSON and JSONC text: append, set, replace and remove values, and leave every other byte as it is.
 
-The promise behind the odd-looking whitespace rules: removing what append or set_value added gives back the
-exact text from before. The inserted whitespace is therefore always recognisable from the result alone.
+The odd-looking whitespace rules keep a promise: removing what append or set_value added restores the exact
+original text. The inserted whitespace is therefore always recognisable from the result alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def append(text: str, path: Steps, item: Any, *, jsonc: bool, escape_slashes: bo
 
 
 def set_value(text: str, path: Steps, value: Any, *, jsonc: bool, escape_slashes: bool = False) -> str:
-    """Give the value at path new data, creating the key and the objects around it when they are missing."""
+    """Set the value at path, creating the key and the objects around it if they are missing."""
     opened = _with_root(text, jsonc)
     root = parse(opened, jsonc=jsonc)
     style = style_of(opened, root, escape_slashes)
@@ -44,14 +44,14 @@ def set_value(text: str, path: Steps, value: Any, *, jsonc: bool, escape_slashes
 
 
 def replace_item(text: str, path: Steps, value: Any, *, jsonc: bool, escape_slashes: bool = False) -> str:
-    """Give the existing element or key at path new data; equal data leaves the text as it is."""
+    """Replace the existing element or key at path; equal data leaves the text as it is."""
     root = parse(text, jsonc=jsonc)
     chain = _chain_to(text, root, path)
     return _replace(text, chain, value, style_of(text, root, escape_slashes))
 
 
 def remove(text: str, path: Steps, *, jsonc: bool) -> str:
-    """Take out an array element or an object key with its separator and its own whitespace, nothing else."""
+    """Remove an array element or an object key with its separator and its own whitespace, and nothing else."""
     root = parse(text, jsonc=jsonc)
     chain = _chain_to(text, root, path)
     if not path:
@@ -73,7 +73,7 @@ def remove(text: str, path: Steps, *, jsonc: bool) -> str:
 
 
 def _existing(text: str, root: Node, path: Steps) -> list[Node]:
-    """The nodes from the root along path, as far as they exist; a path that can never exist is an error."""
+    """The nodes from the root along path, as far as they exist; an impossible path is an error."""
     chain = [root]
     for depth, step in enumerate(path):
         here, node = show_path(path[:depth]), chain[-1]
@@ -107,7 +107,7 @@ def _kind(node: Node) -> str:
 
 
 def _with_root(text: str, jsonc: bool) -> str:
-    """The text, with an empty object added where it holds no value at all."""
+    """The text, with an empty object added if it contains no value at all."""
     if first_token(text, jsonc=jsonc) < len(text):
         return text
     notes = comments(text, 0, len(text))
@@ -156,7 +156,7 @@ def _insert(text: str, chain: list[Node], key: str | None, value: Any, style: St
 
 
 def _fill_empty(text: str, node: Node, layout: Layout, key: str | None, value: Any, style: Style) -> str:
-    """Put the first entry into a container; _was_empty tells the inner text from the result."""
+    """Put the first entry into a container, in such a way that _was_empty can recognise it."""
     inner = text[node.start + 1 : node.end - 1]
     outer_indent = line_indent(text, node.start)
     own_line = layout.own_line and (not inner or "\n" in inner or "\r" in inner)
@@ -178,7 +178,7 @@ def _entry_text(key: str | None, value: Any, multiline: bool, indent: str, style
 
 def _replace(text: str, chain: list[Node], value: Any, style: Style) -> str:
     node = chain[-1]
-    if json.dumps(node.value) == json.dumps(value):  # Python's 1 == True and 1 == 1.0 are different texts in JSON
+    if json.dumps(node.value) == json.dumps(value):  # 1 == True and 1 == 1.0 in Python, but not in JSON
         return text
     example = node if node.entries or len(chain) == 1 else chain[-2]
     multiline = is_broken(text, example) or (len(chain) == 1 and not node.entries)
@@ -210,7 +210,7 @@ def _was_empty(before: str, after: str) -> bool:
 
 
 def _spans_of_first_entry(text: str, parent: Node) -> list[tuple[int, int]]:
-    """The next entry takes the place, so the whitespace before stays and the whitespace after goes."""
+    """What to remove with the first entry: the next one takes its place, so the whitespace before stays and that after goes."""
     entry, following = parent.entries[0], parent.entries[1]
     comma = entry.end if entry.comma is None else entry.comma + 1
     notes = comments(text, comma, following.start)
@@ -235,7 +235,7 @@ def _spans_of_later_entry(text: str, parent: Node, index: int) -> list[tuple[int
 
 
 def _comma_spans(text: str, entry: Entry) -> list[tuple[int, int]]:
-    """The entry's own comma, with the whitespace before it unless a comment stands there."""
+    """The entry's own comma, with the whitespace before it unless that contains a comment."""
     if entry.comma is None:
         return []
     start = entry.comma if comments(text, entry.end, entry.comma) else entry.end

@@ -17,7 +17,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(slots=True)
 class Style:
-    """How a document is written: one indentation step, its line end, what stands between key and value."""
+    """How a document is written: one indentation step, its line end, and what separates key and value."""
 
     unit: str
     newline: str
@@ -75,7 +75,7 @@ def is_broken(text: str, node: Node) -> bool:
 
 
 def layout_in(text: str, chain: list[Node], style: Style) -> Layout:
-    """The layout of a new entry in the last container of the chain, after its own or its parent's example."""
+    """The layout of a new entry in the last container of the chain, following the entries in it or in its parent."""
     node = chain[-1]
     deeper = line_indent(text, node.start) + style.unit
     if not node.entries:

@@ -1,4 +1,4 @@
-"""What the JSON and TOML editors share: paths to values, positions in a text, line ends, and the error that names a position."""
+"""What the JSON and TOML editors share: paths to values, positions in a document, line ends, and the error that names a position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class TextError(ValueError):
-    """A text cannot be parsed or edited safely; line and column count from 1."""
+    """The document cannot be parsed or edited safely; line and column count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
@@ -56,5 +56,5 @@ def value_at(data: Any, path: Steps, missing: Any = None) -> Any:
 
 
 def newline_of(text: str) -> str:
-    """The line end that a text uses first."""
+    """The first line end in a document."""
     return "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"

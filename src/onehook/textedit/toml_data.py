@@ -41,7 +41,7 @@ def _ordered(value: Any) -> Any:
 
 
 def without_empty(value: Any) -> Any:
-    """A table that exists only through its last element goes with it, so empty ones do not count."""
+    """The data without empty tables: a table that exists only because of its last element disappears with it."""
     if isinstance(value, dict):
         held = {key: without_empty(inner) for key, inner in value.items()}
         return {key: inner for key, inner in held.items() if inner not in ({}, [])}

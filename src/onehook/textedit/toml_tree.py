@@ -1,4 +1,4 @@
-"""Parse TOML text: its data, and where its tables, keys and inline values stand in the text."""
+"""Parse TOML text: its data, and the positions of its tables, keys and inline values in the text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STRINGS = (
 
 @dataclass(slots=True)
 class Value:
-    """An inline value; arrays carry their elements, inline tables their members."""
+    """An inline value; arrays have elements, inline tables have members."""
 
     start: int
     end: int
@@ -57,13 +57,13 @@ class Section:
 
     @property
     def end(self) -> int:
-        """After the last line that says something; comments behind it belong to nobody."""
+        """The position after the last line with content; later comments do not belong to it."""
         return self.statements[-1].end if self.statements else self.header_end
 
 
 @lru_cache(maxsize=4)
 def parse(text: str) -> Any:
-    """The plain data of a text, not to be changed; a text that is not TOML is an error with its position."""
+    """The plain data of a document, not to be changed; one that is not TOML raises an error with its position."""
     try:
         return _parser()(text.removeprefix(BOM))
     except RecursionError:
@@ -76,7 +76,7 @@ def parse(text: str) -> Any:
 
 
 def _parser() -> Callable[[str], Any]:
-    """tomllib's, since the time that tomlkit takes grows with the square of the number of tables; Python 3.10 has only tomlkit."""
+    """tomllib's parser, since tomlkit's time grows with the square of the number of tables; on Python 3.10 there is only tomlkit."""
     try:
         return __import__("tomllib").loads  # type: ignore[no-any-return]
     except ImportError:
@@ -86,7 +86,7 @@ def _parser() -> Callable[[str], Any]:
 
 @lru_cache(maxsize=4)
 def scan(text: str) -> list[Section]:
-    """The sections of a text that parse accepts, with absolute paths (array elements by index); not to be changed."""
+    """The sections of a document that parse accepts, with absolute paths (array elements by index); not to be changed."""
     sections = [Section((), 1 if text.startswith(BOM) else 0, 1 if text.startswith(BOM) else 0)]
     counts: dict[Steps, int] = {}
     position = _skip(text, sections[0].start)

@@ -1,5 +1,5 @@
 """Read YAML as people write it in config files and front matter: mappings, lists, plain, quoted and block strings, and [a, b] or {a: b}
-on one line. For anything else (anchors, tags, ...) YamlError is raised, so that nothing is read in part. Not on the hot path.
+on one line. Anything else (anchors, tags, ...) raises YamlError, so that nothing is read only in part. Not on the hot path.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"\s+#.*")
 
 
 class YamlError(ValueError):
-    """A line that cannot be read; it counts from 1."""
+    """A line that cannot be read; lines count from 1."""
 
     def __init__(self, shown: str, line: int) -> None:
         super().__init__(f"cannot read this YAML: {shown!r}")
@@ -38,7 +38,7 @@ class Reader:
         return value
 
     def _next(self) -> tuple[int, str] | None:
-        """Indentation and text of the next line with something on it."""
+        """Indentation and text of the next line that is not empty."""
         while self._at < len(self._lines) and self._lines[self._at].lstrip()[:1] in ("", "#"):
             self._at += 1
         if self._at >= len(self._lines):
@@ -53,7 +53,7 @@ class Reader:
         return YamlError(self._lines[at].strip(), at + 1)
 
     def _block(self, least: int) -> Any:
-        """The mapping, list or string that stands here, indented by `least` or more."""
+        """The mapping, list or string at this position, indented by `least` or more."""
         found = self._next()
         if found is None or found[0] < least:
             return None
@@ -66,7 +66,7 @@ class Reader:
         items: list[Any] = []
         while (found := self._next()) and found[0] == indent and (found[1] == "-" or found[1].startswith("- ")):
             rest = found[1][1:]
-            # What follows the dash is a block of its own, indented by where it begins.
+            # What follows the dash is a separate block; its indentation is where it begins.
             self._lines[self._at] = " " * (indent + 1) + rest if rest.strip() else ""
             items.append(self._block(indent + 1))
         if found and found[0] > indent:
@@ -130,14 +130,14 @@ class Reader:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a value that begins with a quote or a bracket ends here. A plain one may always go on."""
+    """Whether a value that begins with a quote or a bracket ends here. A plain one may always continue."""
     if text[0] in "\"'":
         return bool(re.fullmatch(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(\s+#.*)?""", text))
     return text[0] in "[{" and text.rstrip().endswith({"[": "]", "{": "}"}[text[0]])
 
 
 def scalar(text: str) -> Any:
-    """A value on one line. ValueError if it cannot be read."""
+    """A value on one line. Raises ValueError if it cannot be read."""
     if text[:1] in ("'", '"'):
         quoted = re.match(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""", text)
         if not quoted or _COMMENT.sub("", text[quoted.end() :]).strip():

@@ -117,7 +117,7 @@ def _take_rule(hook: Borrowed, rule: object) -> str:
 
 
 def _command(handler: dict[str, Any]) -> str | list[str]:
-    """The shell's text as it is; with `args`, which no shell sees, a list, unless a variable stands in it."""
+    """The command for a shell unchanged. With `args`, which bypass the shell: a list, unless they contain a variable."""
     if "args" not in handler:
         return str(handler["command"])
     words = [str(handler["command"]), *map(str, handler["args"])]
@@ -137,7 +137,7 @@ def _quoted(word: str) -> str:
 
 
 def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
-    """They run for what this kind of agent does, as a subagent or as the main one (--agent). `once` is not heeded."""
+    """They run for everything that this kind of agent does, as a subagent or as the main one (--agent). `once` has no effect."""
     for hook in handlers({"hooks": page.get("hooks")}, place):
         if hook.event == "SubagentStart" and not hook.refused:
             hook.refused = "the hooks of an agent begin after its SubagentStart, so it never runs"
@@ -149,7 +149,7 @@ def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
 
 
 def _of_skill(page: Page, place: Place) -> Iterator[Borrowed]:
-    """They run from when the skill or command is started to the end of the session."""
+    """They run from the start of the skill or command to the end of the session."""
     hooks = page.get("hooks")
     said = {path: handler for _, _, handler, path in kit.grouped_handlers({"hooks": hooks})}
     for hook in handlers({"hooks": hooks}, place):

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# The others have no conversation, or (PermissionRequest) need more of an answer than yes or no.
+# The others have no conversation or (PermissionRequest) need more than yes or no as an answer.
 JUDGED = (
     "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop",
     "TaskCreated", "TaskCompleted",
@@ -16,7 +16,7 @@ JUDGED = (
 
 
 def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """The answer of a command that does the same. A `prompt` that is not met ends the turn, unless it is about a stop."""
+    """The answer that a command would give for the same verdict. A `prompt` that is not met ends the turn, unless it is about a stop."""
     stops = event.event in STOPS
     if said["ok"] or (stops and said["impossible"]):
         return {}

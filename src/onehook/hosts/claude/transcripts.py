@@ -11,7 +11,7 @@ from onehook.hostkit.usage import Usage
 FOLDER = ".claude/projects"
 FILES = ("*/*.jsonl", "*/*/subagents/*.jsonl")
 TOKENS: Usage | None = Usage("usage", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", once="id")
-NAME = "{session}.jsonl"  # of a file that onehook writes
+NAME = "{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False
 # Kinds of lines that are about the program, not about what the agent did.
 _SILENT = frozenset([
@@ -50,7 +50,7 @@ class Transcript(Messages):
             error = joined_texts(block.get("content")) if block.get("is_error") else None
             yield from self.result(line, block.get("tool_use_id"), error, line.get("toolUseResult"))
         prompt = joined_texts(content)
-        # Text of the program's own: what a slash command printed, an interruption, a reminder, a subagent's task.
+        # Text that the program itself wrote: the output of a slash command, an interruption, a reminder, a subagent's task.
         own = line.get("isMeta") or line.get("isSidechain") or prompt.startswith(("<command-", "<local-command", "[Request interrupted"))
         if prompt and not results and not own:
             yield self.moment(line, "UserPromptSubmit", prompt=prompt)

@@ -17,7 +17,7 @@ _KEY = "hasTrustDialogAccepted"
 
 def store(machine: Machine) -> Place:
     folder = machine.folder("CLAUDE_CONFIG_DIR", "")
-    older = machine.folder("CLAUDE_CONFIG_DIR", ".claude") / ".config.json"  # is used as long as it exists
+    older = machine.folder("CLAUDE_CONFIG_DIR", ".claude") / ".config.json"  # used as long as it exists
     return Place("user", older if older.is_file() else folder / ".claude.json", "json", machine.scope_of(folder))
 
 

@@ -24,7 +24,7 @@ _SOURCES = {"TaskStart": ["startup", "clear"], "TaskResume": ["resume"]}
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
-    """The one hook of a file; none if it is not named as Cline wants it."""
+    """The one hook of a file; none if the file's name is not one that Cline expects."""
     event = _NAMES.get(place.path.stem.lower()) if place else None
     if place and event and place.path.suffix in _INTERPRETERS:
         yield _borrowed(event, place, data if isinstance(data, str) else "")
@@ -45,7 +45,7 @@ def _borrowed(event: str, place: Place, text: str) -> Borrowed:
 
 
 def _interpreter(path: Path, text: str) -> str:
-    """What runs the file: its first line tells, else its name. It need not be executable."""
+    """The program that runs the file, from its first line or else from its name. The file need not be executable."""
     first = text.partition("\n")[0]
     named = first[2:].strip() if first.startswith("#!") else ""
     return shlex.join(named.split(None, 1)) if named and "env -S" not in named else named or _INTERPRETERS[path.suffix]

@@ -1,6 +1,6 @@
 """Cline in reverse: the payload that its CLI (3.0.65) would send to a hook file for an event, and how an answer is read.
 
-Our plugin speaks the same way (see wire.py), and also heeds `decision` (ask, allow), a word that no hook file of Cline's has.
+Our plugin uses the same format (see wire.py), and also reads `decision` (ask, allow), a key that Cline's hook files do not have.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
 
 
 def _output(event: Event, native: str, given: dict[str, Any]) -> Any:
-    """What a command printed is the entry of a list."""
+    """The output of a command is an entry in a list."""
     if native != "run_commands":
         return event.result.text
     result = event.result
@@ -66,7 +66,7 @@ def _output(event: Event, native: str, given: dict[str, Any]) -> Any:
 
 
 def _again(event: Event) -> dict[str, Any]:
-    """What Cline sent, with the input that a handler has rewritten since."""
+    """The payload that Cline sent, with the input as handlers have rewritten it since."""
     body = dict(event.native)
     key = "tool_call" if "tool_call" in body else "tool_result"
     if event.tool and isinstance(body.get(key), dict) and event.tool_input != parse(body, event.native_event).tool_input:
@@ -75,7 +75,7 @@ def _again(event: Event) -> dict[str, Any]:
 
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
-    """A call in Cline's words. Its tools take lists, of which an event fills one place."""
+    """A call in Cline's format. Cline's tools take lists; an event becomes a list with one element."""
     if event.mcp is not None:
         return f"{event.mcp.server}__{event.mcp.tool}", dict(event.tool_input)
     tool, given = reverse.call_of(event)
@@ -101,7 +101,7 @@ payload, parts = _HOST.payload, _HOST.parts
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """JSON counts whatever the exit code is: the last line that begins with HOOK_CONTROL, else all of stdout. `review` is not heeded."""
+    """JSON counts whatever the exit code is: the last line that begins with HOOK_CONTROL, else all of stdout. `review` has no effect."""
     name = _HOST.name(event, native_event)
     marked = [line[len(_CONTROL) :] for line in stdout.splitlines() if line.startswith(_CONTROL)]
     text = marked[-1] if marked else stdout.strip()

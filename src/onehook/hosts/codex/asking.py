@@ -13,7 +13,7 @@ SECONDS = 20
 
 
 def trusted(machine: Machine) -> dict[str, bool] | None:
-    """Key of a hook -> whether Codex runs it (untrusted and modified hooks are skipped); None if Codex is not here or does not answer."""
+    """Key of a hook -> whether Codex runs it (it skips untrusted and modified ones); None if Codex is not installed or does not answer."""
     hooks = listed(machine)
     try:
         return None if hooks is None else {key: hook["trustStatus"] in ("trusted", "managed") for key, hook in hooks.items()}
@@ -22,7 +22,7 @@ def trusted(machine: Machine) -> dict[str, bool] | None:
 
 
 def listed(machine: Machine) -> dict[str, dict[str, Any]] | None:
-    """Key of a hook -> all that Codex says about it."""
+    """Key of a hook -> everything that Codex reports about it."""
     codex = machine.which("codex")
     if codex is None or not machine.folder("CODEX_HOME", ".codex").is_dir():
         return None

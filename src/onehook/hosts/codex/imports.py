@@ -20,11 +20,11 @@ STOP_LIMIT = kit.NO_LIMIT
 _UNMATCHED = ("UserPromptSubmit", "Stop")
 _CARRIED = ("type", "command", "timeout", "timeoutSec", "async", "commandWindows", "command_windows")
 _OTHERS = ("exec", "list_mcp_resources", "read_mcp_resource", "update_plan", "wait_agent", "web_search", "write_stdin")  # no unified name
-_ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"}  # matchers know these words for the tools
+_ALIASES = {"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"}  # names for the tools that matchers also accept
 
 
 def _installed(machine: Machine, scope: str) -> list[Path]:
-    """The plugins that a config switches on, each in the version that was put into the cache last."""
+    """The plugins that a config switches on, each in the version that was cached last."""
     user = machine.folder("CODEX_HOME", ".codex")
     config = {"user": user, "project": machine.project / ".codex"}.get(scope, user) / "config.toml"
     entries = table_at(Document(config, "toml").data(), "plugins") if scope in ("user", "project") and config.is_file() else {}
@@ -45,7 +45,7 @@ PLUGINS = kit.Plugins(
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
-        if event == "state":  # what a person trusts; no hook
+        if event == "state":  # what a person trusts, not a hook
             continue
         hook = Borrowed(event, path, kit.shown_of(handler))
         hook.refused = kit.no_command(TITLE, event, EVENTS, handler) or _take_matcher(hook, group.get("matcher"))

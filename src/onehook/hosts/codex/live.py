@@ -10,8 +10,8 @@ from typing import Any
 from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, always_asks, says
 
 # "tools": the request offers the tools themselves. "code": the model writes JavaScript that calls them,
-# as Codex asks of its current models. The name of the model decides: of those that 0.166.0 knows, gpt-5.5
-# alone gets tools, and a model that it does not know gets no apply_patch.
+# as Codex asks of its current models. The name of the model decides: of the models that 0.166.0 knows, only
+# gpt-5.5 gets tools, and a model that it does not know gets no apply_patch.
 MODES = ("tools", "code")
 subagent_end = says
 END_OF_HEAD = "\n# end of the settings for the proof\n"
@@ -29,7 +29,7 @@ def prepare(sandbox: Sandbox, mode: str = "tools") -> Launch:
         "model_providers.scripted.wire_api": "responses",
         "model_providers.scripted.env_key": "SCRIPTED_KEY",
     }
-    # Top-level keys must stand before the first table, so ours go to the head, above what is there.
+    # Top-level keys must come before the first table, so ours go to the top, above what is there.
     head = "".join(f"{key} = {_toml(value)}\n" for key, value in settings.items())
     config = _config(sandbox)
     _, _, others = ("\n" + _read(config)).rpartition(END_OF_HEAD)
@@ -72,7 +72,7 @@ def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "tools") ->
 
 
 def subagent(prompt: str, mode: str = "tools") -> Step:
-    """Spawning returns at once, so the script's own next step should have "wait"."""
+    """Spawning returns at once, so the next step of the script should have "wait"."""
     if mode == "tools":
         return {"call": "multi_agent_v1.spawn_agent", "input": {"message": prompt}, "deferred": True}
     task = {"task_name": "task", "message": prompt, "fork_turns": "none"}
@@ -80,12 +80,12 @@ def subagent(prompt: str, mode: str = "tools") -> Step:
 
 
 def compaction(mode: str = "tools") -> list[Step]:
-    """More tokens than any of the models holds."""
+    """Report more tokens than the window of any model holds."""
     return [{**shell("true", mode), "usage": 1_000_000}]
 
 
 def _call(tool: str, args: dict[str, Any], mode: str, *, deferred: bool = False) -> Step:
-    """With gpt-5.5 some tools are listed only on a search, yet Codex accepts calls of them anyway."""
+    """With gpt-5.5 some tools are listed only after a search, but Codex accepts calls of them anyway."""
     if mode == "tools":
         return {"call": tool, "input": args, **({"deferred": True} if deferred else {})}
     return {"call": "exec", "input": f"text(JSON.stringify(await tools.{tool}({json.dumps(args)})))"}
@@ -114,7 +114,7 @@ def _toml(value: object) -> str:
 
 
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """Start it as a person would who has not trusted the hooks yet."""
+    """Start it as for a person who has not trusted the hooks yet."""
     config = _config(sandbox)
     config.write_text(_read(config).partition("\n[hooks.state")[0], encoding="utf-8")
     return launch

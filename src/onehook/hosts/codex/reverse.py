@@ -32,13 +32,13 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 def parts(event: Event) -> list[Event]:
-    """A patch changes any number of files, so such an event is one call here; what looks at several places is one for each."""
+    """A patch changes any number of files, so an event with several changes is one call here; one that reads several paths is split."""
     return reverse.path_parts(event, ID)
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    """What Codex would send for this event: the keys of its schema and no other."""
-    # Codex keeps rollout files; for what is none of them it sends null, as in an ephemeral session.
+    """What Codex would send for this event: exactly the keys of its schema."""
+    # Codex's transcripts are rollout files; any other transcript is sent as null, as in an ephemeral session.
     transcript = reverse.own_transcript(event, ID, ("/rollout-",)) or None
     common = {"session_id": event.session_id, "transcript_path": transcript, "cwd": event.cwd}
     body: dict[str, Any] = {**common, "hook_event_name": name}
@@ -114,7 +114,7 @@ _PLAIN_FAILS = ("continue", "message")
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Codex makes of a hook's answer. HandlerError for what it calls a failed hook: the action proceeds there."""
+    """How Codex reads a hook's answer. Raises HandlerError for what it treats as a failed hook: the action proceeds there."""
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     said = stderr.strip()
@@ -152,7 +152,7 @@ def _failed(name: str, why: str) -> HandlerError:
 
 
 def _checked(name: str, shape: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The hookSpecificOutput of an answer that keeps to the schema and to what Codex supports of it."""
+    """The hookSpecificOutput of an answer that conforms to the schema and uses only what Codex supports."""
     problem = reverse.problem_in(body, _TOP[shape], strict=True, nullable=True)
     specific: dict[str, Any] = body.get("hookSpecificOutput") or {}
     if not problem and body.get("hookSpecificOutput") is not None:
@@ -217,7 +217,7 @@ def _take_block(name: str, heard: Response, body: dict[str, Any]) -> None:
 
 
 def _take_halt(shape: str, heard: Response, body: dict[str, Any]) -> None:
-    """continue: false stops the turn; on a stop event that is no denial, and it beats one."""
+    """continue: false ends the turn; on a stop event it is not a denial but overrides one."""
     why = body.get("stopReason")
     if shape == "continue":
         heard.decision, heard.reason = None, None

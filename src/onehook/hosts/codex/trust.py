@@ -1,7 +1,7 @@
 """Codex CLI: the projects and hooks that a person trusts (0.166.0, the same in 0.147.0).
 
-It runs a hook only if the project is trusted and the hash of the hook is recorded under the hook's place in its file. The hash covers all
-that a person is shown about the hook, so that every change needs a new one.
+Codex runs a hook only if the project is trusted and the hash of the hook is recorded under the hook's place in its file. The hash covers
+everything that a person is shown about the hook, so every change needs a new one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> li
 
 
 def key_of(place: Place, entry: Found) -> str:
-    """The file as Codex names it when it is started in the project's folder, and the place of the hook in it."""
+    """The file as Codex names it when started in the project's folder, and the place of the hook in that file."""
     return f"{os.path.realpath(place.path)}:{_snake(entry.event)}:{entry.path[2]}:{entry.path[4]}"
 
 

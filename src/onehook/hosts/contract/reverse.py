@@ -37,7 +37,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    """The contract's two keys. They do not say before or after: a caller says postToolUse beside them."""
+    """The contract's two keys. They do not distinguish before from after a call; for that, the caller passes postToolUse."""
     if name in _LIFECYCLE:
         common = {"session_id": event.session_id, "cwd": event.cwd}
         return {"tool_name": _LIFECYCLE[name], "tool_input": {**common, **reverse.filled(event, FIELDS[name])}}
@@ -55,7 +55,7 @@ _FIELDS: Spec = {"decision": ("allow", "deny"), "reason": str, "message": str, "
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What the contract makes of a hook's answer. HandlerError for an exit code that is neither 0 nor 2, and for no JSON."""
+    """What a hook's answer means by the contract. Raises HandlerError if the exit code is neither 0 nor 2, or there is no JSON."""
     _HOST.name(event, native_event)
     if exit_code not in (0, 2):
         raise reverse.exit_problem(LABEL, exit_code, stderr)

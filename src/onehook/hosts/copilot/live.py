@@ -15,11 +15,11 @@ mcp = mcp_call("{server}-{tool}")
 mcp_server = mcp_servers_in("home", ".copilot/mcp-config.json", type="local", tools=["*"])
 subagent = call("task", "prompt", description="a small task", agent_type="general-purpose", name="task", mode="sync")
 subagent_end = says
-untrusted = with_setting("home", CONFIG, trusted_folders=[])  # as a person starts it who has not trusted the folder
+untrusted = with_setting("home", CONFIG, trusted_folders=[])  # as started by a person who has not trusted the folder
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    # Without this the project's hooks are skipped in silence.
+    # Without this the project's hooks are silently skipped.
     merge_json(sandbox.home / CONFIG, {"trusted_folders": [str(sandbox.project)]})
     argv = [str(sandbox.binary), "-p", sandbox.prompt, "--allow-all-tools", "--no-auto-update"]
     env = {
@@ -32,7 +32,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 
 def compaction(mode: str = "") -> list[Step]:
-    """1.0.102 asks for the summary while the next turn continues, which therefore must not be the last one."""
+    """1.0.102 requests the summary while the next turn is running, which therefore must not be the last one."""
     summary = {"say": "a summary", "when": "respond only with the summary text"}
     return [{**shell("true"), "usage": 1_000_000}, summary, shell("sleep 1")]
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from onehook.hostkit.config import Machine
 
 FILE = ".github/hooks/onehook.json"
-BORROWS = ("project", "local")  # of Claude Code's files; ~/.claude/settings.json is not read
+BORROWS = ("project", "local")  # scopes of Claude Code's files; ~/.claude/settings.json is not read
 FOLDER = '"${CLAUDE_PROJECT_DIR:-.}"'  # the project, in an entry: Copilot sets the variable too, and its hooks start in the project
-# Every exit code but 0 denies, that of a shell which finds no interpreter too. Under fail open the answer on stdout alone decides.
+# Every exit code except 0 denies, even that of a shell that finds no interpreter. When failing open, only the answer on stdout decides.
 GOES_ON = " || true"
 
 _PROJECT = "COPILOT_PROJECT_DIR"
-_KEYS = {"type", "bash", "powershell", "timeoutSec"}  # of an entry for every tool; with any other key it may not run, or differently
+_KEYS = {"type", "bash", "powershell", "timeoutSec"}  # of an entry for every tool; with any other key it may not run, or run differently
 
 
 def started_with(machine: Machine, scope: str) -> dict[str, str]:
@@ -36,7 +36,7 @@ def started_with(machine: Machine, scope: str) -> dict[str, str]:
 def answers(
     event: str, policy: str, closed: bool, variables: Mapping[str, str] = os.environ, interpreter: str = "", launcher: str = ""
 ) -> bool:
-    """Whether Copilot also runs an entry of its own for this event and policy, with the same program, and one that is no laxer.
+    """Whether Copilot also runs an entry in its own files for this event and policy, with the same program and no laxer options.
 
     interpreter, launcher: the program that asks, if it is not this process.
     """

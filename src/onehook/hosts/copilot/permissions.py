@@ -1,11 +1,11 @@
-"""What Copilot CLI keeps (1.0.75 to 1.0.102): deniedUrls and allowedUrls of its settings, and what was approved for a folder.
+"""The permissions of Copilot CLI (1.0.75 to 1.0.102): deniedUrls and allowedUrls in its settings, and approvals for a folder.
 
-The lists of --allow-tool and --deny-tool are given with each start and are in no file.
+The lists for --allow-tool and --deny-tool are passed at each start and are not in any file.
 
-Tried with `copilot -p` (2026-11-16). Addresses, in commands: `x.org` and `https://x.org` are the host over https alone, `*.x.org` is
-x.org and what is below it, an address with a path covers nothing; config.json is read by 1.0.75 and no longer by 1.0.102, settings.json
-by both. Approvals: `p` and `p:*` cover the program with any arguments, `git tag` a subcommand of git; `p x` and `p *` cover nothing.
-`write` holds. Not tried: mcp, and the tool web_fetch, which is not offered without a network.
+Tried with `copilot -p` (2026-11-16). Addresses, in commands: `x.org` and `https://x.org` cover the domain over https only, `*.x.org`
+covers x.org and its subdomains, and an address with a path covers nothing; 1.0.75 reads config.json but 1.0.102 no longer does, and both
+read settings.json. Approvals: `p` and `p:*` cover the program with any arguments, `git tag` a subcommand of git; `p x` and `p *` cover
+nothing. `write` takes effect. Not tried: mcp, and the tool web_fetch, which is not offered without a network.
 """
 
 from __future__ import annotations

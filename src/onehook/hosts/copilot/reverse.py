@@ -27,7 +27,7 @@ _TASK = Tool("Agent", subagent_type="agent_type")
 _SPELLING = {**TOOLS, "task": _TASK, "Agent": _TASK}
 _LACKS = {"Bash": ("timeout", "run_in_background"), "Read": ("offset", "limit"), "Edit": ("replace_all",)}
 _STOP = {"stop_reason": "end_turn", "stop_hook_active": False}
-# By unified event, in the words of the PascalCase dialect.
+# By unified event, with the keys of the PascalCase dialect.
 FIELDS: dict[str, dict[str, Any]] = {
     "SessionEnd": {"reason": "complete"},
     "UserPromptSubmit": {"prompt": ""},
@@ -41,7 +41,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 _WITH_TRANSCRIPT = ("Stop", "SubagentStart", "SubagentStop", "PreCompact")
 _SUBAGENT = ("SubagentStart", "SubagentStop")
-# The words that are spelled alike in both dialects, or that differ by more than their spelling.
+# The keys that both dialects spell the same, or that differ in more than their spelling.
 _CAMEL = {
     "stop_hook_active": "stop_hook_active", "notification_type": "notification_type", "last_assistant_message": "response",
     "tool_input": "toolArgs",
@@ -49,7 +49,7 @@ _CAMEL = {
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    """What Copilot would send for this event: camelCase, unless the PascalCase name of the event is asked for."""
+    """What Copilot would send for this event: camelCase, unless the PascalCase name of the event is requested."""
     unified = EVENTS[name].event
     if unified == "PermissionRequest":
         return {"hookName": name, **_common(event, False), **_request(event)}
@@ -73,7 +73,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
     if unified == "SubagentStop":
         body = reverse.ordered(body, ("transcript_path", "agent_id", "agent_type"))
     said = body if pascal else {_CAMEL.get(key) or _camel(key): value for key, value in body.items()}
-    # A notification names itself in both dialects.
+    # A notification names its event in both dialects.
     named = {"hook_event_name": name if pascal else unified} if pascal or unified == "Notification" else {}
     return {**named, **_common(event, pascal), **said}
 
@@ -89,7 +89,7 @@ def _camel(key: str) -> str:
 
 
 def _again(event: Event) -> dict[str, Any]:
-    """The payload as it came, with the input as it is now."""
+    """The original payload with the current input."""
     body = dict(event.native)
     for key in ("toolArgs", "tool_input", "toolInput"):
         if event.tool and key in body:
@@ -106,7 +106,7 @@ def _common(event: Event, pascal: bool) -> dict[str, Any]:
 
 
 def _subagent(event: Event) -> dict[str, Any]:
-    """A subagent's calls come with its own id for the session's, so its parent's is not known of another host's event."""
+    """A subagent's calls have its own id as the session's, so the parent's id is unknown for an event of another host."""
     kind = event.agent_type or "general-purpose"
     parent = reverse.sent_text(event, "parentAgentId", event.session_id)
     named = {"agent_name": reverse.sent_text(event, "agentName", kind)} if event.event in _SUBAGENT else {}
@@ -126,14 +126,14 @@ def _call(event: Event, pascal: bool) -> tuple[str, Any]:
     tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return _mcp_name(event.mcp), given
-    if tool == "Delete":  # only a patch deletes, and a patch is a free text
+    if tool == "Delete":  # only a patch deletes, and a patch is plain text
         return "Edit" if pascal else "apply_patch", reverse.patch_of(event.changes, event.cwd)
     native = tool if pascal else _NAMES.get(tool, tool)
     return native, reverse.spelled(_SPELLING.get(native), given, lacks=_LACKS.get(tool, ()))
 
 
 def _mcp_name(mcp: Mcp) -> str:
-    """Server and tool joined. A hyphen is what tells an MCP tool from Copilot's own."""
+    """Server and tool joined. A hyphen distinguishes an MCP tool from Copilot's own."""
     return mcp.tool if not mcp.server and "-" in mcp.tool else f"{mcp.server}-{mcp.tool}"
 
 
@@ -166,7 +166,7 @@ payload, parts = _HOST.payload, _HOST.parts
 
 # ---- answers ----
 
-# What Copilot takes beside a decision and a Response cannot say.
+# What Copilot accepts besides a decision but a Response cannot express.
 _UNSAID = {
     "UserPromptSubmit": ("modifiedPrompt", "handled"), "UserPromptTransformed": ("modifiedTransformedPrompt",),
     "PostToolUse": ("modifiedResult",), "SubagentStop": ("modifiedResponse",),
@@ -177,7 +177,7 @@ _NO_REASON = "blocked by a hook"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Copilot makes of a hook's answer. HandlerError for what it calls a failed hook where that denies nothing."""
+    """How Copilot reads a hook's answer. Raises HandlerError for what it treats as a failed hook where that denies nothing."""
     name = _HOST.name(event, native_event)
     row = EVENTS[name]
     if event.event != row.event:  # a subagent's turn ends with an event that takes no answer
@@ -212,7 +212,7 @@ def _progress(stdout: str) -> tuple[str | None, str]:
 
 
 def _denial(shape: str, name: str, body: dict[str, Any]) -> bool:
-    """Whether an answer that comes with exit 2 says itself that it denies, and why."""
+    """Whether an answer with exit 2 contains a denial itself, and why."""
     if shape == "permission":
         said = _flat(name, body)
         return said.get("permissionDecision") == "deny" and reverse.text_in(said, "permissionDecisionReason") is not None

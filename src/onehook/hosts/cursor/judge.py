@@ -15,7 +15,7 @@ JUDGED = (
 
 
 def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """The answer of a command that does the same."""
+    """The answer that a command would give for the same verdict."""
     if said["ok"]:
         return {}
     message = {"user_message": said["reason"] or "Prompt hook blocked this action"}

@@ -1,8 +1,8 @@
 """Start Cursor's own hook runtime, tools and session runner for a proof.
 
-Cursor's agent loop lives on Cursor's server, so no model on loopback can drive it. Its npm package
-@cursor/sdk holds everything that runs on the user's machine; `driver/driver.mjs` runs that, and plays the
-server from a list of steps. `Sandbox.binary` is the folder of the package (node_modules/@cursor/sdk).
+Cursor's agent loop runs on Cursor's server, so no model on loopback can drive it. Its npm package
+@cursor/sdk contains everything that runs on the user's machine; `driver/driver.mjs` runs that, and plays
+the server from a list of steps. `Sandbox.binary` is the folder of the package (node_modules/@cursor/sdk).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ subagent = call("Task", "prompt")
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
     """Write the job file and return the command that runs it.
 
-    There is no model to ask, so the sandbox has the script. As with a model, a "say" ends a turn: the steps
+    There is no model to ask, so the sandbox holds the script. As with a model, a "say" ends a turn: the steps
     after it wait for the turn that a stop hook starts.
     """
     if mode not in MODES:
@@ -54,7 +54,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 
 def _nested(steps: Sequence[Step]) -> list[Step]:
-    """Move what stands between subagent() and subagent_end() into the Task call."""
+    """Move the steps between subagent() and subagent_end() into the Task call."""
     nested: list[Step] = []
     for step in steps:
         if "subagent_end" not in step:
@@ -83,12 +83,12 @@ def subagent_end(text: str, mode: str = "") -> Step:
 
 
 def compaction(mode: str = "") -> list[Step]:
-    """Cursor's server decides on it, and tells this machine."""
+    """Cursor's server decides when to compact, and notifies this machine."""
     return [{"event": "preCompact", "fields": {}}]
 
 
 def report(stdout: str) -> Report:
-    """The driver's result; of a run that was cut off, nothing."""
+    """The driver's result; empty if the run was cut off."""
     if not stdout.strip():
         return Report(0, (), "")
     result = json.loads(stdout)
@@ -96,7 +96,7 @@ def report(stdout: str) -> Report:
 
 
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """One unknown event, and Cursor drops the whole file."""
+    """Add one unknown event, for which Cursor drops the whole file."""
     config = sandbox.project / ".cursor" / "hooks.json"
     merge_json(config, {"hooks": {**read_json(config)["hooks"], "onSomethingElse": []}})
     return launch

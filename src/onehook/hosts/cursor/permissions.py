@@ -1,12 +1,12 @@
 """The permission lists of Cursor: cli.json and cli-config.json of its CLI, and permissions.json of its editor.
 
-Shell(git) is any git command, Shell(npm:run *) a program and its arguments; Read and Write take globs, of which only those with a slash
-at the start are absolute; WebFetch takes a domain, Mcp server:tool.
+Shell(git) covers any git command, Shell(npm:run *) a program and its arguments; Read and Write take globs, which are absolute
+only with a leading slash; WebFetch takes a domain, and Mcp takes server:tool.
 
 Read in the permission service of Cursor's own package (@cursor/sdk 1.0.32, 2026-11-16): Bash(...) is the same as Shell(...); without a
 colon an entry is a glob for the whole command, the words that it begins with, or its program; an Mcp entry without a colon covers
-nothing. A run cannot show it: the package starts with lists of its own and reads neither file, and the CLI, which does, is not to be
-had without an account.
+nothing. No run has confirmed this: the package starts with built-in lists and reads neither file, and the CLI, which reads them, needs
+an account.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cursor in reverse: the payload that it would send for an event, and how it reads a hook's answer.
 
-Answers are read as the hook runtime of @cursor/sdk 1.0.32 reads them; for an event of a Cursor up to 3.2.16, whose runtime was not seen,
-as the public documents say (JSON counts beside exit 2, and afterAgentResponse can be denied).
+Answers are read as the hook runtime of @cursor/sdk 1.0.32 reads them. For events of Cursor up to 3.2.16, whose runtime was not
+available, they are read as the public documents specify (JSON counts beside exit 2, and afterAgentResponse can be denied).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ANSWERS = (
     "permission", "continue", "user_message", "agent_message", "additional_context", "additionalContext", "updated_input",
     "updated_mcp_tool_output", "followup_message", "decision", "reason", "env", "pluginPaths", "userMessage",
 )  # fmt: skip
-VERSION = "3.3.0"  # of an event that is another host's: newer than the documents, so answers in today's form are right
+VERSION = "3.3.0"  # for another host's event: newer than the documents, so that answers have the current form
 _NAMES = {"Bash": "Shell", "Edit": "Write", "WebFetch": "Fetch", "Agent": "Task"}
 _SUBAGENT = {"parent_conversation_id": "", "task": ""}
 _USAGE = {"context_usage_percent": 0, "context_tokens": 0, "context_window_size": 0, "message_count": 0, "messages_to_compact": 0}
@@ -97,7 +97,7 @@ def _common(event: Event, name: str) -> dict[str, Any]:
 
 
 def _again(event: Event) -> dict[str, Any]:
-    """The payload as it came, with the input as it is now."""
+    """The original payload with the current input."""
     body, implied = dict(event.native), EVENTS[event.native_event].tool
     if implied in ("Bash", "Read", "Edit"):
         body.update(event.tool_input)
@@ -127,7 +127,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
     tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return f"MCP:{event.mcp.tool}", given
-    if tool == "Edit":  # every edit is a Write here; of the new text there is what the edit says
+    if tool == "Edit":  # every edit is a Write here, with the new text as its content
         content = given.get("content", given.get("new_string", ""))
         given = {"file_path": given["file_path"], "content": content} if "file_path" in given else {}
     native = _NAMES.get(tool, tool)
@@ -192,9 +192,9 @@ _CHECKED: dict[str, Spec] = {
     "stop": {"followup_message": str},
     "compact": {"user_message": str},
 }
-_LOST = {"sessionStart": ("env",), "workspaceOpen": ("pluginPaths",)}  # what Cursor takes and a Response cannot say
-# Where Cursor asks. (The SDK approves by itself what it is told to ask about.) Which versions of the editor do is not known, so that a
-# policy's ask is not trusted to it; a hook that was written for Cursor gets what it gets there without onehook.
+_LOST = {"sessionStart": ("env",), "workspaceOpen": ("pluginPaths",)}  # what Cursor takes and a Response cannot express
+# The event on which Cursor asks. (The SDK approves what it is told to ask about.) Which versions of the editor ask is not known, so a
+# policy's ask does not rely on it; a hook that was written for Cursor gets the same treatment as without onehook.
 _ASKS = "beforeShellExecution"
 _DENYING = ("tool", "action", "read", "subagent")
 _HALTING = ("prompt", "session")
@@ -203,7 +203,7 @@ _SAFETY = "the hook's answer is invalid ({why}); Cursor blocks that for safety"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Cursor makes of a hook's answer. HandlerError for what it calls a failed hook."""
+    """How Cursor reads a hook's answer. Raises HandlerError for what it treats as a failed hook."""
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     documented = event.host == ID and era(event) == "documented"
@@ -222,7 +222,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
         if shape in _DENYING:
             return Response("deny", _SAFETY.replace("{why}", problem))
         raise HandlerError(f"Cursor hook: {problem} on {name}, so the answer is not used")
-    # Of other tools than MCP's Cursor does not replace the result.
+    # Cursor replaces only the results of MCP tools.
     results = ("updated_mcp_tool_output",) if name == "postToolUse" and event.mcp is not None else ()
     heard = _heard(event, name, body, documented)
     heard.modified_output = reverse.new_output(event, ID, RESULTS, "", body.get("updated_mcp_tool_output") if results else None)
@@ -233,14 +233,14 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
-    """The fields of an answer that is used which Cursor acts on and a Response cannot carry."""
+    """The fields of an accepted answer that Cursor acts on but a Response cannot carry."""
     name = _HOST.name(event, native_event)
     body = _last_object(stdout.strip()) if exit_code == 0 else None
     return reverse.set_in(body or {}, _LOST.get(name, ()))
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
-    """The object that stdout is, or that it ends with: log lines before it are tolerated, text after it is not."""
+    """The object that stdout consists of or ends with: log lines before it are tolerated, text after it is not."""
     whole = reverse.json_object(text)
     at = len(text)
     while whole is None and text.endswith("}") and at > 0:
@@ -261,7 +261,7 @@ def _unaliased(shape: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _exit_2(event: Event, name: str, body: dict[str, Any] | None, text: str, said: str) -> Response:
-    """Exit 2 denies where something can be denied; what was printed is then the message, as it stands."""
+    """Exit 2 denies where something can be denied; the raw output is then the message."""
     shape = EVENTS[name].shape
     if shape not in (*_DENYING, *_HALTING, "response"):
         return Response()
@@ -276,7 +276,7 @@ def _exit_2(event: Event, name: str, body: dict[str, Any] | None, text: str, sai
 
 
 def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> Response:
-    """The answer of a valid object."""
+    """The answer that a valid object expresses."""
     shape = EVENTS[name].shape
     body = _unaliased(shape, given)
     if shape == "stop":
@@ -303,7 +303,7 @@ def _heard(event: Event, name: str, given: dict[str, Any], documented: bool) -> 
     if heard.decision == "deny":
         heard.reason = heard.reason or heard.user_message or "blocked by a hook"
     if heard.user_message and heard.reason:
-        heard.user_message = heard.user_message.removesuffix(f"\n\n{heard.reason}")  # render says both to the model
+        heard.user_message = heard.user_message.removesuffix(f"\n\n{heard.reason}")  # render sends both to the model
     if heard.decision in ("deny", "ask") and heard.user_message == heard.reason:
-        heard.user_message = None  # one text for both readers
+        heard.user_message = None  # the user and the model get the same text
     return heard

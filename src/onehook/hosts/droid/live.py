@@ -8,13 +8,13 @@ from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, call, m
 from onehook.hostkit.versions import Fact
 from onehook.hosts.droid import session
 
-# "exec": one prompt on the command line. "session": a session as editors hold it, which has the events that the other lacks.
+# "exec": one prompt on the command line. "session": a session as editors run it, with the events that the other mode lacks.
 MODES = ("exec", "session")
 shell = call("Execute", "command", summary="run a command", timeout=60, riskLevel="high", riskLevelReason="it writes a file")
 write = call("Create", "file_path", "content")
 read = call("Read", "file_path")
 edit = call("Edit", "file_path", "old_str", "new_str")
-mcp = mcp_call("{server}___{tool}", deferred=True)  # MCP tools are listed on a search only, and taken without one
+mcp = mcp_call("{server}___{tool}", deferred=True)  # MCP tools are listed only after a search, but accepted without one
 mcp_server = mcp_servers_in("home", ".factory/mcp.json", type="stdio")
 subagent = call("Task", "prompt", subagent_type="worker", description="a small task", **{"await": True})
 subagent_end = says
@@ -44,12 +44,12 @@ def prepare(sandbox: Sandbox, mode: str = "exec") -> Launch:
 
 
 def compaction(mode: str = "exec") -> list[Step]:
-    """0.225.2 runs no hook when it summarises a full context, but does when a session is asked to compact (see compactable)."""
+    """0.225.2 runs no hook when it summarises a full context, but does when a client requests a compaction (see compactable)."""
     return [shell("true")] if mode == "session" else [{**shell("true"), "usage": 2 * COMPACTS_AT}, shell("sleep 1")]
 
 
 def compactable(launch: Launch) -> Launch:
-    """A session is compacted after its prompt; `droid exec PROMPT` has nobody to ask for that."""
+    """Compact the session after its prompt; with `droid exec PROMPT` there is no client that could request it."""
     more = ["--compact"] if session.__file__ in launch.argv else []
     return Launch([*launch.argv, *more], launch.env, launch.cwd, launch.home)
 

@@ -1,10 +1,10 @@
 """The command lists of Factory Droid (0.225.2): commandBlocklist never runs, commandDenylist needs consent, commandAllowlist runs.
 
-Tried with `droid exec` (2026-11-16). The first two go by words: `p x` also covers `p x y`, behind &&, env, bash -c, a path and more
-blanks, but not behind `$(echo p)`; a * is a plain character there, so that `p *` stops nothing. commandDenylist ends a run that nobody
-watches. commandAllowlist goes by program (`p x` lets `p y` run), for git by subcommand, and every part of a line must be covered; it is
-read here as the command that it names, which is less. The lists of the user and of the project add up, and settings.local.json replaces
-the project's. Not tried: permissionRules, and what a person is asked.
+Tried with `droid exec` (2026-11-16). The first two compare words: `p x` also covers `p x y`, after &&, env or bash -c, with a path and
+with extra blanks, but not `$(echo p)`; a * is a literal character there, so `p *` stops nothing. commandDenylist ends an unattended run.
+commandAllowlist compares programs (`p x` lets `p y` run), for git subcommands, and every part of a line must be covered; here it is read
+as exactly the command that it names, which allows less. The lists of the user and of the project are combined, and settings.local.json
+replaces the project's. Not tried: permissionRules, and what a person is asked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def listed(machine: Machine, scope: str) -> Iterator[Listed]:
         return
     data = read_jsonc(file)
     for key, level in _LISTS.items():
-        # What stops something holds for more arguments too; what lets something run, for exactly the command.
+        # An entry that stops a command also applies with more arguments; one that allows a command, only to exactly that command.
         for one in kit.one_list(level, data.get(key), file, _exactly if level == "allow" else _beginning):
             if level != "allow" and "*" in one.shown:
                 one.loss = "Factory Droid takes its * as a plain character, so that it stops nothing there"

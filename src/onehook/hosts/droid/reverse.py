@@ -49,7 +49,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
 
 
 def variables(event: Event, project: str) -> dict[str, str]:
-    """What Droid sets for its hooks. (Droid itself names the folder that it was started in, which may lie below the project's.)"""
+    """What Droid sets for its hooks. (Droid itself names the folder that it was started in, which may be below the project's.)"""
     return {"FACTORY_PROJECT_DIR": project, "DROID_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project}
 
 
@@ -79,9 +79,9 @@ _HALT = "Hook requested to stop execution"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Droid makes of a hook's answer. HandlerError for what it calls a failed hook.
+    """How Droid reads a hook's answer. Raises HandlerError for what it treats as a failed hook.
 
-    JSON is read whatever the exit code, if stdout begins with "{"; what is not valid is passed over, and the exit code counts.
+    JSON is read whatever the exit code, if stdout begins with "{"; invalid JSON is ignored, and the exit code counts.
     """
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
@@ -109,7 +109,7 @@ def _is_answer(body: dict[str, Any] | None) -> bool:
 
 
 def _beyond(shape: str, body: dict[str, Any]) -> dict[str, Any]:
-    """A rewritten prompt: only Droid itself can act on that."""
+    """A rewritten prompt, which only Droid itself can act on."""
     updated = reverse.object_in(reverse.object_in(body, "hookSpecificOutput"), "updatedInput")
     prompt = reverse.text_in(updated, "prompt") if shape == "prompt" else None
     return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "updatedInput": {"prompt": prompt}}} if prompt else {}
@@ -141,7 +141,7 @@ def _prompt(event: Event, name: str, body: dict[str, Any], said: str, exit_code:
 
 
 def _context(event: Event, name: str, body: dict[str, Any], said: str, exit_code: int) -> Response:
-    """Context is taken on exit 0 alone."""
+    """Context is read only on exit 0."""
     specific = reverse.object_in(body, "hookSpecificOutput") if exit_code == 0 else {}
     return Response(additional_context=reverse.text_in(specific, "additionalContext"))
 

@@ -1,6 +1,6 @@
-"""Drive a Droid session for a proof: one prompt over the JSON-RPC that editors use, and a compaction if it is asked for.
+"""Drive a Droid session for a proof: one prompt over the JSON-RPC that editors use, and a compaction if requested.
 
-python session.py AGENT PROMPT AUTONOMY [--compact]. Started as a script of its own; what Droid says goes to stdout as it is. Seen working
+python session.py AGENT PROMPT AUTONOMY [--compact]. Started as a separate script; Droid's output goes to stdout as it is. Seen working
 with 0.225.2.
 """
 
@@ -36,7 +36,7 @@ class Session:
         return str(self.asked)
 
     def heard(self) -> Iterator[dict[str, Any]]:
-        """What Droid says. To its own questions the answer is no: nobody is there."""
+        """What Droid prints. Its own questions are answered with no, since nobody is there."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             sys.stdout.write(line)
@@ -54,7 +54,7 @@ class Session:
         return {}
 
     def prompt(self, text: str) -> None:
-        """Until the turn is over. Of a prompt that was blocked there is an error, and no turn."""
+        """Send a prompt and wait until the turn is over. A blocked prompt gives an error and no turn."""
         self.ask("droid.add_user_message", text=text)
         failed = False
         for message in self.heard():
@@ -80,7 +80,7 @@ def main(agent: str, prompt: str, autonomy: str, *more: str) -> int:
     )
     session.prompt(prompt)
     if "--compact" in more:
-        # The compacted session is a new one, which begins when it is loaded.
+        # The compacted session is a new session, which starts when it is loaded.
         after = session.result("droid.compact_session").get("newSessionId")
         if after:
             session.result("droid.load_session", sessionId=after)

@@ -12,7 +12,7 @@ from onehook.hostkit.usage import Usage
 FOLDER = ".factory/sessions"
 FILES = ("*/*.jsonl",)
 TOKENS: Usage | None = None
-NAME = "{session}.jsonl"  # of a file that onehook writes
+NAME = "{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False
 _SILENT = ("agent_turn_outcome", "compaction_state", "todo_state")
 
@@ -34,7 +34,7 @@ class Transcript(Messages):
             return None
         message = table(line.get("message"))
         if "hookEventName" in message or message.get("visibility") in ("user_only", "llm_only"):
-            return iter(())  # a hook's own run, and what is told to one side only
+            return iter(())  # a record of a hook's run, or text for only the user or only the model
         take = {"user": self._user, "assistant": self._assistant}.get(text(message.get("role")))
         return self.from_start(line, take(line, message.get("content"))) if take else iter(())
 
@@ -50,14 +50,14 @@ class Transcript(Messages):
         for block in calls:
             yield self.call(line, block.get("id"), block.get("name"), block.get("input"))
         if not calls and joined_texts(content):
-            # (Droid itself does not tell its hooks what was said.)
+            # (Droid itself does not report the messages to its hooks.)
             yield self.moment(line, "Stop", stop_hook_active=False, last_assistant_message=joined_texts(content))
 
     def _user(self, line: dict[str, Any], content: object) -> Iterator[Moment]:
         results = [block for block in rows(content) if block.get("type") == "tool_result"]
         for block in results:
             name, given = self.calls.pop(text(block.get("tool_use_id")), ("", None))
-            if name and not block.get("is_error"):  # after a tool that failed Droid tells no hook
+            if name and not block.get("is_error"):  # after a tool that failed, Droid runs no hook
                 response = joined_texts(block.get("content"))
                 yield self.moment(line, "PostToolUse", tool_name=name, tool_input=given, tool_response=response)
         prompt = joined_texts(content)

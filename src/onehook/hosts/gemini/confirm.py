@@ -1,8 +1,8 @@
-"""Tell whether a PreCompress event of Gemini CLI is really followed by a compression.
+"""Whether a PreCompress event of Gemini CLI is really followed by a compression.
 
-It comes before every request to the model, with trigger "auto": 0.61.0 fires it first and then looks whether the context is full. (Seen: a
-session of two prompts and three requests, none of them large, has three of them.) Whether it is full is what Gemini CLI itself goes by: the
-tokens of the last request, as its transcript has them, against a share of the model's window that the settings can change.
+The event comes before every request to the model, with trigger "auto": 0.61.0 first fires it and then checks whether the context is full.
+(Seen: a session of two prompts and three requests, none of them large, had three such events.) Gemini CLI compares the tokens of the last
+request, as recorded in its transcript, with a share of the model's window that the settings can change.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 SHARE = 0.5
 WINDOW, SMALL_WINDOW = 1_048_576, 256_000
-SMALL = "gemma-4"  # how the names of the models with the small window begin
+SMALL = "gemma-4"  # the names of the models with the small window begin like this
 SYSTEM_VARIABLE = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
 SYSTEM = {
     "linux": "/etc/gemini-cli/settings.json",
     "darwin": "/Library/Application Support/GeminiCli/settings.json",
     "win32": "C:\\ProgramData\\gemini-cli\\settings.json",
 }
-BYTES_PER_TOKEN = 4  # by Gemini CLI's own estimate of a history that no request was made with yet
+BYTES_PER_TOKEN = 4  # Gemini CLI's own estimate for a history that no request has been made with yet
 
 
 def happens(payload: dict[str, Any]) -> bool:
-    """False where nothing will be compressed; True where something will, or where that cannot be told."""
+    """False if nothing will be compressed; True if something will, or if that cannot be known."""
     if payload.get("trigger") != "auto":
         return True
     used = _last_request(payload.get("transcript_path"))
@@ -39,7 +39,7 @@ def happens(payload: dict[str, Any]) -> bool:
 
 
 def _last_request(transcript: object) -> tuple[int, int] | None:
-    """(the tokens of the last request, the model's window) by the transcript; None if there is none to read."""
+    """(the tokens of the last request, the model's window) according to the transcript; None if it cannot be read."""
     if not isinstance(transcript, str):
         return None
     try:
@@ -48,7 +48,7 @@ def _last_request(transcript: object) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     for line in reversed(lines):
-        if line.startswith(b'{"$set":{"messages":'):  # the history was replaced: taken up again, or compressed
+        if line.startswith(b'{"$set":{"messages":'):  # the history was replaced: the session was resumed or compressed
             return len(line) // BYTES_PER_TOKEN, WINDOW
         if b'"tokens":' in line:
             message = _object(line)
@@ -68,7 +68,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _share(cwd: object) -> float:
-    """The settings' model.compressionThreshold; of several the machine's, the project's, the user's."""
+    """model.compressionThreshold in the settings: the machine's, or else the project's, or else the user's."""
     system = os.environ.get(SYSTEM_VARIABLE) or SYSTEM.get(sys.platform, SYSTEM["linux"])
     user = os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~")
     folders = [folder for folder in (cwd, user) if isinstance(folder, str)]

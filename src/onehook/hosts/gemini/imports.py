@@ -17,21 +17,21 @@ STOP_LIMIT = kit.NO_LIMIT
 _TIMEOUT = 60_000.0  # milliseconds
 _CARRIED = ("type", "name", "command", "timeout", "env")
 _ON_TOOLS = ("BeforeTool", "AfterTool")
-# What a matcher is compared with as a whole; the other events have none.
+# The words that a matcher must equal; on other events it has no effect.
 _WORDS = {
     "SessionStart": ("startup", "resume", "clear"), "SessionEnd": ("exit", "clear", "logout", "prompt_input_exit", "other"),
     "PreCompress": ("manual", "auto"),
 }  # fmt: skip
 _OLD = {"search_file_content": "grep_search"}
 _CURRENT = {name: tool for name, tool in TOOLS.items() if name not in _OLD}
-# Tools without a unified name, for matchers that fit a part of a name.
+# Tools without a unified name, for matchers that match part of a name.
 _OTHERS = (
     "write_todos", "ask_user", "activate_skill", "enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task", "get_internal_docs",
     "read_mcp_resource", "list_mcp_resources", "save_memory", "tracker_create_task", "tracker_update_task", "tracker_get_task",
     "tracker_list_tasks", "tracker_add_dependency", "tracker_visualize",
 )  # fmt: skip
 _REPLACED = re.compile(r"\$(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR)")
-_AROUND = {"": r'"\g<0>"', "'": r"""'"\g<0>"'""", '"': r"\g<0>"}  # by the quotes that it stands in
+_AROUND = {"": r'"\g<0>"', "'": r"""'"\g<0>"'""", '"': r"\g<0>"}  # by the kind of quotes around it
 _QUOTE = re.compile(r"""\\.|['"]""", re.DOTALL)
 _MARK = "gemini-extension.json"
 
@@ -97,7 +97,7 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
 
 
 def _take_tools(hook: Borrowed, matcher: str) -> str:
-    """A regular expression that may fit anywhere in the tool's name."""
+    """A regular expression that may match anywhere in the tool's name."""
     patterns = kit.patterns_of(matcher)
     if patterns is not None and "*" in patterns:
         return ""
@@ -116,7 +116,7 @@ def _take_tools(hook: Borrowed, matcher: str) -> str:
 
 
 def quoted_variables(command: str) -> str:
-    """Gemini CLI puts some values into the text, quoted, before bash sees it. The same for a shell that replaces variables itself."""
+    """A command in which a shell expands the variables that Gemini CLI itself replaces, quoted, before bash sees the command."""
     out: list[str] = []
     state, at = "", 0
     for mark in [*_QUOTE.finditer(command), None]:
@@ -125,7 +125,7 @@ def quoted_variables(command: str) -> str:
         if mark is None:
             break
         sign = mark[0]
-        if sign[0] == "\\" and state == "'":  # no escape there; what follows may end the quotes
+        if sign[0] == "\\" and state == "'":  # not an escape there; the next character may end the quotes
             state = "" if sign[1:] == "'" else state
         elif sign in ("'", '"') and state in ("", sign):
             state = "" if state else sign

@@ -19,7 +19,7 @@ subagent = call("invoke_agent", "prompt", agent_name="generalist")
 
 
 def subagent_end(text: str, mode: str = "") -> Step:
-    """A message alone does not end a subagent: Gemini CLI 0.61.0 asks it again for this call."""
+    """A message alone does not end a subagent: Gemini CLI 0.61.0 asks it again to make this call."""
     return {"call": "complete_task", "input": {"result": {"response": text}}}
 
 
@@ -35,7 +35,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 
 def compaction(mode: str = "") -> list[Step]:
-    """A first prompt has nothing before it that 0.61.0 could compress: the session must be taken up again (see compactable)."""
+    """Before a first prompt there is nothing that 0.61.0 could compress, so the session must be resumed (see compactable)."""
     return [{"say": "that was the first prompt"}, {**shell("true"), "usage": 1_000_000}]
 
 
@@ -46,7 +46,7 @@ def compactable(launch: Launch) -> Launch:
 
 
 def asks(sandbox: Sandbox, launch: Launch) -> Launch:
-    """With folder trust, as it is by default."""
+    """Start with folder trust on, as it is by default."""
     merge_json(sandbox.home / SETTINGS, {"security": {"auth": AUTH}})
     env = {name: value for name, value in launch.env.items() if name != "GEMINI_CLI_TRUST_WORKSPACE"}
     return Launch(launch.argv, env, launch.cwd, launch.home)

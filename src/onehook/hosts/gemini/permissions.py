@@ -1,6 +1,6 @@
 """The permission lists of Gemini CLI (0.61.0): tools.exclude, confirmationRequired and allowed of its settings, and policies/*.toml.
 
-Of several rules in policy files the one with the highest priority wins. A commandPrefix ends at a word's end.
+Of several rules in policy files the one with the highest priority wins. A commandPrefix matches whole words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gemini CLI's chats, as 0.61.0 leaves them: ~/.gemini/tmp/<project>/chats/session-*.jsonl; before that, one JSON document a chat.
+"""Gemini CLI's chats, as 0.61.0 leaves them: ~/.gemini/tmp/<project>/chats/session-*.jsonl; older: one JSON document a chat.
 
 A line with the id of an earlier one replaces it: a message is written when it is sent, and again with the results of its tools.
 """
@@ -16,7 +16,7 @@ from onehook.hostkit.usage import Usage
 FOLDER = ".gemini/tmp"
 FILES = ("*/chats/*.jsonl", "*/chats/*.json")
 TOKENS: Usage | None = Usage("tokens", "total")
-NAME = "session-{session}.jsonl"  # of a file that onehook writes
+NAME = "session-{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False
 _SILENT = frozenset(["info", "error", "warning"])
 
@@ -27,7 +27,7 @@ class Transcript:
         self.cwd = _project(path)
         self.session = ""
         self.seen: set[str] = set()
-        self.last: tuple[str, str, str] = ("", "", "")  # id, time and text of what the model said last, if the turn may end with it
+        self.last: tuple[str, str, str] = ("", "", "")  # id, time and text of the model's last message, if the turn may end with it
 
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
         if "sessionId" in line:
@@ -83,7 +83,7 @@ class Transcript:
 
 
 def _project(path: Path) -> str:
-    """The chat does not say where it was; a file beside the chats does."""
+    """The chat does not name its folder; a file next to the chats does."""
     try:
         return (path.parent.parent / ".project_root").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

@@ -43,14 +43,14 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
         "SCRIPTED_KEY": "scripted",
         "GROK_TELEMETRY_ENABLED": "0",
         "GROK_DISABLE_AUTOUPDATER": "1",
-        "GROK_TURN_SUMMARY": "0",  # otherwise another turn follows, for a line about the last one
+        "GROK_TURN_SUMMARY": "0",  # otherwise another turn follows, to summarise the last one in a line
         "GROK_TWO_PASS_COMPACTION": "0",
     }
     return Launch(argv, env, sandbox.project, sandbox.home)
 
 
 def program(binary: Path) -> Path:
-    """The program itself. npm's is a script that unpacks it into the home folder, 160 MB each time; if it cannot, then in place."""
+    """The program itself. npm installs a script that unpacks it, 160 MB, into each home folder, or in place if it cannot do that."""
     script = binary.resolve()
     if not script.is_file() or script.read_bytes()[:2] != b"#!":
         return binary
@@ -65,7 +65,7 @@ def program(binary: Path) -> Path:
 
 
 def untrusted(sandbox: Sandbox, launch: Launch) -> Launch:
-    """As a person starts it who has not trusted the folder."""
+    """Start it as for a person who has not trusted the folder."""
     (sandbox.home / TRUST).unlink(missing_ok=True)
     return launch
 

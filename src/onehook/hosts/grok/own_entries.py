@@ -1,9 +1,9 @@
-"""Tell whether Grok's own entry answers an event that also reached the entry in Claude Code's settings.
+"""Whether Grok's own entry answers an event that also reached the entry in Claude Code's settings.
 
 Grok runs the hooks in the user's and the project's Claude Code settings too, so with onehook in both every event would be handled twice.
 Seen on 1.0.41: all sources run, in the order ~/.grok, ~/.claude, .claude, .grok, and a denial ends the chain. So the entry in Claude
 Code's file stays silent where Grok's own file has the same entry, byte for byte as install writes it for this launcher; in doubt both
-answer. A project's files run only in a trusted folder: GROK_HOOK_NAME tells whether this is one of them. Read only for events that
+answer. A project's files run only in a trusted folder: GROK_HOOK_NAME shows whether this is one of them. Read only for events that
 come through Claude Code's entries.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from onehook.hostkit.config import Machine
 
-NAME = "hooks/onehook.json"  # below the folder of a scope
+NAME = "hooks/onehook.json"  # in the folder of a scope
 FILE = f".grok/{NAME}"
 BORROWS = ("project", "local", "user")
 FOLDER = "."  # the project, in an entry of its file
@@ -31,11 +31,11 @@ _NATIVE = {row.event: name for name, row in EVENTS.items()}
 _ALL = (None, "", "*")
 
 
-_DOLLAR = "'\\$'"  # where single quotes would hold one
+_DOLLAR = "'\\$'"  # replaces a $ inside single quotes
 
 
 def unexpanded(command: str) -> str:
-    """A command without $NAME, which Grok would replace in quotes too. Paths with a $ are in single quotes; those end before it here."""
+    """A command without $NAME, which Grok would replace even in quotes. Paths with a $ are in single quotes, which end before it here."""
     parts = command.split("$")
     return "".join((parts[0], *(f"{_DOLLAR}{part}" if part[:1].isalpha() or part[:1] in ("_", "{") else f"${part}" for part in parts[1:])))
 
@@ -45,7 +45,7 @@ def expanded(command: str) -> str:
 
 
 def hook_name(stem: str, event: str, group: object, hook: object) -> str:
-    """How Grok names an entry of a file, after global/ or project/."""
+    """The name that Grok gives an entry of a file, after global/ or project/."""
     snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in event).lstrip("_")
     return f"{stem}:{snake}[{group}].hooks[{hook}]"
 
@@ -59,14 +59,14 @@ def started_with(machine: Machine, scope: str) -> dict[str, str]:
 def answers(
     event: str, policy: str, closed: bool, variables: Mapping[str, str] = os.environ, interpreter: str = "", launcher: str = ""
 ) -> bool:
-    """Whether Grok also runs an entry of its own for this event and policy, with the same program, and one that is no laxer.
+    """Whether Grok also runs an entry in its own files for this event and policy, with the same program and no laxer options.
 
     interpreter, launcher: the program that asks, if it is not this process.
     """
     project = variables.get(_PROJECT, "").rstrip("/")
     folder = variables.get(_HOME) or os.path.join(variables.get("HOME", ""), ".grok")
     if not project or not variables.get("HOME") or os.path.exists(os.path.join(folder, "disabled-hooks")):
-        return False  # an entry of ours may be switched off
+        return False  # onehook's entry may be disabled
 
     def has(file: str, within: str) -> bool:
         begin = unexpanded(kit.beginning("grok", event, policy, project, within, interpreter, launcher))

@@ -20,7 +20,7 @@ _TIME = "2026-01-01T00:00:00.000000000+00:00"
 _PROMPT = "00000000-0000-4000-8000-000000000000"
 _IN_A_TURN = ("UserPromptSubmit", "Stop", "SubagentStop", "StopFailure", "StopCancelled")
 _NO_TRANSCRIPT = ("SessionStart", "UserPromptSubmit")
-# In camelCase; what Grok also sends in the other spelling is added to that.
+# In camelCase; keys that Grok also sends in the other spelling are added.
 FIELDS: dict[str, dict[str, Any]] = {
     "SessionEnd": {"reason": "shutdown"},
     "PreCompact": {"source": "auto"},
@@ -40,7 +40,7 @@ _TOLD = ("Stop", "SubagentStop", "StopFailure", "StopCancelled")
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    """What Grok would send for this event: each thing in camelCase, and most of them in Claude Code's spelling as well."""
+    """What Grok would send for this event: every key in camelCase, and most of them in Claude Code's spelling as well."""
     transcript = "" if name in _NO_TRANSCRIPT else reverse.own_transcript(event, ID, ("/.grok/",))
     mode = reverse.sent_text(event, "permissionMode", reverse.sent_mode(event, MODES, "default"))
     call = _tool(event, name) if name in reverse.TOOL_EVENTS else {}
@@ -67,7 +67,7 @@ def _in_order(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _more(event: Event, name: str) -> dict[str, Any]:
-    """The fields of an event that come in camelCase alone, or are spelled alike."""
+    """The fields of an event that exist only in camelCase, or are spelled the same."""
     body = reverse.filled(event, FIELDS.get(name, {}))
     if name in reverse.TOOL_EVENTS:
         body["toolInputTruncated"] = False
@@ -93,7 +93,7 @@ def _more(event: Event, name: str) -> dict[str, Any]:
 
 
 def _tool(event: Event, name: str) -> dict[str, Any]:
-    """In Claude Code's spelling."""
+    """The keys of a tool call, in Claude Code's spelling."""
     native, given = _call(event)
     body: dict[str, Any] = {"tool_name": native, "tool_input": given}
     if name == "PostToolUse":
@@ -113,7 +113,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
         server, tool = event.mcp.server, event.mcp.tool
         name = tool if not server and MCP_JOINT in tool else f"{server}{MCP_JOINT}{tool}"
         return name, {"tool_name": name, "tool_input": given}
-    if tool == "Delete":  # no tool deletes a file; an edit that leaves nothing is the nearest
+    if tool == "Delete":  # no tool deletes a file; an edit that leaves it empty comes closest
         return "search_replace", {"file_path": given["file_path"], "old_string": "", "new_string": ""}
     native = _NAMES.get(tool, tool)
     return native, reverse.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
@@ -144,7 +144,7 @@ def variables(event: Event, project: str) -> dict[str, str]:
 
 
 def _again(event: Event) -> dict[str, Any]:
-    """The payload as it came, with the input as it is now, in both spellings."""
+    """The original payload with the current input, in both spellings."""
     body = dict(event.native)
     if event.tool:
         now = wrapped(event, event.tool_input)
@@ -173,9 +173,9 @@ _NO_REASON = {"permission": "denied by hook", "prompt": "blocked by hook", "feed
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Grok makes of a hook's answer. HandlerError for what it calls a failed hook.
+    """How Grok reads a hook's answer. Raises HandlerError for what it treats as a failed hook.
 
-    JSON is read whatever the exit code; without it exit 2 denies, with stderr for the reason: its first line before a tool.
+    JSON is read whatever the exit code. Without JSON, exit 2 denies with stderr as the reason (before a tool, only its first line).
     """
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
@@ -193,7 +193,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def _denial(shape: str, body: dict[str, Any]) -> str:
-    """The reason of a JSON answer that denies; "" if it does not."""
+    """The reason for a denial in a JSON answer; "" if it does not deny."""
     specific = reverse.object_in(body, "hookSpecificOutput")
     if shape == "permission" and specific.get("permissionDecision") == "deny":
         return reverse.text_in(specific, "permissionDecisionReason") or reverse.text_in(body, "reason") or _NO_REASON[shape]
@@ -206,11 +206,11 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     context = reverse.text_in(specific, "additionalContext") if shape != "prompt" else None
     reason = _denial(shape, body)
     if shape == "stop" and body.get("continue") is False:
-        return Response()  # the turn ends, whatever else it says
+        return Response()  # the turn ends, whatever else the answer contains
     if reason:
         return Response("deny", reason, additional_context=None if shape == "permission" else context)
     if shape == "stop" and context:
-        return Response("deny", context)  # it keeps the agent working like a block
+        return Response("deny", context)  # like a block, it keeps the agent working
     heard = Response(additional_context=context)
     if shape == "permission" and specific.get("permissionDecision") == "ask":
         heard.decision, heard.reason = "ask", reverse.text_in(specific, "permissionDecisionReason")

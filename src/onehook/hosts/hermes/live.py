@@ -30,7 +30,7 @@ def _settings(sandbox: Sandbox, **values: Any) -> None:
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    """With the scripted model as the only one."""
+    """Configure the scripted model as the only one."""
     url = f"{sandbox.model_url}/v1"
     _settings(sandbox, model={"default": "scripted", "provider": "custom", "base_url": url, "api_key": "scripted", "context_length": FULL})
     return Launch([str(sandbox.binary), "-z", sandbox.prompt, "--yolo"], {}, sandbox.project, sandbox.home)
@@ -41,7 +41,7 @@ def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None:
 
 
 def _disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """Without shell hooks, as a variable can have it."""
+    """Start it without shell hooks, which a variable can switch off."""
     return Launch(launch.argv, {**launch.env, "HERMES_SAFE_MODE": "1"}, launch.cwd, launch.home)
 
 

@@ -74,7 +74,7 @@ payload, parts = _HOST.payload, _HOST.parts
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """The one JSON object on stdout, whatever the exit code is; what is none counts for nothing."""
+    """The JSON object on stdout, whatever the exit code is; anything else is ignored."""
     name = _HOST.name(event, native_event)
     text = stdout.strip()
     body = reverse.json_object(text) if text else {}

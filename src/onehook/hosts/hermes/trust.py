@@ -43,7 +43,7 @@ def _accepts_all(machine: Machine) -> bool:
 
 
 def _approval(entry: Found) -> dict[str, Any]:
-    """What its own question writes: the time of the program, by which `hermes hooks doctor` tells that it was changed since."""
+    """What answering its own question writes: the program's modification time, by which `hermes hooks doctor` detects later changes."""
     command = entry.item["command"].strip()
     now = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
     return {"event": entry.event, "command": command, "approved_at": now, "script_mtime_at_approval": _changed_at(command.split(" ")[0])}

@@ -1,8 +1,9 @@
-"""The `permission` of kilo.json: as OpenCode's, of which Kilo is a fork.
+"""The `permission` of kilo.json: the same as in OpenCode, which Kilo is a fork of.
 
 Tried with `kilo run` 7.7.9 (2026-11-16): kilo.json and kilo.jsonc of the project, .kilo/kilo.json, .kilocode/kilo.json,
-~/.config/kilo/kilo.jsonc and the project's opencode.json add up. Patterns hold as in OpenCode 1.18.33: `p` is `p` alone, `p *` also
-`p`, the last match wins, `?` is one character, each part of a line counts, and a * in a path crosses slashes; `./x` covers nothing.
+~/.config/kilo/kilo.jsonc and the project's opencode.json are combined. Patterns work as in OpenCode 1.18.33: `p` is only `p`, `p *` also
+covers `p`, the last match wins, `?` is one character, each part of a line counts, and a * in a path crosses slashes; `./x` covers
+nothing.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def compaction(mode: str = "") -> list[Step]:
 
 
 def spoiled(sandbox: Sandbox, launch: Launch) -> Launch:
-    """An entry of another tool with a key that Kimi Code does not know."""
+    """Add an entry of another program, with a key that Kimi Code does not know."""
     with (sandbox.home / CONFIG).open("a", encoding="utf-8") as file:
         file.write('\n[[hooks]]\nevent = "Stop"\ncommand = "true"\nname = "mine"\n')
     return launch

@@ -59,7 +59,7 @@ def _tool(event: Event) -> tuple[str, dict[str, Any]]:
     tool, given = reverse.call_of(event)
     if event.mcp is not None:
         return event.mcp.name, given
-    if tool == "Delete":  # no tool deletes a file; an edit that leaves nothing is the nearest
+    if tool == "Delete":  # no tool deletes a file; an edit that leaves it empty comes closest
         return "Edit", {"path": given["file_path"], "old_string": "", "new_string": ""}
     native = _NAMES.get(tool, tool)
     return native, reverse.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
@@ -70,7 +70,7 @@ payload, parts = _HOST.payload, _HOST.parts
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Kimi Code makes of a hook's answer. HandlerError for what it calls a failed hook. On exit 2 stdout is not read."""
+    """How Kimi Code reads a hook's answer. Raises HandlerError for what it treats as a failed hook. On exit 2 stdout is not read."""
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     if shape == "nothing":

@@ -29,7 +29,7 @@ class Program:
         return sandbox.home / ".config" / self.name / f"{self.name}.json"
 
     def prepare(self, sandbox: Sandbox, mode: str = "") -> Launch:
-        """With the scripted model as the only one."""
+        """Configure the scripted model as the only one."""
         scripted = {
             "npm": "@ai-sdk/openai-compatible",
             "name": "scripted",
@@ -41,7 +41,7 @@ class Program:
         env = {
             f"{self.name.upper()}_DISABLE_AUTOUPDATE": "1",
             f"{self.name.upper()}_DISABLE_MODELS_FETCH": "1",
-            # With a plugin there, 1.18.33 waits for an npm install that the plugin does not need: 11 s less.
+            # With a plugin installed, 1.18.33 waits for an npm install that the plugin does not need; this saves 11 s.
             "npm_config_offline": "true",
         }
         return Launch([str(sandbox.binary), "run", sandbox.prompt], env, sandbox.project, sandbox.home)
@@ -50,7 +50,7 @@ class Program:
         add_entry(self.config(sandbox), "mcp", name, {"type": "local", "command": list(argv), "enabled": True})
 
     def disable(self, sandbox: Sandbox, launch: Launch) -> Launch:
-        """Without plugins, as a variable can have it."""
+        """Start it without plugins, which a variable can switch off."""
         return Launch(launch.argv, {**launch.env, f"{self.name.upper()}_PURE": "1"}, launch.cwd, launch.home)
 
 

@@ -1,4 +1,4 @@
-"""The `permission` of opencode.json: by tool one level, or levels for patterns, of which the last that matches wins.
+"""The `permission` of opencode.json: one level per tool, or levels for patterns; the last one that matches wins.
 
 In a pattern * also crosses slashes, and a trailing " *" may be missing ("git *" covers "git").
 """
@@ -34,7 +34,7 @@ _OWN = (
 
 
 def listed(machine: Machine, scope: str, name: str = NAME, folders: Sequence[str] = (f".{NAME}",)) -> Iterator[Listed]:
-    """`folders`: of the project, beside itself."""
+    """`folders`: folders inside the project that are searched in addition to the project's own."""
     if scope not in ("project", "user"):
         return
     user = machine.folder("XDG_CONFIG_HOME", ".config") / name

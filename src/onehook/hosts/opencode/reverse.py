@@ -39,7 +39,7 @@ _CHILD = ("session.created.child", "session.idle.child")
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
-    """What the plugin would send for this event, but for the host's own key."""
+    """What the plugin would send for this event, except for the host's own key."""
     body: dict[str, Any] = {"hook_event_name": name, "cwd": event.cwd, "session_id": event.session_id}
     if event.agent_id or name in _CHILD:
         body["agent_id"] = event.agent_id or event.session_id

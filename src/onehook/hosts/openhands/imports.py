@@ -35,7 +35,7 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
 
 
 def _take_matcher(hook: Borrowed, given: str) -> str:
-    """A matcher is a name, or a regular expression for the whole of it. (On other events it fits nothing but *.)"""
+    """A matcher is a name, or a regular expression for the whole name. (On other events only * matches.)"""
     matcher = regex_of(given)
     if kit.takes_all(matcher):
         return ""

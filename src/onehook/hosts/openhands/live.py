@@ -9,7 +9,7 @@ from onehook.hostkit.live import Launch, Package, Sandbox, Step, Traits, call, m
 from onehook.hostkit.versions import Fact
 
 MODES = ("",)
-_ASKED = {"security_risk": "LOW", "summary": "a step of the proof"}  # what it wants with each call
+_ASKED = {"security_risk": "LOW", "summary": "a step of the proof"}  # required with each call
 shell = call("terminal", "command", **_ASKED)
 write = call("file_editor", "path", "file_text", command="create", **_ASKED)
 read = call("file_editor", "path", command="view", **_ASKED)
@@ -24,17 +24,17 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
         "LLM_API_KEY": "scripted",
         "LLM_BASE_URL": sandbox.model_url + "/v1",
         "LLM_MODEL": "openai/scripted",
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else it waits for a list of models from the network
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # otherwise it waits for a list of models from the network
         "OPENHANDS_SUPPRESS_BANNER": "1",
         "DO_NOT_TRACK": "1",
-        "TMUX_TMPDIR": str(sandbox.home),  # a terminal server of its own, with this home
+        "TMUX_TMPDIR": str(sandbox.home),  # a separate terminal server, with this home
     }
     argv = [str(sandbox.binary), "--headless", "--override-with-envs", "-t", sandbox.prompt]
     return Launch(argv, env, sandbox.project, sandbox.home, leaves=True)
 
 
 def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step:
-    """Its name is that of the tool alone."""
+    """The name of an MCP tool has no prefix."""
     return {"call": tool, "input": {**args, **_ASKED, "summary": f"a call of {server}"}}
 
 

@@ -73,7 +73,7 @@ def _tool(event: Event) -> tuple[str, dict[str, Any]]:
 
 
 def _again(event: Event) -> dict[str, Any]:
-    """Its own event once more. The arguments of an MCP tool stand below a key of the input."""
+    """The original payload with the current input. The arguments of an MCP tool are below a key of the input."""
     body = dict(event.native)
     if event.mcp is not None:
         body["tool_input"] = {**body["tool_input"], "data": event.tool_input}
@@ -92,7 +92,7 @@ _NO_REASON = "Blocked by hook"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What OpenHands makes of a hook's answer. HandlerError for what it calls a failed hook: the action proceeds there.
+    """How OpenHands reads a hook's answer. Raises HandlerError for what it treats as a failed hook: the action proceeds there.
 
     JSON is read whatever the exit code; exit code 2, `decision: deny` and `continue: false` each deny.
     """

@@ -19,7 +19,7 @@ def edit(path: str, old: str, new: str, mode: str = "") -> Step:
 
 
 def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> None:
-    """Pi has no MCP, nor subagents: both are for extensions to bring."""
+    """Pi has neither MCP nor subagents; extensions provide both."""
 
 
 def subagent(prompt: str, mode: str = "") -> None: ...
@@ -32,12 +32,12 @@ def mcp_server(sandbox: Sandbox, name: str, argv: Sequence[str]) -> None: ...
 
 
 def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
-    """With the scripted model as the only one."""
+    """Configure the scripted model as the only one."""
     folder = sandbox.home / ".pi" / "agent"
     model = {"id": "scripted", "name": "scripted", "contextWindow": FULL, "maxTokens": 32_000}
     provider = {"baseUrl": f"{sandbox.model_url}/v1", "api": "openai-completions", "apiKey": "scripted", "models": [model]}
     merge_json(folder / "models.json", {"providers": {"scripted": provider}})
-    # What is recent is kept as it is, and here that would be all.
+    # Recent messages are kept unchanged, which here would be all of them.
     merge_json(folder / "settings.json", {"compaction": {"enabled": True, "keepRecentTokens": 1}})
     argv = [str(sandbox.binary), "-p", sandbox.prompt, "--provider", "scripted", "--model", "scripted"]
     return Launch(argv, {"PI_OFFLINE": "1"}, sandbox.project, sandbox.home)

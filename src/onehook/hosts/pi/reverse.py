@@ -16,7 +16,7 @@ ANSWERS = bridge.ANSWERS
 losses = reverse.no_losses
 variables = reverse.no_variables
 _NAMES = reverse.native_names(TOOLS)
-# (Its timeout of a command is in seconds.)
+# (The timeout of a command is in seconds.)
 _LACKS = {"Bash": ("description", "run_in_background", "timeout"), "Grep": ("output_mode",), "Edit": ("replace_all",), "List": ("ignore",)}
 FIELDS: dict[str, dict[str, Any]] = {
     "input": {"prompt": ""},
@@ -28,7 +28,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "session_shutdown": {"reason": "quit"},
 }
 
-_SAID = {"new": SOURCES["new"]}  # a session that is loaded again is not what others call resumed
+_SAID = {"new": SOURCES["new"]}  # a reloaded session is not what others call resumed
 
 
 def _payload(event: Event, name: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _tool(event: Event, name: str) -> dict[str, Any]:
 
 def _call(event: Event) -> tuple[str, dict[str, Any]]:
     tool, given = reverse.call_of(event)
-    if event.mcp is not None:  # Pi itself has none; extensions that bring them choose the names
+    if event.mcp is not None:  # Pi itself has no MCP tools; extensions that provide them choose the names
         return f"mcp__{event.mcp.server}__{event.mcp.tool}", given
     native = _NAMES.get(tool, tool)
     spelled = reverse.spelled(TOOLS.get(native), given, lacks=_LACKS.get(tool, ()))
@@ -84,7 +84,7 @@ class Extension(reverse.Host):
         return bridge.heard(self, event, (stdout, stderr, exit_code), name, _DECISIONS, _TAKES_CONTEXT)
 
     def rewrite(self, event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-        """The list of edits is one edit for other agents, and for a rewrite as well."""
+        """The list of edits counts as one edit for other agents, so it does for a rewrite too."""
         return updated if event.host == ID else reverse.rewrite_for(event, *self._plain(self.payload(event, name), updated))
 
     def _plain(self, sent: dict[str, Any], updated: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:

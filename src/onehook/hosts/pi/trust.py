@@ -1,4 +1,4 @@
-"""Pi: the folders that a person trusts (0.87.1). Without it nothing in .pi of the project is loaded; a run with -p does not even ask."""
+"""Pi: the folders that a person trusts (0.87.1). Without trust nothing in the project's .pi is loaded; a run with -p does not even ask."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def store(machine: Machine) -> Place:
 
 
 def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]:
-    """The entry of the closest folder decides, and without any the user's settings."""
+    """The entry for the closest folder decides; if there is none, the user's settings do."""
     if place.scope != "project":
         return []
     where = machine.project.resolve()

@@ -13,7 +13,7 @@ JUDGED = tuple(EVENTS)
 
 
 def verdict(event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """The answer of a command that does the same."""
+    """The answer that a command would give for the same verdict."""
     if said["ok"]:
         return {}
     reason = said["reason"] or "Blocked by prompt hook"

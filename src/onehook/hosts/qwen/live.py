@@ -32,7 +32,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
 
 
 def compaction(mode: str = "") -> list[Step]:
-    """The window of a model that 0.24.4 does not know is 200000 tokens. SessionStart is not waited for, so something must follow."""
+    """The window of a model that 0.24.4 does not know is 200000 tokens. It does not wait for SessionStart, so a step must follow."""
     return [{**shell("true"), "usage": 180_000}, shell("sleep 1")]
 
 

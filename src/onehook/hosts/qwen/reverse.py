@@ -116,18 +116,18 @@ payload, parts = _HOST.payload, _HOST.parts
 
 _PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
 _TAKES_CONTEXT = ("block", "feedback", "failure", "context")
-# Where continue: false counts as a block; on a stop too, and there both mean: go on.
+# Where continue: false counts as a block, even on a stop, where both mean that the agent continues.
 _STOPPABLE = ("permission", "block", "stop", "continue")
 _BLOCKABLE = ("block", "stop", "continue", "refuse")
 _SHOWS_ARTIFACTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 _NO_REASON = "No reason provided"
-_DECISIONS = {"deny": "deny", "block": "deny", "ask": "ask"}  # an allow comes after the dialog, so it is no more than silence
+_DECISIONS = {"deny": "deny", "block": "deny", "ask": "ask"}  # an allow comes after the dialog, so it has no effect
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Qwen Code makes of a hook's answer. HandlerError for what it calls a failed hook.
+    """How Qwen Code reads a hook's answer. Raises HandlerError for what it treats as a failed hook.
 
-    On exit 2 stdout is not read; on every other code JSON is, and a text counts on exit 0 alone.
+    On exit 2 stdout is not read; on every other code JSON is, and plain text counts only on exit 0.
     """
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
@@ -152,7 +152,7 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
-    """The fields of an answer that is used which Qwen Code acts on and a Response cannot carry. (A rewrite on PreToolUse and
+    """The fields of an accepted answer that Qwen Code acts on but a Response cannot carry. (A rewrite on PreToolUse and
     updatedPermissions are in its schema, and have no effect in 0.24.4.)"""
     name = _HOST.name(event, native_event)
     _, value = reverse.printed_json(stdout.strip()) if exit_code != 2 else (False, None)
@@ -161,7 +161,7 @@ def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") ->
 
 
 def _beyond(name: str, body: dict[str, Any]) -> dict[str, Any]:
-    """What in hookSpecificOutput only Qwen Code can act on."""
+    """The part of hookSpecificOutput that only Qwen Code can act on."""
     specific = reverse.object_in(body, "hookSpecificOutput")
     dialog = reverse.object_in(specific, "decision") if name == "PermissionRequest" else {}
     own = reverse.part_of(specific, ("artifacts",)) if name in _SHOWS_ARTIFACTS else {}
@@ -170,10 +170,10 @@ def _beyond(name: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Response:
-    """The answer of a JSON object."""
+    """The answer that a JSON object expresses."""
     specific = reverse.object_in(body, "hookSpecificOutput")
     heard = Response()
-    if shape == "stop":  # the one event on which the message is shown
+    if shape == "stop":  # the only event on which the message is shown
         heard.user_message = reverse.text_in(body, "systemMessage")
     if shape in _TAKES_CONTEXT:
         heard.additional_context = reverse.text_in(specific, "additionalContext")
@@ -200,7 +200,7 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
 
 
 def _take_dialog(event: Event, name: str, heard: Response, dialog: object) -> None:
-    """The answer to a permission request: whatever is there and is no allow refuses."""
+    """The answer to a permission request: anything except an allow refuses."""
     if not isinstance(dialog, dict):
         return
     heard.decision = "allow" if dialog.get("behavior") == "allow" else "deny"

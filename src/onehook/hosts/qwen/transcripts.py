@@ -11,7 +11,7 @@ from onehook.hostkit.usage import Usage
 FOLDER = ".qwen/projects"
 FILES = ("*/chats/*.jsonl",)
 TOKENS: Usage | None = Usage("usageMetadata", "totalTokenCount")
-NAME = "{session}.jsonl"  # of a file that onehook writes
+NAME = "{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False
 
 

@@ -1,4 +1,4 @@
-"""Qwen Code: the folders that a person trusts (0.24.4). It asks only if a setting says so."""
+"""Qwen Code: the folders that a person trusts (0.24.4). It asks only if a setting enables it."""
 
 from __future__ import annotations
 

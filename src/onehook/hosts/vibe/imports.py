@@ -14,9 +14,9 @@ from onehook.hosts.vibe.wire import EVENTS, MCP_JOINT, MCP_PREFIX, STOP_CAP, TOO
 
 TITLE = "Mistral Vibe"
 STOP_LIMIT = STOP_CAP
-PLUGINS = kit.Plugins((), (), ())  # its plugins carry hooks of other agents
+PLUGINS = kit.Plugins((), (), ())  # its plugins contain hooks of other agents
 _CARRIED = ("name", "type", "command", "match", "timeout", "strict", "description")
-# Tools without a unified name, for matchers that fit a part of a name.
+# Tools without a unified name, for matchers that match part of a name.
 _OTHERS = (
     "self.wait", "self.sleep", "skill.read", "process.output", "process.list", "process.stop", "agents.list", "agents.send_message",
     "agents.interrupt", "vibe.todo", "vibe.unified_harness_scratchpad",
@@ -41,7 +41,7 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
 
 
 def _take_match(hook: Borrowed, match: object) -> str:
-    """A match is held against each of a tool's names: all of it, its last part, with _ for its points, and what the model calls it."""
+    """A match is tested against each of a tool's names: the full name, its last part, with _ for its dots, and the model's name for it."""
     if kit.takes_all(match) or EVENTS[hook.event].shape == "retry":
         return ""
     text = str(match)
@@ -58,7 +58,7 @@ def _take_match(hook: Borrowed, match: object) -> str:
 
 
 def _older() -> tuple[str, ...]:
-    """The names of 2.x for tools that have another one now."""
+    """The names that 2.x has for tools that are called otherwise now."""
     return tuple(name for name in TOOLS if MCP_JOINT not in name and any(name in _names(other) for other in TOOLS if other != name))
 
 
@@ -73,7 +73,7 @@ def _fits(match: str, name: str) -> bool:
 
 
 def _servers(match: str) -> list[str]:
-    """mcp_server.tool, or a * for either, as a pattern of the unified name."""
+    """mcp_server.tool, or a * for either, as a pattern for the unified name."""
     patterns = kit.patterns_of(match[3:].replace("\\.", "."), re.compile(r"[\w.*-]+"), whole=True) if match.startswith("re:") else [match]
     found: list[str] = []
     for pattern in patterns or ():

@@ -69,7 +69,7 @@ def mcp(server: str, tool: str, args: Mapping[str, Any], mode: str = "") -> Step
 
 
 def subagent(prompt: str, mode: str = "") -> Step:
-    """Spawning returns at once, so the script's own next step should have "wait"."""
+    """Spawning returns at once, so the next step of the script should have "wait"."""
     return _program("tools.agents.spawn", {"name": "task", "message": prompt})
 
 
@@ -83,7 +83,7 @@ def compaction(mode: str = "") -> list[Step]:
 
 
 def disable(sandbox: Sandbox, launch: Launch) -> Launch:
-    """A person does not trust the folder."""
+    """Start it as for a person who does not trust the folder."""
     store = sandbox.home / ".vibe" / "trusted_folders.toml"
     store.write_text(f"trusted = []\nuntrusted = [{json.dumps(str(sandbox.project.resolve()))}]\n", encoding="utf-8")
     return launch
@@ -99,5 +99,5 @@ TRAITS = Traits(
     disable=disable,
     can=("strict",),
     asks=always_asks,
-    failing="edit",  # a command that exits with an error has not failed
+    failing="edit",  # a command that exits with an error does not count as failed
 )

@@ -1,7 +1,7 @@
 """The permission lists of Mistral Vibe (3.0.2) in config.toml: [tools.NAME] with permission, allowlist and denylist; disabled_tools.
 
-A command is held against a list by its first words (`p x` covers `p x y`, not `p xy`), each part of a line by itself. The lists of a file
-tool are patterns for the whole path, in which * stands for slashes, too. The denylist comes first.
+A list is compared with the first words of a command (`p x` covers `p x y`, not `p xy`), separately for each part of a line. The lists of
+a file tool are patterns for the whole path, in which * also matches slashes. The denylist comes first.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _entry(name: str, text: str) -> Translated:
 
 
 def _path(tool: str, pattern: str) -> Translated:
-    """Those patterns whose * means here what it means to Vibe."""
+    """A path pattern, if its * means the same here as in Vibe."""
     plain = pattern.strip("*")
     if any(char in plain for char in "*?[]()"):
         return "", "its pattern means something else here"

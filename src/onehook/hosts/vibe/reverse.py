@@ -18,7 +18,7 @@ losses = reverse.no_losses
 variables = reverse.no_variables
 _NAMES = reverse.native_names(TOOLS)
 _LACKS = {"Bash": ("timeout",)}  # Vibe's is in seconds
-_DIRECT = ("file_system.", "vibe.", "skill.")  # the tools that a model calls itself; it reaches the others inside run_typescript
+_DIRECT = ("file_system.", "vibe.", "skill.")  # the tools that a model calls directly; it reaches the others inside run_typescript
 _OUTPUTS = {"file_system.bash": "stdout", "file_system.read_file": "content"}
 
 
@@ -43,7 +43,7 @@ def _payload(event: Event, name: str) -> dict[str, Any]:
 
 
 def _folder(transcript: str) -> str:
-    """Of a session: a journal that onehook wrote is in a folder of it."""
+    """The folder of a session: a journal that onehook wrote is in a folder inside it."""
     return transcript.rpartition("/journal/")[0] or transcript
 
 
@@ -81,7 +81,7 @@ _NO_REASON = {
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Vibe makes of a hook's answer. HandlerError for what it calls a failed hook: the action proceeds, if the entry is not strict."""
+    """How Vibe reads a hook's answer. Raises HandlerError for what it treats as a failed hook: unless strict, the action proceeds."""
     name = _HOST.name(event, native_event)
     if exit_code != 0:
         raise reverse.exit_problem(LABEL, exit_code, stderr.strip() or stdout.strip())

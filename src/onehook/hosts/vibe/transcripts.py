@@ -1,7 +1,7 @@
 """Mistral Vibe's sessions, as 3.0.2 leaves them: ~/.vibe/logs/session/unified/<session>, a folder with a journal and snapshots.
 
-A snapshot (generations/<number>) holds the session's history up to a record of the journal; it lists the files in chunks/ that it is made
-of. Vibe keeps the last two, and of the journal only what is behind the older one. That one and the journal behind it are all there is.
+A snapshot (generations/<number>) holds the session's history up to a record of the journal; it lists the files in chunks/ that make it
+up. Vibe keeps the last two, and only the part of the journal after the older one. That snapshot and the journal are the whole session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from onehook.hostkit.usage import Usage
 
 FOLDER = ".vibe/logs/session/unified"
 FILES = ("*-*",)
-TOKENS: Usage | None = None  # a hook is told of the folder; the sums are in files of it that come and go
+TOKENS: Usage | None = None  # a hook gets the folder; the sums are in temporary files in it
 NAME = "{session}/journal/0000000000000001.jsonl"
 CALLS_FIRST = True  # seen with 3.0.2: in the journal before the hook starts
 _SILENT = frozenset([
@@ -23,13 +23,13 @@ _SILENT = frozenset([
     "process_operation_dispatched", "process_state_changed", "projection_advanced", "receipt_failed", "receipt_succeeded",
     "session_relocated",
 ])  # fmt: skip
-_HISTORY = "history"  # an entry of a snapshot; this name is not Vibe's
-# The names that a hook is told, by those of the journal.
+_HISTORY = "history"  # an entry of a snapshot; the name is onehook's, not Vibe's
+# The names in the journal -> the names that a hook gets.
 _TOLD = {
     "file_system.read_file": {"path": "file_path"},
     "file_system.write_file": {"path": "file_path"},
     "file_system.bash": {"timeout_seconds": "timeout"},
-    "agents.spawn": {"task": "message"},  # in a snapshot; the journal has it as it is told
+    "agents.spawn": {"task": "message"},  # in a snapshot; the journal has the name that hooks get
 }
 _EDIT = "file_system.search_replace"
 _EDITS = {"old_str": "old_string", "new_str": "new_string", "replace_all": "replace_all"}
@@ -46,9 +46,9 @@ class Transcript(Folder):
         # Only the session that was started first has a meta.json.
         meta = json_of(self.folder / "meta.json") or json_of(self.folder.parent / (self.parent or "-") / "meta.json")
         self.cwd = text(table(table(meta).get("environment")).get("working_directory"))
-        self.calls: dict[str, dict[str, Any] | None] = {}  # None: its result has been told
-        self.said: tuple[object, str] | None = None  # by the agent, and nothing has happened since
-        self.stopped = ""  # what it said when it was told of a stop
+        self.calls: dict[str, dict[str, Any] | None] = {}  # None: its result was already reported
+        self.said: tuple[object, str] | None = None  # what the agent said last, if nothing has happened since
+        self.stopped = ""  # the message that the agent wants to stop with
         self.known: set[str] = set()
         self.time: object = None
 
@@ -88,7 +88,7 @@ class Transcript(Folder):
         return Moment(stamp(time, 1000), {**common, "parent_session_id": self.parent or None, "hook_event_name": event, **more})
 
     def _stop(self, time: object, said: str) -> Moment:
-        # (Vibe itself does not tell its hooks what was said.)
+        # (Vibe itself does not report the messages to its hooks.)
         return self._moment(time, "post_agent", last_assistant_message=said)
 
     def _delta(self, delta: object) -> Iterator[Moment]:
@@ -116,7 +116,7 @@ class Transcript(Folder):
 
     def _effect(self, entry: dict[str, Any], key: str) -> Iterator[Moment]:
         detail, state = table(entry.get("detail")), table(entry.get("state"))
-        if isinstance(detail.get("input"), dict) and text(detail.get("toolName")):  # of a call that was refused there is none
+        if isinstance(detail.get("input"), dict) and text(detail.get("toolName")):  # a refused call has no input
             yield from self._call(key, entry.get("createdAt"), text(detail.get("toolName")), detail["input"])
         call = self.calls.get(key)
         if call is not None and state.get("status") in _ENDED:
@@ -130,7 +130,7 @@ class Transcript(Folder):
             yield self._moment(time, "pre_tool", **call)
 
     def _intent(self, request: dict[str, Any]) -> Iterator[Moment]:
-        """What Vibe is about to do: call a tool, or first tell its hooks of a call or of a stop."""
+        """What Vibe is about to do: call a tool, or first notify its hooks of a call or a stop."""
         given = table(request.get("input"))
         about = request if "call" in request else table(given.get("tool_call"))
         call = table(about.get("call"))
@@ -144,7 +144,7 @@ class Transcript(Folder):
 
 
 def _snapshot(folder: Path) -> Path:
-    """The folder of the oldest snapshot that there is."""
+    """The folder of the oldest snapshot."""
     found = sorted((folder / "generations").glob("*/manifest.json"))
     return next((path.parent for path in found if isinstance(json_of(path), dict)), folder / "generations")
 
@@ -154,7 +154,7 @@ def _name(call: dict[str, Any]) -> str:
 
 
 def _told(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The input as a hook is told it."""
+    """The input as a hook gets it."""
     if name == _EDIT and len(edits := rows(given.get("content"))) == 1:
         rest = {key: value for key, value in given.items() if key != "content"}
         return {**rest, **{told: edits[0][key] for key, told in _EDITS.items() if key in edits[0]}}
@@ -163,7 +163,7 @@ def _told(name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kept(name: str, told: dict[str, Any]) -> dict[str, Any]:
-    """The same the other way round."""
+    """The reverse: the input as the journal has it."""
     if name == _EDIT:
         edit = {key: told[one] for key, one in _EDITS.items() if one in told}
         return {**{key: value for key, value in told.items() if key not in _EDITS.values()}, "content": [edit]}
@@ -181,7 +181,7 @@ def _result(state: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# ---- a journal for programs that look for one ----
+# ---- a journal for programs that read one ----
 
 _MADE = 1767225600000
 

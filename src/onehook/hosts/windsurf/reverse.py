@@ -1,4 +1,4 @@
-"""Windsurf in reverse: the payload that it would send for an event, and how it reads a hook's answer: by its exit code alone."""
+"""Windsurf in reverse: the payload that it would send for an event, and how it reads a hook's answer: only by its exit code."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def payload(event: Event, native_event: str = "") -> dict[str, Any]:
 
 
 def _about(event: Event) -> str:
-    """Of the events that mean the same, the one for this tool: there is none for tools in general."""
+    """Of the native events for a unified one, the one for this tool: there is none for tools in general."""
     tool = "Edit" if event.changes else event.tool
     return next((name for name, row in EVENTS.items() if row.event == event.event and row.tool == tool), "")
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """Exit code 2 blocks, with stderr for the model; any other but 0 is an error, and the action proceeds. stdout is only shown."""
+    """Exit code 2 blocks, with stderr for the model; any other except 0 is an error, and the action proceeds. stdout is only shown."""
     row = EVENTS[_HOST.name(event, native_event or _about(event))]
     if exit_code not in (0, 2):
         raise reverse.exit_problem(LABEL, exit_code, stderr)

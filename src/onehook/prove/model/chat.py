@@ -26,7 +26,7 @@ REQUIRED = ("messages", (list,), "a list is required")
 
 
 def offered(body: Json) -> list[str]:
-    """The tools that the model may choose from. A request that makes it call a certain one wants a title, not a turn."""
+    """The tools that the model may choose from. A request that forces a certain tool is for a title, not a turn."""
     if isinstance(body.get("tool_choice"), dict):
         return []
     names = [name_of(_definition(tool).get("name")) for tool in objects(body.get("tools"))]

@@ -1,4 +1,4 @@
-"""The HTTP side: bounded bodies in, complete answers out, no request left hanging."""
+"""The HTTP side: it reads bodies up to a limit, sends complete answers, and leaves no request hanging."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Answer = Callable[[str, str, dict[str, str], "bytes | BadBody"], Reply]
 
 
 class BadBody(Exception):
-    """A body that cannot be read, with the status that says so."""
+    """A body that cannot be read, with the HTTP status for it."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -65,14 +65,14 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = IDLE_SECONDS
 
     def handle_one_request(self) -> None:
-        # A socket closed under a waiting thread (close()) reads as an error; that is the end, not a failure.
+        # A socket that close() closes while a thread waits on it raises an error; that is the end, not a failure.
         try:
             super().handle_one_request()
         except (ConnectionError, ValueError, OSError):
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silent, since the requests are kept."""
+        """Log nothing, since the requests are kept."""
 
     def _serve(self) -> None:
         server = cast("LoopbackServer", self.server)
@@ -112,7 +112,7 @@ def _header(headers: dict[str, str], name: str) -> str:
 
 
 def read_body(stream: io.BufferedIOBase, headers: dict[str, str], limit: int) -> bytes:
-    """The body by its length or its chunks, never more than the limit."""
+    """The body, read by its length or in chunks, up to the limit."""
     if "chunked" in _header(headers, "transfer-encoding"):
         return _read_chunks(stream, limit)
     length = _header(headers, "content-length") or "0"
@@ -145,7 +145,7 @@ def _read_chunks(stream: io.BufferedIOBase, limit: int) -> bytes:
 
 
 def decompress(body: bytes, encoding: str, limit: int) -> bytes:
-    """The body as it was before Content-Encoding, never more than the limit."""
+    """The body before Content-Encoding was applied, up to the limit."""
     if not body or encoding in ("", "identity"):
         return body
     try:

@@ -1,4 +1,4 @@
-"""What the scripted model keeps of each request, for assertions."""
+"""What the scripted model records about each request, for assertions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECRET_QUERY = re.compile(r"([?&](?:key|api_key|access_token|token)=)[^&#]*", re
 
 @dataclass
 class Request:
-    """One request. `step` counts from 1 and is None where no step of the script answered."""
+    """One request. `step` counts from 1, and is None if no step of the script answered it."""
 
     number: int
     method: str
@@ -37,7 +37,7 @@ class Request:
         return not self.side and (self.step is not None or self.overrun)
 
     def told(self) -> list[str]:
-        """Each text in this request: system, developer, user, tool results."""
+        """Every string in this request: system, developer, user, tool results."""
         return self.dialect.told(obj(self.body)) if self.dialect else []
 
     def text(self) -> str:

@@ -26,7 +26,7 @@ REQUIRED = ("input", (list, str), "a string or a list is required")
 
 
 def offered(body: Json) -> list[str]:
-    """The names for scripts. Tools of `functions` are called by their bare name (Codex 0.166.0)."""
+    """The names that scripts use. Tools of `functions` are called by their bare name (Codex 0.166.0)."""
     return [name if namespace in ("", "functions") else f"{namespace}.{name}" for namespace, name in _tools(body)]
 
 
@@ -57,7 +57,7 @@ def reply(turn: Turn, ask: Ask) -> Reply:
 
 
 def _tools(body: Json) -> list[tuple[str, str]]:
-    """(namespace, name) of each tool. Codex in code mode has no `tools`: an input item carries them."""
+    """(namespace, name) of each tool. Codex in code mode has no `tools`: they are in an input item."""
     lists = [body.get("tools")]
     lists += [item.get("tools") for item in objects(body.get("input")) if item.get("type") == "additional_tools"]
     found: list[tuple[str, str]] = []
@@ -71,7 +71,7 @@ def _tools(body: Json) -> list[tuple[str, str]]:
 
 
 def _sealed(item: Json) -> list[str]:
-    """A subagent's task comes in parts for encrypted text, in which a scripted parent's words stay plain."""
+    """A subagent's task comes in parts meant for encrypted text; the words of a scripted parent are unencrypted there."""
     texts = [part.get("encrypted_content") for part in objects(item.get("content"))]
     return [text for text in texts if isinstance(text, str)]
 

@@ -41,7 +41,7 @@ class Turn:
 
     `when` and `wait` are for agents that work concurrently: a step with `when` is reserved for a request
     that contains that text, a step with `wait` is answered only when all steps before it are taken.
-    `deferred` is for tools that the host accepts although it lists them only on a search. `usage` is the
+    `deferred` is for tools that the agent accepts although it lists them only after a search. `usage` is the
     reported number of tokens of the request: agents use it to compact a session whose context is nearly full.
     `aside` marks an answer to a request that offers no tools: a title, a summary, or a hook that asks a model.
     """

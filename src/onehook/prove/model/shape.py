@@ -38,9 +38,9 @@ class Dialect(Protocol):
     @property
     def NAME(self) -> str: ...
     @property
-    def PATHS(self) -> tuple[str, ...]: ...  # how the paths end that belong to it, without their query
+    def PATHS(self) -> tuple[str, ...]: ...  # the endings of the paths that belong to it, without their query
     @property
-    def REQUIRED(self) -> tuple[str, tuple[type, ...], str]: ...  # a key that a body must have, its types, and what to say otherwise
+    def REQUIRED(self) -> tuple[str, tuple[type, ...], str]: ...  # a key that a body must have, its types, and the error otherwise
 
     def offered(self, body: Json) -> list[str]: ...  # names of the tools that the request offers
     def told(self, body: Json) -> list[str]: ...  # all text given to the model: system, developer, user, tool results; not its own words
@@ -63,7 +63,7 @@ def objects(value: object) -> list[Json]:
 
 
 def declared(value: object, tool: str) -> set[str]:
-    """The arguments that a request declares for a tool, wherever its dialect has them."""
+    """The arguments that a request declares for a tool, wherever its dialect puts them."""
     if isinstance(value, dict):
         table = cast("Json", value)
         schemas = (
@@ -89,7 +89,7 @@ def leaves(value: object) -> list[str]:
 
 
 def content_text(content: object) -> list[str]:
-    """The texts of a message content: a string, or a list of parts with a "text"."""
+    """The strings of a message content: a string, or a list of parts with a "text"."""
     if isinstance(content, str):
         return [content] if content else []
     return [part["text"] for part in objects(content) if isinstance(part.get("text"), str)]

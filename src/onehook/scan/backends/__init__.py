@@ -1,1 +1,1 @@
-"""The scanners, one module each; see Backend in onehook.scan.model. What each sends and reads is from its vendor's public API reference."""
+"""The scanners, one module each; see Backend in onehook.scan.model. Requests and answers follow the vendors' public API references."""

@@ -1,4 +1,4 @@
-"""Any scanner with an HTTP API that takes and returns JSON: what it is sent and where its verdict stands is described by options."""
+"""Any scanner with an HTTP API that takes and returns JSON: options describe the request and where the verdict is."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _filled(template: Any, values: dict[str, str]) -> Any:
         return [_filled(inner, values) for inner in template]
     if not isinstance(template, str):
         return template
-    parts = template.split("{")  # in one pass: a value that has {kind} in it stays as it is
+    parts = template.split("{")  # in one pass, so that a value that contains {kind} is not changed
     filled = parts[0]
     for part in parts[1:]:
         name, brace, rest = part.partition("}")

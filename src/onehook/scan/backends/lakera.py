@@ -35,7 +35,7 @@ def scan(settings: Settings, sample: Sample, deadline: float) -> Verdict:
     if sample.session:
         body["metadata"] = {"session_id": sample.session}
     key = key_of(settings)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}  # one that is self-hosted may need none
+    headers = {"Authorization": f"Bearer {key}"} if key else {}  # a self-hosted one may need none
     return _verdict(exchange(settings, deadline, "/v2/guard", body, headers))
 
 
