@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from onehook.policies.script import Command
+from onehook.policies.command_line import Command
 from onehook.policies.shell import parse
 from onehook.rules.compile import compile_layers
 from onehook.rules.explain import explained, sample_event

@@ -1,22 +1,22 @@
-/* The client of resident mode on Windows: hand an event to a warm process of a command, or run the command.
+/* The client of resident mode on Windows: pass an event to a warm process of a command, or run the command.
  *
  *     onehook-client.exe PYTHON -I -S LAUNCHER POLICY [OPTIONS]
  *
- * What comes after the first word is the command without resident mode, and is run whenever there is any doubt. So this program has no
- * configuration, decides nothing, and never reads stdin: who answers is given stdin, stdout and stderr themselves, and only once it has
- * said that it is there. src/onehook/resident/windows.py is the other side, and describes what is sent.
+ * What follows the first word is the command without resident mode, which is run whenever there is any doubt. So this program has no
+ * configuration, decides nothing, and never reads stdin: the process that answers gets stdin, stdout and stderr themselves, once it has
+ * reported that it is ready. src/onehook/resident/windows.py is the other side, and describes what is sent.
  *
- * One file, no library but kernel32 and advapi32, no C runtime: that would have to be loaded for every event.
+ * One file, no library except kernel32 and advapi32, and no C runtime, which would have to be loaded for every event.
  */
 #define WIN32_LEAN_AND_MEAN
 #define _WIN32_WINNT 0x0602
 #include <stdint.h>
 #include <windows.h>
 
-#define PATIENCE 1000  /* milliseconds until the server has to say that it is there */
+#define PATIENCE 1000  /* milliseconds until the server has to report that it is ready */
 #define PAUSE 10       /* seconds before a server that cannot be reached is started again */
-#define KILLED 137     /* as on other systems, where a shell says it of a command that was killed */
-#define BLOCKED 2      /* what agents take for a denial */
+#define KILLED 137     /* as on other systems, where a shell reports this for a command that was killed */
+#define BLOCKED 2      /* what agents treat as a denial */
 #define POLICY 4       /* its place among the words of the command */
 #define MAX_WORDS 64
 #define MAX_REQUEST (8u << 20)
@@ -26,12 +26,12 @@
 typedef const wchar_t *text;
 
 static struct {
-    text start, end;  /* where it stands in the command line */
+    text start, end;  /* its position in the command line */
     wchar_t *value;   /* without its quotes */
 } words[MAX_WORDS];
 static int count;
 
-/* ---- texts. The compiler may call the first two by itself. */
+/* ---- strings. The compiler may generate calls of the first two. */
 
 void *memset(void *at, int value, size_t size) {
     for (volatile char *byte = at; size--; byte++)
@@ -59,7 +59,7 @@ static int is_same(text one, text other) {
     return *one == *other;
 }
 
-/* Append to a text in a buffer of this size; what does not fit makes it empty. */
+/* Append to a string in a buffer of this size; if it does not fit, the string becomes empty. */
 static void append(wchar_t *to, size_t size, text from, size_t more) {
     size_t at = length(to);
     if (at + more >= size) {
@@ -78,7 +78,7 @@ static void *allocated(size_t size) {
     return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
 }
 
-/* ---- the command line, which is never quoted anew */
+/* ---- the command line, which is never quoted again */
 
 static int is_blank(wchar_t it) {
     return it == ' ' || it == '\t';
@@ -93,7 +93,7 @@ static text after_first(text line) {
     return line;
 }
 
-/* Take the words apart as the C runtime of the interpreter does it. False if they are too many. */
+/* Split the words as the C runtime of the interpreter does. False if there are too many. */
 static int split(text line) {
     wchar_t *out = allocated((length(line) + MAX_WORDS + 1) * sizeof *out);
     if (!out)
@@ -136,7 +136,7 @@ static int split(text line) {
 
 /* ---- names */
 
-/* Where the servers leave the names of their pipes: in the state folder, which self_protect guards. False if none is known. */
+/* Where the servers store the names of their pipes: in the state folder, which self_protect guards. False if it is not known. */
 static int folder_of(wchar_t *path) {
     DWORD size = GetEnvironmentVariableW(L"ONEHOOK_STATE_DIR", path, LONG_PATH);
     if (!size) {
@@ -158,7 +158,7 @@ static void hash(uint64_t *number, text part, int first) {
     }
 }
 
-/* The name of the server for a command: its interpreter, launcher and policy, and what an interpreter looks at when it starts. */
+/* The name of the server for a command: its interpreter, launcher and policy, and what an interpreter reads when it starts. */
 static void key_of(text cwd, wchar_t *key) {
     static wchar_t clock[256];
     uint64_t number = 0xCBF29CE484222325u; /* FNV-1a */
@@ -181,7 +181,7 @@ static void path_of(wchar_t *path, text folder, text key, text suffix) {
     append(path, LONG_PATH, suffix, length(suffix));
 }
 
-/* The content of a small file, as bytes; returns how many. */
+/* Read a small file as bytes; returns how many. */
 static DWORD content_of(text path, char *data, DWORD size) {
     DWORD got = 0;
     HANDLE file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
@@ -213,7 +213,7 @@ static int pipe_of(text folder, text key, wchar_t *name) {
     return 1;
 }
 
-/* ---- whom to believe */
+/* ---- whom to trust */
 
 static int same_file(text one, text other) {
     BY_HANDLE_FILE_INFORMATION found[2];
@@ -231,14 +231,14 @@ static int same_file(text one, text other) {
            found[0].nFileIndexLow == found[1].nFileIndexLow;
 }
 
-/* The program of a virtual environment only starts that of the folder which "home" in its pyvenv.cfg names. False if this is none. */
+/* The program of a virtual environment only starts the one in the folder that "home" in pyvenv.cfg names. False if this is not one. */
 static int base_of(text python, wchar_t *base) {
     static char data[LONG_PATH];
     size_t name = length(python), folder;
     DWORD size = 0;
     while (name && python[name - 1] != '\\' && python[name - 1] != '/')
         name--;
-    for (int up = 0; up < 2 && !size; up++) { /* beside it, or beside its folder */
+    for (int up = 0; up < 2 && !size; up++) { /* next to it, or next to its folder */
         for (folder = name; up && folder > 1 && python[folder - 2] != '\\' && python[folder - 2] != '/';)
             folder--;
         if (up && folder)
@@ -303,7 +303,7 @@ static HANDLE server_of(HANDLE pipe) {
 
 /* ---- the exchange */
 
-/* Send or receive all of it, until the clock shows this (0: for as long as the other side lives). */
+/* Send or receive all of it, until this time (0: as long as the other side lives). */
 static int moved(HANDLE pipe, int sends, void *data, DWORD size, ULONGLONG until) {
     char *at = data;
     while (size) {
@@ -335,7 +335,7 @@ static void put_number(char *at, uint64_t number, int size) {
         at[index] = (char)(number >> (8 * index));
 }
 
-/* The words, the folder and the variables, each with a zero behind it. Returns the size, 0 if there is no memory for it. */
+/* The words, the folder and the variables, each followed by a zero. Returns the size, 0 if there is not enough memory. */
 static DWORD make_request(text cwd, char **made) {
     wchar_t *variables = GetEnvironmentStringsW(), *end = variables;
     size_t size = (length(cwd) + 1) * sizeof *cwd;
@@ -369,7 +369,7 @@ static HANDLE given(int number) {
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
-/* A console belongs to the processes that are attached to it: what is typed by hand goes to the command. */
+/* A console belongs to the processes that are attached to it, so what a person types goes to the command. */
 static int has_console(void) {
     DWORD mode;
     for (int number = 0; number < 3; number++)
@@ -393,7 +393,7 @@ static int exchanged(HANDLE pipe, HANDLE process, char *request, DWORD size, ULO
             return -1;
         put_number(go + 5 + 8 * number, (uint64_t)(uintptr_t)theirs, 8);
     }
-    /* From here on, the deadline is kept by the other side: the code is the same. */
+    /* From here on, the other side enforces the deadline, with the same code. */
     if (!moved(pipe, 1, go, sizeof go, 0) || !moved(pipe, 0, writing, 1, 0) || writing[0] != 'W')
         return -1;
     /* An answer may be on its way, and nothing may follow it: whatever happens now, the command is not run. */
@@ -402,7 +402,7 @@ static int exchanged(HANDLE pipe, HANDLE process, char *request, DWORD size, ULO
 
 /* ---- the server */
 
-/* Whether it is time to start a server: it was not tried a moment ago, and no server has said not to. */
+/* Whether it is time to start a server: it was not tried a moment ago, and no server has refused. */
 static int may_start(text folder, text key) {
     static wchar_t path[LONG_PATH];
     FILETIME now, written;
@@ -427,9 +427,9 @@ static int may_start(text folder, text key) {
     return may;
 }
 
-/* Start the server for the next event: with no window, and with nothing of ours open that an agent waits for. */
+/* Start the server for the next event: without a window, and without our open handles, which an agent waits for. */
 static void start(text key) {
-    STARTUPINFOW how = {.cb = sizeof how, .dwFlags = STARTF_USESTDHANDLES}; /* none, or it might be given ours */
+    STARTUPINFOW how = {.cb = sizeof how, .dwFlags = STARTF_USESTDHANDLES}; /* none, since otherwise it might get ours */
     PROCESS_INFORMATION made;
     size_t size = (size_t)(words[POLICY].end - words[0].start) + 64;
     wchar_t *line = allocated(size * sizeof *line);
@@ -440,12 +440,12 @@ static void start(text key) {
     append(line, size, key, length(key));
     append(line, size, L" ", 1);
     append(line, size, words[POLICY].start, (size_t)(words[POLICY].end - words[POLICY].start));
-    /* It is to outlive the job that an agent may have put us into, if that is allowed. */
+    /* It should outlive the job that an agent may have put us into, if that is allowed. */
     if (!CreateProcessW(NULL, line, NULL, NULL, FALSE, CREATE_NO_WINDOW | CREATE_BREAKAWAY_FROM_JOB, NULL, NULL, &how, &made))
         CreateProcessW(NULL, line, NULL, NULL, FALSE, CREATE_NO_WINDOW, NULL, NULL, &how, &made);
 }
 
-/* A connection to the server; NULL if there is none, and then it is started for the next event. */
+/* A connection to the server. NULL if there is none; then a server is started for the next event. */
 static HANDLE connected(text key, ULONGLONG until) {
     static wchar_t folder[LONG_PATH], name[128];
     DWORD problem = ERROR_FILE_NOT_FOUND;
@@ -484,7 +484,7 @@ static int answered(const LARGE_INTEGER *begun) {
 
 /* ---- the command */
 
-/* Whether a failure has to stop what the agent is about to do. Install writes nothing behind a command here that would say it. */
+/* Whether a failure has to stop what the agent is about to do. On Windows, install writes nothing after a command that would do so. */
 static int fails_closed(void) {
     static text const stoppable[] = {
         L"", L"PreToolUse", L"PermissionRequest", L"UserPromptSubmit", L"UserPromptExpansion", L"PostToolBatch", L"PreCompact",
@@ -521,10 +521,10 @@ static int failed(text problem, text what, int exit_code) {
 }
 
 static BOOL WINAPI ignored(DWORD kind) {
-    return kind == CTRL_C_EVENT || kind == CTRL_BREAK_EVENT; /* the command is told, too, and we end with it */
+    return kind == CTRL_C_EVENT || kind == CTRL_BREAK_EVENT; /* the command gets it too, and we end with it */
 }
 
-/* Run the command as it stands in our command line. It ends with us, should somebody end us. */
+/* Run the command exactly as it is in our command line. It ends with us if we are ended. */
 static int run(text line) {
     STARTUPINFOW how = {.cb = sizeof how, .dwFlags = STARTF_USESTDHANDLES, .hStdInput = given(0), .hStdOutput = given(1), .hStdError = given(2)};
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {

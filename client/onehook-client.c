@@ -1,12 +1,12 @@
-/* The client of resident mode: hand an event to the warm process of a command, or run the command.
+/* The client of resident mode: pass an event to the warm process of a command, or run the command.
  *
  *     onehook-client PYTHON -I -S LAUNCHER POLICY [OPTIONS]
  *
- * What comes after the first word is the command without resident mode, and is run whenever there is any doubt. So this program has no
- * configuration, decides nothing, and never reads stdin: who answers is given stdin, stdout and stderr themselves, and only once it has
- * said that it is there. src/onehook/resident/asking.py does the same in Python, and describes what is sent.
+ * What follows the first word is the command without resident mode, which is run whenever there is any doubt. So this program has no
+ * configuration, decides nothing, and never reads stdin: the process that answers gets stdin, stdout and stderr themselves, once it has
+ * reported that it is ready. src/onehook/resident/asking.py does the same in Python, and describes what is sent.
  *
- * One file, no allocation but one buffer, no library but libc.
+ * One file, no allocation except one buffer, no library except libc.
  */
 #define _GNU_SOURCE
 #ifdef __APPLE__
@@ -31,9 +31,9 @@
 #endif
 
 #define MAGIC "OHR2"
-#define PATIENCE 1  /* seconds until the server has to say that it is there */
+#define PATIENCE 1  /* seconds until the server has to report that it is ready */
 #define PAUSE 10    /* seconds before a server that cannot be reached is started again */
-#define KILLED 137  /* as a shell says it of a command that was killed */
+#define KILLED 137  /* as a shell reports a command that was killed */
 #define MAX_REQUEST (8u << 20)
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define POLICY 4    /* its place among the words of the command */
@@ -52,7 +52,7 @@ static const char *value_of(const char *name) {
     return value ? value : "";
 }
 
-/* Where the sockets are: in the state folder, which self_protect guards. False if none is known. */
+/* Where the sockets are: in the state folder, which self_protect guards. False if it is not known. */
 static int folder_of(char *path, size_t size) {
     const char *state = value_of("ONEHOOK_STATE_DIR"), *base = value_of("XDG_STATE_HOME"), *home = value_of("HOME");
     int length;
@@ -73,7 +73,7 @@ static uint64_t hashed(uint64_t number, const char *text, int first) {
     return number;
 }
 
-/* The name of the server for a command: its interpreter, launcher and policy, and what an interpreter looks at when it starts. */
+/* The name of the server for a command: its interpreter, launcher and policy, and what an interpreter reads when it starts. */
 static int key_of(char **words, char *key, size_t size) {
     static const char *const at_start[] = {"LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH",
                                            "DYLD_INSERT_LIBRARIES"};
@@ -161,7 +161,7 @@ static uint32_t microseconds_since(const struct timespec *begun) {
     return (uint32_t)((now.tv_sec - begun->tv_sec) * 1000000 + (now.tv_nsec - begun->tv_nsec) / 1000);
 }
 
-/* "G", with the working folder and those of stdin, stdout and stderr that are open. */
+/* "G", with the working folder and whichever of stdin, stdout and stderr are open. */
 static int send_go(int server, int here, int open_ones, const struct timespec *begun) {
     char go[6] = "G";
     int given[4] = {here}, count = 1;
@@ -185,7 +185,7 @@ static int send_go(int server, int here, int open_ones, const struct timespec *b
     return sendmsg(server, &message, MSG_NOSIGNAL) == (ssize_t)sizeof go;
 }
 
-/* A bit for each of stdin, stdout and stderr that this process was given; asked before anything else is opened. */
+/* A bit for each of stdin, stdout and stderr that this process was given; checked before anything else is opened. */
 static int open_at_start(void) {
     int found = 0;
     for (int number = 0; number < 3; number++)
@@ -204,7 +204,7 @@ static int exchanged(int server, int here, int open_ones, const struct request *
     char ready[5], writing[1], done[2];
     if (!sent(server, request->data, request->size) || !received(server, ready, sizeof ready) || ready[0] != 'R')
         return -1;
-    /* From here on, the deadline is kept by the other side: the code is the same. */
+    /* From here on, the other side enforces the deadline, with the same code. */
     if (!be_patient(server, 0) || !send_go(server, here, open_ones, begun) || !received(server, writing, 1) || writing[0] != 'W')
         return -1;
     /* An answer may be on its way, and nothing may follow it: whatever happens now, the command is not run. */
@@ -213,7 +213,7 @@ static int exchanged(int server, int here, int open_ones, const struct request *
 
 /* ---- the server */
 
-/* Whether the process that listens is this user's, and the interpreter of the command. */
+/* Whether the listening process is this user's, and the interpreter of the command. */
 static int is_ours(int server, const char *python) {
 #ifdef __linux__
     struct ucred peer;
@@ -232,7 +232,7 @@ static int is_ours(int server, const char *python) {
 #endif
 }
 
-/* Whether it is time to start a server: it was not tried a moment ago, and no server has said not to. */
+/* Whether it is time to start a server: it was not tried a moment ago, and no server has refused. */
 static int may_start(int folder, const char *key) {
     char name[32];
     struct stat status;
@@ -243,12 +243,12 @@ static int may_start(int folder, const char *key) {
     return file >= 0 && !fstat(file, &status) && status.st_mtime <= now && !futimens(file, times);
 }
 
-/* Start the server for the next event: a process of nobody's, with nothing of ours open that an agent waits for. */
+/* Start the server for the next event: a detached process, without our open files, which an agent waits for. */
 static void start(char **words, char *key) {
     char *command[] = {words[0], words[1], words[2], words[3], "--serve", key, words[POLICY], NULL};
     pid_t child = fork();
     if (child) {
-        if (child > 0) /* the command must not find a child of ours when it waits for its own */
+        if (child > 0) /* the command must not find our child process when it waits for its own */
             waitpid(child, NULL, 0);
         return;
     }
@@ -261,7 +261,7 @@ static void start(char **words, char *key) {
     _exit(0);
 }
 
-/* A connection to the server; -1 if there is none, and then it is started for the next event. */
+/* A connection to the server. -1 if there is none; then a server is started for the next event. */
 static int connected(char **words, char *key, int here) {
     char path[4096];
     struct stat status;
@@ -282,7 +282,7 @@ static int connected(char **words, char *key, int here) {
     int failed = connect(server, (struct sockaddr *)&address, sizeof address) ? errno : 0;
     if (fchdir(here)) {
         fprintf(stderr, "onehook-client: the working folder cannot be entered again: %s\n", strerror(errno));
-        _exit(2); /* in another folder nothing may be decided, and no agent takes this for an approval */
+        _exit(2); /* nothing may be decided in another folder, and no agent treats this as an approval */
     }
     if ((failed == ENOENT || failed == ECONNREFUSED) && may_start(folder, key))
         start(words, key);
@@ -291,7 +291,7 @@ static int connected(char **words, char *key, int here) {
 
 int main(int argc, char **argv) {
     struct timespec begun;
-    static struct request request; /* whoever it is for, this process ends or becomes another one */
+    static struct request request; /* never freed: this process ends or becomes another one */
     char key[17];
     char **words = argv + 1;
     clock_gettime(CLOCK_MONOTONIC, &begun);
@@ -306,5 +306,5 @@ int main(int argc, char **argv) {
     if (argc > 1)
         execv(words[0], words);
     fprintf(stderr, "onehook-client: %s: %s\n", argc > 1 ? words[0] : "no command given", strerror(errno));
-    return errno == ENOENT ? 127 : 126; /* as the shell says it of the command, for what install writes behind it */
+    return errno == ENOENT ? 127 : 126; /* as the shell would report for the command, for what install writes after it */
 }

@@ -14,6 +14,7 @@ import workers
 from harness import HOSTS, ISOLATIONS, policy_text
 from hypothesis import settings
 
+from onehook.hostkit.config import Machine
 from onehook.hostkit.live import Sandbox
 from onehook.setup.plan import config_of, configurable
 from onehook.setup.runtime import runtime_files
@@ -94,6 +95,13 @@ def sandbox(tmp_path):
     home.mkdir()
     project.mkdir()
     return Sandbox(home, project, "http://127.0.0.1:1234", "the prompt", Path("/bin/agent"))
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A machine with a repository, and no config file yet."""
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    return Machine(tmp_path / "home", tmp_path / "repo", system_root=tmp_path / "root", platform="linux")
 
 
 @pytest.fixture

@@ -228,7 +228,7 @@ def assert_blocked_blindly(result, *texts):
 
 def assert_error(result, *texts, host=None, exit_code=1, stdout=""):
     """Fail open: no opinion, and the error on stderr."""
-    exit_code = load(host).ERROR_EXIT if host else exit_code
+    exit_code = load(host).TRAITS.error_exit if host else exit_code
     assert (result.exit_code, result.stdout.strip()) == (exit_code, stdout), result
     assert "[onehook] error:" in result.stderr, result
     for text in texts:
@@ -237,5 +237,5 @@ def assert_error(result, *texts, host=None, exit_code=1, stdout=""):
 
 def assert_unreadable(result, host, *texts):
     """Fail open for a payload that cannot be read, in the host's own words if it wants some."""
-    stdout, exit_code = load(host).UNREADABLE
+    stdout, exit_code = load(host).TRAITS.unreadable
     assert_error(result, *texts, exit_code=exit_code, stdout=stdout)

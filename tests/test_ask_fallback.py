@@ -49,7 +49,7 @@ def test_the_fallback_of_one_agent_wins_over_the_general_one_wherever_that_is_gi
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"ask_fallback": {"cursor": "never"}}, "cursor_ask_fallback='never': choose one of allow, deny, ask"),
+        ({"ask_fallback": {"cursor": "never"}}, "cursor_ask_fallback='never': must be one of allow, deny, ask"),
         ({"ask_fallback": {"nobody": "ask"}}, "nobody_ask_fallback: unknown agent 'nobody'; the agents are claude,"),
         ({"nobody_ask_fallback": "ask"}, "nobody_ask_fallback: unknown agent 'nobody'"),
         ({"nonsense": "ask"}, "unknown option 'nonsense'; the options are mode, fail, timeout,"),
@@ -77,9 +77,9 @@ def test_the_command_line_takes_both_forms() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--ask-fallback", "cursor="), "--ask-fallback: cursor_ask_fallback='': choose one of"),
+        (("--ask-fallback", "cursor="), "--ask-fallback: cursor_ask_fallback='': must be one of"),
         (("--ask-fallback", "nobody=ask"), "--ask-fallback: nobody_ask_fallback: unknown agent 'nobody'"),
-        (("--timeout", "soon"), "--timeout: timeout='soon': a number above 0 is needed"),
+        (("--timeout", "soon"), "--timeout: timeout='soon': must be a number above 0"),
     ],
 )
 def test_a_wrong_argument_is_reported(words: tuple[str, str], message: str) -> None:

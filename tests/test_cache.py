@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import marshal
 import os
 import shutil
@@ -25,13 +24,10 @@ def package(tmp_path):
     return copy_of_onehook(tmp_path)
 
 
-needed = functools.cache(closure)
-
-
 def copy_of_onehook(folder):
     """Of what an event may import, and what a policy here does: half of the files."""
     copied = folder / "lib" / "onehook"
-    for path in (*needed(), *(PACKAGE / "lint").glob("*.py")):
+    for path in (*closure(), *(PACKAGE / "lint").glob("*.py")):
         (to := copied / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, to)
     return copied
@@ -133,7 +129,11 @@ def test_processes_that_fill_it_at_once_do_not_disturb_each_other(package, polic
         subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
         for line in words
     ]
-    told = [(one.communicate(encoded(tool_payload(host))), one.returncode) for host, one in zip(HOSTS, crowd, strict=True)]
+    for host, one in zip(HOSTS, crowd, strict=True):
+        one.stdin.write(encoded(tool_payload(host)))
+        one.stdin.close()
+        one.stdin = None  # so that none waits for it until the others have ended
+    told = [(one.communicate(), one.returncode) for one in crowd]
     again = [process(line, tool_payload(host)) for host, line in zip(HOSTS, words, strict=True)]
     assert [(out.decode(), err.decode(), code) for (out, err), code in told] == [(one.stdout, one.stderr, one.exit_code) for one in again]
     assert {f"onehook.hosts.{host}.wire" for host in HOSTS} <= set(entries(package))

@@ -62,7 +62,8 @@ def run(tmp_path):
             path.write_text(text, encoding="utf-8")
         for name in ("counting.py", "counted_run.py", "marking.py", "workers.py"):
             shutil.copy(Path(__file__).with_name(name), tmp_path / "tests")
-        command = [sys.executable, "-m", "pytest", "--workers", "2", "-p", "no:onehook"]
+        without = [word for name in ("onehook", "hypothesispytest", "timeout", "cacheprovider") for word in ("-p", f"no:{name}")]
+        command = [sys.executable, "-m", "pytest", "--workers", "2", *without]
         env = clean_environment({"COUNTED_IN": str(tmp_path / "counted")})
         env = {name: value for name, value in env.items() if not name.startswith("PYTEST_") or name == "PYTEST_DEBUG_TEMPROOT"}
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)

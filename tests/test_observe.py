@@ -163,7 +163,7 @@ def test_install_observe_writes_the_mode_and_no_guard(project: Path, name: str, 
 
 def test_observe_and_fail_closed_exclude_each_other(project: Path) -> None:
     (project / "rules.toml").write_text(RULES.format(options=""))
-    assert "leave out --fail-closed" in onehook("install", "rules.toml", "--hosts", "claude", "--observe", "--fail-closed", code=2)
+    assert "remove --fail-closed" in onehook("install", "rules.toml", "--hosts", "claude", "--observe", "--fail-closed", code=2)
 
 
 @pytest.mark.parametrize("options, mode", [("", "enforce"), ('mode = "observe"', "observe")])

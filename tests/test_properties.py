@@ -126,7 +126,7 @@ def test_a_distorted_payload_is_answered(given_payload: tuple[str, str, dict[str
 @pytest.mark.parametrize("text", ["[", '{"a":', '{"tool_input":{"a":'])
 def test_a_payload_nested_without_end_is_answered(host: str, closed: bool, text: str) -> None:
     stderr, said, exit_code = fire((text * 100_000).encode(), host, fail="closed" if closed else "open")
-    assert exit_code == (2 if closed else wire_of(host).UNREADABLE[1])
+    assert exit_code == (2 if closed else wire_of(host).TRAITS.unreadable[1])
     assert said is None or not closed
     assert stderr
 
@@ -205,7 +205,7 @@ def test_under_fail_closed_a_stop_is_not_denied_for_an_error(given_payload: tupl
         return  # what cannot be read may be anything
     if event.event not in STOPS:
         return  # the tool's name is the event's name in the contract
-    assert (said, exit_code) == (None, wire_of(event.host).ERROR_EXIT)
+    assert (said, exit_code) == (None, wire_of(event.host).TRAITS.error_exit)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------------------

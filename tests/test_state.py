@@ -173,7 +173,7 @@ def test_a_damaged_file_is_put_aside_with_a_warning_and_the_state_starts_empty(s
     for damage in (b'{"a": 1', b"\xff\x00", b"[1]", b"", b'{"a": 1}' + b" " * (5 * MAX_BYTES) + b"x"):
         path.write_bytes(damage)
         assert dict(state) == {}
-        assert "was damaged and starts empty" in capfd.readouterr().err
+        assert "was damaged, and starts again empty" in capfd.readouterr().err
         assert Path(f"{path}.corrupt").read_bytes() == damage
         state["b"] = 2
         assert state == {"b": 2}

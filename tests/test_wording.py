@@ -13,18 +13,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PLACES = ("src", "docs", "examples", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-KINDS = (".py", ".md", ".js", ".mjs", ".json")
+KINDS = (".py", ".md", ".js", ".mjs", ".json", ".toml", ".html")
 
 # what must not be there (a regular expression) -> what to write
 PHRASES = {
     r"without a word": "silently",
     r"\bmend(s|ed|ing)?\b": "fix",
-    r"(?<!there )\bis no (JSON|TOML|text|list|object|number|string|stop|event|tool|host|answer)\b": "is not a",
+    r"(?<!there )\bis no (?!longer\b|more\b|less\b|such\b|other\b|\w+er\b)": "is not a",
     r"\bcannot be said\b": "cannot be expressed",
     r"\b(is|are) said\b": "is reported, a warning reports it",
     r"\bby commas\b": "comma-separated",
     r"\blists? of texts\b": "list of strings",
-    r"\bmust be a text\b|\bis a text\b": "string",
+    r"\ba text\b": "a string, some text",
     r"\bgoes on\b": "continues, proceeds",
     r"\bas ever\b": "as usual",
     r"\bfor ever\b": "forever",
@@ -32,6 +32,24 @@ PHRASES = {
     r"\bcannot be had\b": "cannot be installed, cannot be undone",
     r"\bof no host\b": "cannot tell which agent",
     r"\bleave .{1,20} away\b|\btake .{1,20} away\b": "remove",
+    r"\b(has|have|had|having) (a|no|its|their) say\b": "answers, decides; an event that nothing answered",
+    r"\banew\b": "again",
+    r"\bany more\b": "no longer",
+    r"(?<!I )\bsays so\b": "reports it, warns, sets it",
+    r"\b(came|comes?) of (it|them|an?|the|this)\b": "the outcome, the result",
+    r"\bwhat of (it|an?|the|its)\b": "the parts of",
+    r", of which (?!\d)|\bof which (each|only|the)\b": "each of which, only some of which",
+    r"\bof (ours|yours|theirs|root's)\b": "onehook's, your own, owned by root",
+    r"\bnext try\b": "next attempt",
+    r"\beverybody\b": "everyone",
+    r"\breadable for\b": "readable by",
+    r"\b(event|agent|host|transcript|payload|system|plugin)s? (tells?|do(es)? not tell)\b(?! (the|a|it))": "reports",
+    r"\bstands? (at|on|before|between|behind)\b": "is, comes, precedes",
+    r"\b(process|thread|file|folder|screen|program) of (its|their|our) own\b(?! name)": "a separate process, a separate file",
+    r"\bwithout a look\b": "without reviewing",
+    r"\bwhoever\b.{0,40}\bbelieve|\bbelieves? (nobody|an answer|the process)": "trusts",
+    r"\b(lies?|lie) there\b": "is stored, is on disk",
+    r"\bunknown host\b": "unknown agent",
 }
 
 

@@ -13,6 +13,7 @@ import atexit
 import contextlib
 import functools
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -31,8 +32,11 @@ COMMAND = (sys.executable, "-I", "-S", str(PACKAGE / "launch.py"))
 POSSIBLE = hasattr(os, "fork")
 LOCALE = ("LANG", "LC_ALL", "LC_CTYPE")  # an interpreter looks at these once, when it starts
 CHUNK = 1 << 16
+ASKED = {"input", "capture_output", "env", "cwd", "timeout", "check"}  # of subprocess.run, by those who start launchers
+real_run = subprocess.run
 
 _server: list[subprocess.Popen] = []
+_borrowed: list[str] = []  # in a fork that a test has made: the folder of the server of the process that it is a fork of
 
 
 @functools.cache
@@ -51,37 +55,80 @@ def run(argv, stdin, cwd, env, timeout):
     """As subprocess.run does. Whatever the server cannot answer is run anew, as a client would do it."""
     answer = by_server(argv, stdin, cwd, env, timeout)
     if answer is None:
-        return subprocess.run(argv, input=stdin, capture_output=True, timeout=timeout, cwd=cwd, env=env, check=False)
+        return real_run(argv, input=stdin, capture_output=True, timeout=timeout, cwd=cwd, env=env, check=False)
     return answer
 
 
 def by_server(argv, stdin, cwd, env, timeout):
     """None if the server has not so much as read stdin: it is outdated, as after the first import of a module without compiled bytes."""
-    begun = time.monotonic()
-    with contextlib.closing(connected()) as server, contextlib.ExitStack() as opened:
+    until = time.monotonic() + timeout
+    server = connected()
+    if server is None:
+        return None
+    with contextlib.closing(Started(argv, cwd, env, server)) as one:
+        try:
+            out, err, unsent = exchange(one.pipes, stdin, until)
+        except BaseException:
+            one.kill()
+            raise
+        if one.ended() is None and unsent + waiting_in(one.theirs) == len(stdin):
+            return None
+    return subprocess.CompletedProcess(argv, one.wait(), out, err)
+
+
+class Started:
+    """A process that is not waited for, and our ends of its stdin, stdout and stderr (`pipes`), which are for others to close."""
+
+    def __init__(self, argv, cwd, env, server):
+        begun = time.monotonic()
+        self.server = server
         os.umask(umask := os.umask(0))
         words, variables = [os.fsencode(word) for word in argv], {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
-        (theirs, write), (read_out, stdout), (read_err, stderr) = (os.pipe() for _ in range(3))
+        (self.theirs, write), (read_out, stdout), (read_err, stderr) = (os.pipe() for _ in range(3))
+        self.pipes = write, read_out, read_err
+        self.code = ()  # not known yet
+        self.pid = None
         here = os.open(cwd or ".", os.O_RDONLY)
-        opened.callback(os.close, theirs)  # at the end: what nobody has read is then still in it
-        child = None
         try:
-            child = asking.ready(server, asking.request_of(words, variables, umask))
-            asking.go(server, [here, theirs, stdout, stderr], begun)
+            self.pid = asking.ready(self.server, asking.request_of(words, variables, umask))
+            asking.go(self.server, [here, self.theirs, stdout, stderr], begun)
         except OSError:
             pass
         for descriptor in (here, stdout, stderr):
             os.close(descriptor)
-        try:
-            out, err, unsent = exchange((write, read_out, read_err), stdin, begun + timeout)
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError, TypeError):
-                os.kill(child, signal.SIGKILL)
-            raise
-        exit_code = asking.exit_code_of(server) if child else None
-        if exit_code is None and unsent + waiting_in(theirs) == len(stdin):
-            return None
-    return subprocess.CompletedProcess(argv, -signal.SIGKILL if exit_code in (None, asking.KILLED) else exit_code, out, err)
+
+    def takes(self, data):
+        """Write all of stdin, which is no more than a pipe holds. False if the server is outdated, and has gone without reading it."""
+        with os.fdopen(self.pipes[0], "wb") as stdin:
+            stdin.write(data)
+        while waiting_in(self.theirs) == len(data):
+            if self.poll() is not None:
+                return False
+            time.sleep(0.002)
+        return True
+
+    def ended(self):
+        """Wait until it has; its exit code, None if it is gone without a reply."""
+        if self.code == ():
+            self.code = asking.exit_code_of(self.server) if self.pid else None
+        return self.code
+
+    def wait(self):
+        """As subprocess.Popen says it."""
+        return -signal.SIGKILL if self.ended() in (None, asking.KILLED) else self.code
+
+    def poll(self):
+        return self.wait() if self.code != () or select.select([self.server], [], [], 0)[0] else None
+
+    def kill(self):
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def close(self):
+        """All but the pipes."""
+        os.close(self.theirs)  # at the end: what nobody has read is then still in it
+        self.server.close()
 
 
 def waiting_in(pipe):
@@ -95,18 +142,39 @@ def waiting_in(pipe):
 
 
 def connected():
-    """A connection to the server of this process, which is started for the first."""
+    """A connection to the server of this process, which is started for the first. None if the server is borrowed and has ended."""
     for _ in range(3000):
-        if not _server or _server[0].poll() is not None:
+        if not _borrowed and (not _server or _server[0].poll() is not None):
             _server[:] = [started()]
         server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
-            server.connect(f"{folder(os.getpid()).name}/tests.sock")
+            server.connect(f"{_borrowed[0] if _borrowed else folder(os.getpid()).name}/tests.sock")
             return server
         except OSError:
             server.close()
+            if _borrowed:
+                return None
             time.sleep(0.01)
     raise AssertionError("the warm process does not start")
+
+
+def shared():
+    """For `use` in a fork of this process."""
+    connected().close()
+    return folder(os.getpid()).name
+
+
+def use(place):
+    """In a fork: let the server of the process that it is a fork of run the launchers that subprocess.run is asked for."""
+    _borrowed[:] = [place]
+    subprocess.run = run_any
+
+
+def run_any(argv, **named):
+    """subprocess.run, for launchers as `run` does it."""
+    if {*named} == ASKED and fits(argv, named["env"]):
+        return run(argv, named["input"], named["cwd"], named["env"], named["timeout"])
+    return real_run(argv, **named)
 
 
 def started():

@@ -87,6 +87,8 @@ class Forked:
         self.reports = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.passed and report.when != "call" and self.config.option.durations is None:
+            return  # two of three reports, of which nothing is shown
         self.reports.append(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:

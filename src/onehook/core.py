@@ -76,14 +76,14 @@ EXTENDED_EVENTS = (
 )
 TOOLS = ("Bash", "Read", "Write", "Edit", "Delete", "Grep", "Glob", "List", "WebFetch", "WebSearch", "Agent", "MCP")
 DECISIONS = ("allow", "deny", "ask")
-# Denying one of these means "go on working", so a denial is never the safe answer to an error there.
+# Denying one of these means "keep working", so a denial is never the safe answer to an error there.
 STOPS = ("Stop", "SubagentStop")
-# A tool has given something back (event.result).
+# A tool has returned something (event.result).
 RESULTS = ("PostToolUse", "PostToolUseFailure")
 
 
 class OnehookError(Exception):
-    """An error that onehook itself reports. The message is for a person, and says what to do."""
+    """An error that onehook itself reports. The message is for a person, and explains what to do."""
 
 
 class PayloadError(OnehookError):
@@ -91,13 +91,13 @@ class PayloadError(OnehookError):
 
 
 class NotSupported(PayloadError):
-    """An agent that is known, and that no policy is run for yet."""
+    """A known agent that policies cannot run on yet."""
 
 
 class HandlerError(OnehookError):
     """The policy's fault: a handler raised, or returned something that is not an answer.
 
-    `handler` is the name of the handler, and `cause` the exception that it raised; "" and None where there is none. `by` is who it was,
+    `handler` is the name of the handler, and `cause` the exception that it raised; "" and None if there is none. `by` is who it was,
     as in Response.
     """
 
@@ -128,7 +128,7 @@ class Mcp:
 
     @classmethod
     def joined(cls, name: str, joint: str) -> Mcp:
-        """Of a joined name. It is split only if there is one way to do it."""
+        """From a joined name. It is split only if there is just one way to do so."""
         server, _, tool = name.partition(joint) if name.count(joint) == 1 else ("", "", name)
         return cls(server, tool, joint)
 
@@ -147,7 +147,7 @@ class Mcp:
 
 
 class PowerShell(str):
-    """A command line for PowerShell, and not for a POSIX shell. `event.command` is one where the agent's tool runs PowerShell."""
+    """A command line for PowerShell, not for a POSIX shell. `event.command` is one if the agent's tool runs PowerShell."""
 
     __slots__ = ()
 
@@ -201,9 +201,9 @@ class Facts:
 
 
 class Result:
-    """What a tool gave back, in the same form for every agent. Empty on events other than PostToolUse and PostToolUseFailure.
+    """What a tool returned, in the same form for every agent. Empty on events other than PostToolUse and PostToolUseFailure.
 
-    text: the output, or the error, without what the agent puts around it. exit_code: of a command; None where the agent does not report
+    text: the output, or the error, without what the agent adds around it. exit_code: of a command; None if the agent does not report
     it. failed: the tool failed, as far as the agent reports that. structured: the agent's own value. duration: in seconds, or None.
     """
 
@@ -296,14 +296,14 @@ class Event:
         self.prompt = ""
         self.source = ""
         self.stop_hook_active = False
-        self.stop_chain = ""  # where stop_hook_active is not true on every round: a text that stays the same until the next prompt
+        self.stop_chain = ""  # if stop_hook_active is not true on every round: a string that stays the same until the next prompt
         self._stop_cap: int | None = None  # how often in a row the agent itself lets a stop be denied, if that is known
         self.loop_count: int | None = None
         self.last_assistant_message = ""
         self.error = ""
         self.agent_id = ""
         self.agent_type = ""
-        self.echo = False  # the host repeats itself, or tells of nothing: no handler sees it, and the answer is no opinion
+        self.echo = False  # the host repeats an event, or nothing happened: no handler sees it, and there is no answer
         self.command = ""
         self.paths: list[str] = []
         self.changes: list[Change] = []
@@ -314,11 +314,11 @@ class Event:
         self._begun: float | None = None  # when the event began, by time.monotonic(); None if nobody counts
         self._given: Mapping[str, Any] = {}  # options of the command line
         self._policy: Mapping[str, Any] = {}  # options of the policy
-        self._raw = b""  # the payload as it arrived, for programs that expect these very bytes
+        self._raw = b""  # the payload as it arrived, for programs that expect exactly these bytes
         self._result: Result | None = None  # read when it is asked for
         self._fold: Callable[[Event], Facts] | None = None
         self._spell: Callable[[Event, Mapping[str, Any]], dict[str, Any]] | None = None
-        self._transcript = ""  # the session's transcript in the form of the program that is told of this event, if one was made
+        self._transcript = ""  # the session's transcript in the form that the program for this event expects, if one was made
         self._tool: Any = None  # the tool's entry in the table of the host, if it has one
 
     def take_tool(
@@ -375,7 +375,8 @@ class Event:
 
     # Set by onehook/__init__.py, because nothing here does I/O: opens the memory of a "session" or a "project".
     open_memory: Callable[[str, Event], Memory]
-    # Likewise: the tokens by the agent's transcript, as {"tokens": ...} with what is needed to go on from there; None if it tells of none.
+    # Likewise: the tokens according to the agent's transcript, as {"tokens": ...} with what is needed to continue from there; None if it
+    # does not report them.
     count_tokens: Callable[[Event, dict[str, Any] | None], dict[str, Any] | None]
 
     # Likewise: reads the result out of the host's own shape.
@@ -383,19 +384,19 @@ class Event:
 
     @property
     def result(self) -> Result:
-        """What the tool gave back."""
+        """What the tool returned."""
         if self._result is None:
             self._result = Event.read_result(self)
         return self._result
 
     @property
     def session(self) -> Memory:
-        """What the policy remembers of this agent's session: a mapping that is kept from event to event."""
+        """What the policy remembers about this agent's session: a mapping that lasts from event to event."""
         return Event.open_memory("session", self)
 
     @property
     def project(self) -> Memory:
-        """What the policy remembers of this project, whichever agent works in it."""
+        """What the policy remembers about this project, whichever agent works in it."""
         return Event.open_memory("project", self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -420,13 +421,13 @@ _ANSWER = (*RESPONSE_FIELDS, *CONTRACT_FIELDS, "native", "withheld")
 class Response:
     """A handler's answer. Every field is optional; if none is set, the agent decides.
 
-    `modified_output`, of a PostToolUse or PostToolUseFailure: what the model gets instead of event.result.text; a string, or a function
-    that is called with that text and returns the string.
+    `modified_output`, on PostToolUse and PostToolUseFailure: what the model gets instead of event.result.text; a string, or a function
+    that is called with that text and returns a string.
 
-    Handlers do not set the last three. `native` holds, by host, what a program of a manifest answered and the other fields cannot
-    express. `withheld` holds what was decided and has no effect: a record for each, with who decided it (`by`) and what ("decision",
-    "reason", other fields of an answer, or "error"). `by` holds who answered, one record for each (see Registration.said); it is not part
-    of what is answered, so it does not count when answers are compared.
+    onehook sets the last three, not handlers. `native` contains, by agent, what a program of a manifest answered that the other fields
+    cannot express. `withheld` contains decisions without effect: one record each, with who decided (`by`) and what ("decision",
+    "reason", other fields of an answer, or "error"). `by` contains who answered, one record each (see Registration.said); it is not part
+    of the answer, so it is ignored when answers are compared.
     """
 
     __slots__ = (*_ANSWER, "by", "halt")
@@ -456,7 +457,7 @@ class Response:
         self.withheld = withheld
         self.modified_output = modified_output
         self.by = by
-        self.halt = False  # of a compiled answer: a denial that has to end the turn, since nothing less keeps a result from the model
+        self.halt = False  # in a compiled answer: a denial that has to end the turn, since nothing less keeps a result from the model
 
     def given(self) -> list[str]:
         """The names of the fields that are set."""
@@ -484,12 +485,12 @@ def allow(
     modified_input: dict[str, Any] | None = None,
     additional_context: str | None = None,
 ) -> Response:
-    """Let it happen, and skip the permission prompt on agents that support that. Return nothing to leave the decision to the agent."""
+    """Allow it, and skip the permission prompt on agents that support that. Return nothing to leave the decision to the agent."""
     return Response("allow", reason, user_message, modified_input, additional_context)
 
 
 def deny(reason: str = "denied by policy", *, user_message: str | None = None, additional_context: str | None = None) -> Response:
-    """Block it, and tell the model the reason. On Stop it means: keep working, for this reason."""
+    """Block it, and tell the model the reason. On Stop, the agent keeps working, for this reason."""
     return Response("deny", reason, user_message, None, additional_context)
 
 
@@ -546,7 +547,7 @@ class Drop:
         self.why = why
         self.kind = kind
         self.becomes = becomes
-        self.warning = warning  # a wording of its own, with {fallback} for what an ask becomes
+        self.warning = warning  # a special wording, with {fallback} for what an ask becomes
 
     @property
     def field(self) -> str:
@@ -572,7 +573,7 @@ class Drop:
 
 
 class Output:
-    """What the host is told. `alone` means that stderr is the host's message channel: nothing else may be written there."""
+    """What the host gets. `alone` means that stderr is the host's message channel: nothing else may be written there."""
 
     __slots__ = ("after", "alone", "answer", "approver", "by", "dropped", "error", "event", "exit_code", "stderr", "stdout")
 
@@ -582,9 +583,9 @@ class Output:
         self.stderr = stderr
         self.alone = alone
         self.dropped: list[Drop] = []
-        self.answer: Response | None = None  # what of the policy's answer takes effect; None if there was an error instead
+        self.answer: Response | None = None  # the parts of the policy's answer that take effect; None if there was an error instead
         self.error = ""  # what went wrong, if this is the answer to an error
-        self.event: Event | None = None  # what it answers, as far as that is known
+        self.event: Event | None = None  # what it answers, if that is known
         self.by: list[dict[str, Any]] = []  # who answered (see Registration.said)
         self.approver: str | None = None  # the person who decided
         self.after: Callable[[], str] | None = None  # what is left to do once it is written; returns what to report on stderr
@@ -599,7 +600,7 @@ ASK_VIA = (
     "desk",
     "desk-always",
 )  # who asks the person: the agent, the desk where the agent cannot, or the desk always
-BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on that agent alone
+BY_HOST = "_ask_fallback"  # <host>_ask_fallback: what ask becomes on only that agent
 
 
 class Options:
@@ -683,7 +684,7 @@ class Options:
 
     @staticmethod
     def checked(given: Mapping[str, Any]) -> dict[str, Any]:
-        """The options with each agent's ask_fallback under a name of its own; UsageError for an unknown option or a wrong value."""
+        """The options, with each agent's ask_fallback under a separate name; UsageError for an unknown option or a wrong value."""
         flat = dict(given)
         by_host = flat.get("ask_fallback")
         if isinstance(by_host, dict):
@@ -715,15 +716,15 @@ class Options:
             return
         choices = Options.CHOICES.get(general)
         if choices and value not in choices:
-            raise UsageError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
+            raise UsageError(f"{name}={value!r}: must be one of {', '.join(map(str, choices))}")
         if name in _NUMBERS and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6):
-            raise UsageError(f"{name}={value!r}: a number above 0 is needed")
+            raise UsageError(f"{name}={value!r}: must be a number above 0")
         if name == "telemetry" and value != "" and not str(value).startswith(("http://", "https://", "grpc://", "grpcs://")):
-            raise UsageError(f'otlp = "{value}": an address such as http://localhost:4318 or grpc://localhost:4317 is needed')
+            raise UsageError(f'otlp = "{value}": must be an address such as http://localhost:4318 or grpc://localhost:4317')
 
     @staticmethod
     def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-        """The options of two policies that become one: of each option that either sets, the stricter value."""
+        """The options of two policies that become one: for each option that either sets, the stricter value."""
         return {name: Options._stricter(name, first, second) for name in (*first, *(name for name in second if name not in first))}
 
     @staticmethod
@@ -736,13 +737,13 @@ class Options:
 
     @staticmethod
     def read(name: str, text: str) -> dict[str, Any]:
-        """An option as it stands on the command line: --timeout 5, --ask-fallback deny, --ask-fallback ID=ask."""
+        """An option as written on the command line: --timeout 5, --ask-fallback deny, --ask-fallback ID=ask."""
         value: Any = text
         if name in _NUMBERS:
             try:
                 value = float(text)
             except ValueError:
-                pass  # the check says what is needed
+                pass  # the check names what is needed
         elif name == "ask_fallback" and "=" in text:
             host, _, decision = text.partition("=")
             value = {host: decision}
@@ -758,7 +759,8 @@ def covers_rule(pattern: str, rule: str) -> bool:
 
 
 class Pause:
-    """What a person has paused: these rules, packs or handlers; () for everything. `managed`: it meets a policy of the whole machine."""
+    """What a person has paused: these rules, packs or handlers; () for everything. `managed`: it applies to a policy of the whole
+    machine."""
 
     __slots__ = ("managed", "reason", "rules", "until")
 
@@ -771,7 +773,7 @@ class Pause:
     def holds(self, name: str) -> bool:
         """Whether what a rule or handler of this name decides has no effect.
 
-        What keeps the agent from switching its policy off is paused only by its name: else a pause could be made longer in the pause.
+        What prevents the agent from disabling its policy is paused only by its name: otherwise a pause could be extended during the pause.
         """
         if not self.rules:
             return name not in ("policies.self_protect", "self_protected", "config_unchanged")
@@ -779,7 +781,7 @@ class Pause:
 
 
 class PinError(UsageError):
-    """The policy, or a file that it loads, is not as it was when a person pinned it."""
+    """The policy, or a file that it loads, has changed since a person pinned it."""
 
 
 class Registration:
@@ -799,7 +801,7 @@ class Registration:
         return getattr(self.handler, "__name__", None) or type(self.handler).__name__
 
     def said(self, what: Response | str) -> list[dict[str, Any]]:
-        """Who answered, and what: for the log. `what` is the answer, or the text of an error.
+        """Who answered, and what, for the log. `what` is the answer, or an error message.
 
         kind: "handler", "rule", "permission", "policy" or "program"; `said`: a decision, or what else was answered.
         """
@@ -815,7 +817,7 @@ class Registration:
 
 
 def _place_of(handler: Any) -> dict[str, Any]:
-    """The file and the line of a function; the innermost where it is wrapped."""
+    """The file and the line of a function; of the innermost one if it is wrapped."""
     while hasattr(handler, "__wrapped__"):
         handler = handler.__wrapped__
     code = getattr(handler, "__code__", None) or getattr(vars(type(handler)).get("__call__"), "__code__", None)
@@ -843,14 +845,14 @@ def tool_matches(pattern: str, event: Event) -> bool:
         return wildcard(pattern[len("mcp__") :].replace("__", event.mcp.joint, 1), event.native_tool)
     if event.mcp.server:
         return wildcard(pattern, event.mcp.name)
-    # The host does not say which server it is. Not firing would be silent non-enforcement, so the tool's name decides.
+    # The host does not report the server. Skipping the handler would silently enforce nothing, so the tool's name decides.
     _, _, tool = pattern[len("mcp__") :].partition("__")
     return wildcard(tool or "*", event.mcp.tool)
 
 
 def wildcard(pattern: str, text: str) -> bool:
     """Match with * and ? only. (fnmatch would import re: 6 ms on every event.)"""
-    if "?" not in pattern:  # nearly all patterns: what follows takes ten times as long
+    if "?" not in pattern:  # nearly all patterns; the code below takes ten times as long
         return _in_order(pattern.split("*"), text) if "*" in pattern else pattern == text
     p = t = 0
     last, mark = -1, 0
@@ -896,17 +898,17 @@ class Hooks:
     """A policy: handlers for events, and how it behaves when something goes wrong.
 
     mode            "enforce" (default) or "observe": nothing takes effect, and what would have is written to stderr as "would deny"
-    fail            "open" (default) or "closed": what an error, a timeout or an unreadable payload means on events that can be stopped
+    fail            "open" (default) or "closed": whether an error, a timeout or an unreadable payload blocks an event that can be stopped
     timeout         seconds for the whole event, loading the policy included (20)
-    ask_fallback    what ask becomes on agents that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless; a dict gives
-                    it for some agents alone: {"ID": "ask"}, which can also be written ID_ask_fallback="ask"
-    ask_via         "agent" (default), "desk": where the agent cannot ask, the call is held until a person answers `onehook approve`; or
-                    "desk-always": so is every ask, also where the agent could ask (docs/approvals.md)
-    ask_wait        seconds that a person is waited for, at most (3600); never longer than the agent waits
-    on_unsupported  "warn" (default) or "deny": what to do when the agent cannot honour a field of the answer
-    stop_limit      how often in a row a Stop handler may send the agent back to work (5)
-    pausable        whether `onehook pause` holds for it (True; False for one that is installed for the whole machine)
-    log             "on" (default), "off", or "required": no line in the decision log is an error; a dict sets more (docs/log.md)
+    ask_fallback    what ask becomes on agents that cannot ask: "deny" (default), "allow", or "ask" to pass it on regardless; a dict sets
+                    it per agent: {"ID": "ask"}, which can also be written ID_ask_fallback="ask"
+    ask_via         "agent" (default); "desk": if the agent cannot ask, the call is held until a person answers with `onehook approve`;
+                    or "desk-always": every ask is held, even if the agent could ask (docs/approvals.md)
+    ask_wait        the longest time to wait for a person, in seconds (3600); never longer than the agent waits
+    on_unsupported  "warn" (default) or "deny": what to do if the agent does not support a field of the answer
+    stop_limit      how many times in a row a Stop handler may send the agent back to work (5)
+    pausable        whether `onehook pause` affects it (True; False for one that is installed for the whole machine)
+    log             "on" (default), "off", or "required": a failure to log is an error; a dict sets more options (docs/log.md)
     telemetry       {"otlp": "http://..."}: send the log to an OpenTelemetry collector (docs/log.md)
     """
 
@@ -969,9 +971,9 @@ class Hooks:
         return register
 
     def use(self, other: Hooks) -> Hooks:
-        """Add the handlers of another policy after this one's. Of the options of the two, the stricter count.
+        """Add the handlers of another policy after this one's. If the two set an option differently, the stricter value counts.
 
-        The mode is not joined: what the other policy only observes stays observed, and the rest has the mode of this policy.
+        The mode is not merged: a policy in observe mode keeps only observing, and the rest has the mode of this policy.
         """
         self.joins.append((self.options, other.options))
         self.options = {**Options.joined(self.options, other.options), "mode": self.options.get("mode")}
@@ -1015,13 +1017,14 @@ def _suggestion(event: str) -> str:
 
 
 def call(registration: Registration, event: Event) -> Response | None:
-    """One handler's answer, checked; HandlerError for whatever it does instead."""
+    """One handler's answer, checked; raises HandlerError for whatever it does instead."""
     try:
         result = registration.handler(event)
         if hasattr(result, "__await__"):
             result = _finished(result)
         answer = as_response(result)
-        return answer if answer is None or not callable(answer.modified_output) else _masked(answer, event)
+        mask = None if answer is None else answer.modified_output
+        return _masked(answer, mask, event) if answer is not None and callable(mask) else answer
     except HandlerError as error:
         text = f"handler {registration.name!r}: {error}"
         raise HandlerError(text, registration.name, by=registration.said(text)) from None
@@ -1030,11 +1033,10 @@ def call(registration: Registration, event: Event) -> Response | None:
         raise HandlerError(text, registration.name, error, registration.said(text)) from error
 
 
-def _masked(answer: Response, event: Event) -> Response | None:
-    """An answer whose modified_output is a function, with the text that it makes; None if it changes nothing and there is nothing else."""
-    assert callable(answer.modified_output)
+def _masked(answer: Response, mask: Callable[[str], Any], event: Event) -> Response | None:
+    """An answer whose modified_output is a function, with the text that it returns; None if the answer then changes nothing."""
     text = event.result.text
-    masked = answer.modified_output(text)
+    masked = mask(text)
     if not isinstance(masked, str):
         raise HandlerError(f"the function in modified_output returned {type(masked).__name__}; it has to return a string")
     answer = answer.copy(modified_output=None if masked == text else masked)
@@ -1054,7 +1056,7 @@ def observed(registration: Registration, event: Event) -> Response | None:
 
 
 def withheld(answer: Response, by: str = "") -> Response:
-    """An answer without effect: what it says is in its records."""
+    """An answer without effect: its content is in its records."""
     said = {name: value for name, value in answer.to_dict().items() if name != "withheld"}
     records = [*(answer.withheld or []), *([{"by": by, **said}] if said else [])]
     return Response(withheld=records or None, by=_unheeded(answer.by))
@@ -1065,7 +1067,7 @@ def _unheeded(by: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
 
 
 def _finished(result: Any) -> object:
-    """What an async handler returns. A thread of its own where a loop is running already, as in a program that embeds onehook."""
+    """What an async handler returns. Uses a separate thread if a loop is already running, as in a program that embeds onehook."""
     import asyncio
 
     async def awaited() -> object:
@@ -1120,7 +1122,7 @@ def _overlaid(first: dict[str, Any] | None, second: dict[str, Any] | None) -> di
 
 
 def overlaid(first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Two JSON objects as one, objects in them too."""
+    """Two JSON objects merged into one, including nested objects."""
     if first is None or second is None:
         return second if first is None else first
     both = {key for key in first if isinstance(first[key], dict) and isinstance(second.get(key), dict)}

@@ -1,14 +1,14 @@
-"""Where a policy is asked: in a process of its own, so that nothing that it does can decide by accident.
+"""Where a policy runs: in a separate process, so that nothing that it does can decide by accident.
 
 forked: the parent forks, and waits for the child's message until the deadline. A handler that hangs in C code, calls os._exit, dies of
 a signal or leaves children behind is then an error like any other, and what it prints goes to a file that no host waits for. A fork of
 a bare interpreter costs half a millisecond.
 
-threaded (threads.py): where there is no fork (Windows), a thread keeps the deadline.
+threaded (threads.py): where there is no fork (Windows), a thread enforces the deadline.
 
-here: for a manifest, which runs no Python code but ours. Its programs are processes of their own, so a fork would only cost time.
+here: for a manifest, which runs no Python code except ours. Its programs are separate processes, so a fork would only cost time.
 
-All of them ask by policy.message_of, and hand the message and what was printed to `finish`, which makes the answer of them.
+All of them ask with policy.message_of, and pass the message and what was printed to `finish`, which turns them into the answer.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import time
 
 from onehook.cache import save
 from onehook.codec import dumps, loads
-from onehook.core import Hooks, Output, PayloadError
-from onehook.policy import message_of, settled
+from onehook.core import Hooks, Options, Output, PayloadError
+from onehook.policy import message_of
 from onehook.system import NOWHERE, os, signal, variable
 
 TYPE_CHECKING = False
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 # With our own lines it fits the smallest pipe buffer (16 KB), so that a host that reads stdout to its end first cannot block us.
 MAX_NOISE = 12 * 1024
 MAX_ANSWER = 16 * 1024 * 1024
-_MAX_KEPT = 4 * 1024 * 1024  # bytes of output that a policy may have in memory before all but its end is thrown away
-TICK = 0.05  # seconds between two looks at that
+_MAX_KEPT = 4 * 1024 * 1024  # bytes of output that a policy may have in memory before everything except its end is discarded
+TICK = 0.05  # seconds between two checks of that
 _AFTERLIFE = 2  # seconds that a policy's atexit functions may take after the answer was given
 
 
@@ -64,11 +64,12 @@ class Question:
         self.meanwhile = meanwhile  # what the waiting process can do while the policy runs in another
 
     def seconds(self, options: Mapping[str, Any] | None = None) -> float:
-        """For the whole event, with these options of the policy."""
-        return settled({"options": self.options if options is None else options}, self.given).timeout
+        """The time for the whole event, with these options of the policy."""
+        known = self.options if options is None else options
+        return float(self.given.get("timeout") or known.get("timeout") or Options().timeout)
 
     def left(self, options: Mapping[str, Any] | None = None) -> float:
-        """Of those seconds, from now on; never 0, which would mean no limit."""
+        """How many of those seconds are left; never 0, which would mean no limit."""
         return max(0.001, self.begun + self.seconds(options) - time.monotonic())
 
 
@@ -85,7 +86,7 @@ def hold_standard_descriptors() -> None:
                 return
             HELD.append(descriptor)
     except OSError:
-        return  # no /dev/null here: nothing to hold them with
+        return  # there is no /dev/null to hold them with
 
 
 def write(output: Output, stdout: int = 1, stderr: int = 2) -> int:
@@ -96,7 +97,7 @@ def write(output: Output, stdout: int = 1, stderr: int = 2) -> int:
 
 
 def log_answer(output: Output, stderr: int = 2) -> None:
-    """What is left to do when the answer is written."""
+    """Do what is left to do when the answer is written."""
     problem = output.after() if output.after is not None else ""
     save()
     if problem and not output.alone:
@@ -104,10 +105,10 @@ def log_answer(output: Output, stderr: int = 2) -> None:
 
 
 def write_answer(output: Output, stdout: int = 1, stderr: int = 2) -> int:
-    """Returns the exit code, which has to say it if the rest does not reach the host."""
+    """Returns the exit code, which must carry the decision if the rest does not reach the host."""
     told = _written(stderr, output.stderr)
     if _written(stdout, output.stdout):
-        # If stderr is where the host looks for the reason, exit 2 without one may be a failed hook to it. stdout has the deny too.
+        # If the host reads the reason from stderr, it may treat exit 2 without one as a failed hook. stdout has the deny too.
         return output.exit_code if told or not (output.alone and output.stdout) else 0
     answer = output.answer
     if answer is None or (answer.decision not in ("deny", "ask") and (answer.modified_input or answer.modified_output) is None):
@@ -125,12 +126,12 @@ def _written(descriptor: int, text: str) -> bool:
         except BlockingIOError:  # some hosts hand their own non-blocking pipe down
             os.set_blocking(descriptor, True)
         except OSError:
-            return False  # the host has gone or closed this end
+            return False  # the host has ended or closed this end
     return not text or descriptor not in HELD
 
 
 def alarm(seconds: float) -> Callable[[], object] | None:
-    """Have TimeoutError raised in a system call that takes longer; returns what calls it off. None where there are no timers (Windows)."""
+    """Have TimeoutError raised in a system call that takes longer; returns what cancels it. None where there are no timers (Windows)."""
     if not hasattr(signal, "setitimer"):
         return None
 
@@ -147,7 +148,7 @@ def alarm(seconds: float) -> Callable[[], object] | None:
 
 
 class _Heard:
-    """Replaces sys.stderr: what is written there comes after the answer, in one piece."""
+    """Replaces sys.stderr: what is written there is written after the answer, in one piece."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -161,7 +162,7 @@ def here(question: Question, finish: Finish) -> Output:
     disarm: list[Callable[[], object] | None] = []
 
     def tell(options: dict[str, Any]) -> None:
-        disarm.append(alarm(question.left(options)))  # should we ourselves hang; programs are ended before
+        disarm.append(alarm(question.left(options)))  # in case we ourselves hang; programs are ended before that
 
     sys.stderr = heard  # type: ignore[assignment,unused-ignore]
     try:
@@ -179,7 +180,7 @@ def here(question: Question, finish: Finish) -> Output:
 
 
 class Child:
-    """Where the policy is asked, before it is known what: in a process that is forked when it is, or was forked in advance (resident/)."""
+    """The process that asks the policy, before the question is known: it is forked once it is, or was forked in advance (resident/)."""
 
     ready: list[Child] = []  # noqa: RUF012  (those that were forked in advance)
 
@@ -240,10 +241,10 @@ def too_slow(seconds: float) -> str:
 
 
 class _Deadline:
-    """Ends the waiting when time is up or the child is gone, and keeps what the child prints within bounds until then.
+    """Ends the wait when time is up or the child has ended, and limits what the child prints until then.
 
-    The signal handlers raise nothing, since that could lose what had just been read: they make the pipe non-blocking, so that the read
-    that is under way, or the next one, comes back.
+    The signal handlers raise nothing, since that could lose what was just read: they make the pipe non-blocking, so that the current read,
+    or the next one, returns.
     """
 
     def __init__(self, reader: _Reader, tick: Callable[[], None], begun: float) -> None:
@@ -282,10 +283,10 @@ class _Reader:
     def __init__(self, descriptor: int, wait: Callable[[], None] = lambda: None) -> None:
         self.descriptor = descriptor
         self.wait = wait
-        self.rest = b""  # what was read behind the last message
+        self.rest = b""  # what was read after the last message
         self.message: dict[str, Any] = {}
         self.garbled = ""
-        self.late = False  # set when the deadline has passed: a long answer must not be read on
+        self.late = False  # set when the deadline has passed: the rest of a long answer must not be read
 
     def line(self) -> bool:
         """Take the next message into self.message; False when there will be none."""
@@ -315,7 +316,7 @@ class _Reader:
 
 
 def _kill(child: int) -> None:
-    for kill in (os.killpg, os.kill):  # the group first; it may not have been made yet
+    for kill in (os.killpg, os.kill):  # the group first; it may not exist yet
         try:
             kill(child, signal.SIGKILL)
             break
@@ -328,8 +329,8 @@ def _kill(child: int) -> None:
 
 
 def settle_in(noise: int) -> None:
-    """In the process for the policy: nothing of it is the host's any more, and what it prints goes to this file."""
-    os.setpgid(0, 0)  # so that a deadline ends what a handler started, too
+    """In the process for the policy: it no longer shares the host's streams, and what it prints goes to this file."""
+    os.setpgid(0, 0)  # so that a deadline also ends what a handler started
     os.dup2(os.open(NOWHERE, os.O_RDONLY), 0)
     os.dup2(noise, 1)
     os.dup2(noise, 2)
@@ -361,7 +362,7 @@ def _ask(question: Question, pipe: int, linger: Callable[[], None]) -> NoReturn:
 
 
 def _outlive(seconds: float) -> None:
-    """End this process some time after the deadline: should the parent be killed, nobody else does."""
+    """End this process some time after the deadline: if the parent is killed, nobody else does."""
     signal.alarm(int(seconds) + _AFTERLIFE)
 
 
@@ -377,7 +378,7 @@ def _send(pipe: int, message: dict[str, Any]) -> None:
 
 
 def lenient_output() -> None:
-    """A policy that prints must not fail because the host closed stdout, or because a command holds what the locale cannot spell."""
+    """A policy that prints must not fail because the host closed stdout, or because a command contains what the locale cannot encode."""
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         stream: Any = getattr(sys, name)
         try:
@@ -396,24 +397,24 @@ def flush() -> None:
 
 
 class Noise:
-    """What the policy and its children print, of which the end is shown."""
+    """What the policy and its children print; the end of it is shown."""
 
     def __init__(self) -> None:
         self.descriptor = _noise_file()
-        self.kept = b""  # the end of what was thrown away
+        self.kept = b""  # the end of what was discarded
 
     def _end(self) -> bytes:
         start = max(0, os.fstat(self.descriptor).st_size - MAX_NOISE)
         if hasattr(os, "pread"):
-            return self.kept + os.pread(self.descriptor, MAX_NOISE, start)  # the position is the writers'
+            return self.kept + os.pread(self.descriptor, MAX_NOISE, start)  # pread, since the position belongs to the writers
         os.lseek(self.descriptor, start, 0)
         return os.read(self.descriptor, MAX_NOISE)
 
     def trim(self) -> None:
-        """Throw away what will not be shown. The writers go on where they were, and the gap before takes no memory."""
+        """Discard what will not be shown. The writers continue where they were, and the gap before takes no memory."""
         try:
             if os.fstat(self.descriptor).st_blocks * 512 > _MAX_KEPT:
-                for _ in range(4):  # what is written between the look and the cut would be lost; who writes all the time is not waited for
+                for _ in range(4):  # what is written between the check and the cut would be lost; there is no waiting for a constant writer
                     size = os.fstat(self.descriptor).st_size
                     self.kept = self._end()[-MAX_NOISE:]
                     if os.fstat(self.descriptor).st_size == size:

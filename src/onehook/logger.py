@@ -1,10 +1,10 @@
-"""Writes the decision log: one JSON line for each event on which somebody had a say, once the agent has its answer.
+"""Writes the decision log: one JSON line for each event that was answered, once the agent has its answer.
 
 A line holds its number (`n`) and the SHA-256 of the line before (`prev`), so that `onehook log verify` finds a line that was removed,
 changed or moved. The file `head` holds what the next writer needs: the current file, its size, and the number and hash of its last line.
 It is also the lock, so that writers at the same time make one chain, and it shows that the end of a log was cut off.
 
-The fields are described in docs/schema/log.json, with their names in OpenTelemetry and OCSF. What is seldom needed is in onehook/log.
+The fields are described in docs/schema/log.json, with their names in OpenTelemetry and OCSF. What is rarely needed is in onehook/log.
 
 Every event loads this module, though few have a line to write: after a fork it would take five times as long, since each page of memory
 that the import touches is copied.
@@ -19,7 +19,7 @@ from _imp import source_hash
 from onehook.cache import stamp_of
 from onehook.codec import dumps
 from onehook.hostkit.tools import absolute
-from onehook.system import LOG_QUOTING, LOG_RULES, LOG_TEXT, is_file, log_folder, os, project_of
+from onehook.system import LOG_QUOTING, LOG_RULES, LOG_TEXT, digest, is_file, log_folder, os, project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from onehook.core import Event, Options, Output, Pause
 
     class Request(Protocol):
-        """What is logged of runner.Request."""
+        """The part of runner.Request that is logged."""
 
         begun: float
         event_name: str
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
         policy: str
 
 
-# A link is not followed, and a FIFO is neither waited for nor written to.
+# Do not follow a link, and neither wait for a FIFO nor write to it.
 SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 MAX_FILE = 64 << 20  # bytes; a day with more has several files
 _EFFECTS = ("modified_input", "modified_output", "additional_context", "user_message", "message", "lint_command")
-_WEIGHT = ("allow", "context", "rewrite", "mask", "warn", "ask", "deny")  # of what was said without effect, the strongest is named
+_WEIGHT = ("allow", "context", "rewrite", "mask", "warn", "ask", "deny")  # of the answers without effect, the strongest is named
 
 
 def kept(request: Request, output: Output, options: Options, sources: str, opening: dict[str, Any] | None = None) -> str:
@@ -67,7 +67,7 @@ AWAKE = 30  # seconds without a sign of life after which the process that sends 
 def wake(url: str, policy: str, now: str) -> str:
     """Start what sends the log to a collector, unless it runs; see log/flusher.py. Returns what went wrong, or ""."""
     try:
-        name = f"{log_folder()}/otlp-{sha256(f'{url} {policy}'.encode('utf-8', 'replace'))[:16]}"
+        name = f"{log_folder()}/otlp-{digest(f'{url} {policy}'.encode('utf-8', 'replace'))[:16]}"
         try:
             if os.stat(f"{name}.awake").st_mtime > time.time() - AWAKE:
                 return ""
@@ -82,16 +82,16 @@ def wake(url: str, policy: str, now: str) -> str:
 
 
 def made_ready(request: Request, event: Event) -> dict[str, Any]:
-    """What can be done for a line while the policy runs in a process of its own: to load SHA-256 after a fork takes 0.25 ms, half of what a
-    line takes. For most events it is done for nothing, since nobody has a say, so it is no more than that: to run the code for a line
-    here, so that its memory has been copied, slowed all events down by 0.3 ms.
+    """Prepare a line while the policy runs in a separate process: loading SHA-256 after a fork takes 0.25 ms, half of the time for a
+    line. For most events this is wasted, since nothing answers them, so it does no more than that: also running the code for a line
+    here, so that its memory is already copied, slowed all events down by 0.3 ms.
     """
     opening = opening_of(request, event)
     opening["policy_hash"] = hash_of_file(request.policy)
     if is_doubtful(opening["subject"]):
         from onehook.screens import is_clean
 
-        is_clean(opening["subject"])  # which is remembered
+        is_clean(opening["subject"])  # the result is remembered
     return opening
 
 
@@ -116,7 +116,7 @@ def opening_of(request: Request, event: Event | None) -> dict[str, Any]:
         "dropped": [],
         "error": "",
         "ms": 0.0,
-        "policy": absolute(policy, "" if policy.startswith("/") else os.getcwd()),  # which may be gone
+        "policy": absolute(policy, "" if policy.startswith("/") else os.getcwd()),  # the current folder may no longer exist
         "policy_hash": "",
         "mode": "",
         "pause": None,
@@ -136,7 +136,7 @@ def entry_of(request: Request, output: Output, options: Options, sources: str, o
     entry["approver"] = output.approver
     would = -1
     for one in output.by:
-        one.pop("ask_via", None)  # it was for whoever asks
+        one.pop("ask_via", None)  # it was only for asking
         if ("observed" in one or "exception" in one) and one["said"] in _WEIGHT:
             would = max(would, _WEIGHT.index(one["said"]))
     if would >= 0:
@@ -173,7 +173,7 @@ def subject_of(event: Event) -> str:
 def stamp(now: float) -> str:
     """RFC 3339, in UTC, with milliseconds.
 
-    By hand: the first call of time.gmtime has the C library read the time zone, which takes longer than all of this.
+    Computed here: the first call of time.gmtime makes the C library read the time zone, which takes longer than all of this.
     """
     days, second = divmod(int(now), 86400)
     # Counted from 1 March of the year 0, a year ends with its leap day, and 400 years have the same number of days.
@@ -189,7 +189,7 @@ def stamp(now: float) -> str:
 
 
 def new_id(now: float) -> str:
-    """Sorts by time; what is random in it is at the end."""
+    """An id that sorts by time, with the random part at the end."""
     return f"{int(now * 1000):011x}{os.urandom(3).hex()}"
 
 
@@ -197,7 +197,7 @@ def new_id(now: float) -> str:
 
 
 def texts_of(entry: dict[str, Any]) -> list[str]:
-    """What has to be looked at for credentials. The reason of a rule is written in the rule: it quotes nothing."""
+    """The strings that have to be searched for credentials. A rule's reason comes from the rules file, and quotes nothing."""
     texts = dict.fromkeys(map(entry.__getitem__, LOG_QUOTING))
     for one in entry["by"]:
         reason = one.get("reason")
@@ -209,7 +209,7 @@ def texts_of(entry: dict[str, Any]) -> list[str]:
 
 
 def are_shortened(entry: dict[str, Any], texts: Sequence[str]) -> bool:
-    """Whether these texts of a line hold no credentials, and are cut now."""
+    """Whether these strings of a line contain no credentials, and have been cut."""
     from onehook.screens import is_clean, shorten
 
     if not all(map(is_clean, texts)):
@@ -217,32 +217,32 @@ def are_shortened(entry: dict[str, Any], texts: Sequence[str]) -> bool:
     try:
         for text in texts:
             remember(text)
-    except OSError:  # it is searched again
+    except OSError:  # then it is searched again
         pass
     shorten(entry, texts, str)
     return True
 
 
 def is_doubtful(text: str) -> bool:
-    """Whether a text has to be cut or searched before it is logged."""
+    """Whether a string has to be cut or searched before it is logged."""
     return is_long(text) and not is_remembered(text)
 
 
-# Agents repeat their commands. A text in which no credential was found is remembered in a file of the log, for all processes, by a hash
+# Agents repeat their commands. A string in which no credential was found is remembered in a file of the log, for all processes, by a hash
 # of it and of the state of the rules that searched it.
-REMEMBERED = 4096  # texts
+REMEMBERED = 4096  # strings
 _remembered: set[str] = set()
 
 
 def is_remembered(text: str) -> bool:
     if text not in _remembered and len(text) <= LOG_TEXT:
-        digest, place = _digest_of(text)
+        mark, place = _mark_of(text)
         try:
             file = os.open(f"{log_folder()}/clean", os.O_RDONLY | SAFE)
-        except OSError:  # nothing is
+        except OSError:  # then nothing is remembered
             return False
         os.lseek(file, place, 0)
-        if os.read(file, 8) == digest:
+        if os.read(file, 8) == mark:
             _remembered.add(text)
         os.close(file)
     return text in _remembered
@@ -250,17 +250,17 @@ def is_remembered(text: str) -> bool:
 
 def remember(text: str) -> None:
     if len(text) <= LOG_TEXT:
-        digest, place = _digest_of(text)
+        mark, place = _mark_of(text)
         file, _ = opened(f"{log_folder()}/clean", os.O_WRONLY)
         os.lseek(file, place, 0)
-        os.write(file, digest)
+        os.write(file, mark)
         os.close(file)
 
 
-def _digest_of(text: str) -> tuple[bytes, int]:
-    """What is remembered of a text, and where in the file."""
-    digest = source_hash(0, f"{stamp_of(LOG_RULES)}{text}".encode("utf-8", "surrogatepass"))
-    return digest, int.from_bytes(digest[:4], "little") % REMEMBERED * 8
+def _mark_of(text: str) -> tuple[bytes, int]:
+    """What is remembered about a string, and where in the file."""
+    mark = source_hash(0, f"{stamp_of(LOG_RULES)}{text}".encode("utf-8", "surrogatepass"))
+    return mark, int.from_bytes(mark[:4], "little") % REMEMBERED * 8
 
 
 # What a string must contain for a rule of policies/secret_places.py to find something in it: one of these, or a long word.
@@ -271,7 +271,7 @@ _NAMES = (
 
 
 def is_long(text: str) -> bool:
-    """Whether a text has to be cut, or may hold a credential."""
+    """Whether a string has to be cut, or may contain a credential."""
     if len(text) > LOG_TEXT or "://" in text:
         return True
     lower = text.lower()
@@ -285,13 +285,13 @@ def is_long(text: str) -> bool:
 
 
 def append(entry: dict[str, Any], options: Options) -> None:
-    """Add a line to the log of today; OSError if that is not possible."""
+    """Add a line to today's log; raises OSError if that is not possible."""
     folder = log_folder()
     body = dumps(entry).encode("ascii")
     head, _ = opened(f"{folder}/head", os.O_RDWR)
     try:
         try:
-            os.lockf(head, os.F_TLOCK, 0)  # released when it is closed; fcntl.flock would be a module more
+            os.lockf(head, os.F_TLOCK, 0)  # released when it is closed; fcntl.flock would need another module
         except (OSError, AttributeError) as error:
             from onehook.log.repair import wait_for
 
@@ -321,7 +321,7 @@ def append(entry: dict[str, Any], options: Options) -> None:
         finally:
             os.close(file)
         os.lseek(head, 0, 0)
-        os.write(head, b"%-24s %12d %12d %s\n" % (name.encode(), size + len(line) + 1, number + 1, sha256(line).encode()))
+        os.write(head, b"%-24s %12d %12d %s\n" % (name.encode(), size + len(line) + 1, number + 1, digest(line).encode()))
     finally:
         os.close(head)
     if not size:  # a new file: time to look for old ones
@@ -335,7 +335,7 @@ def append(entry: dict[str, Any], options: Options) -> None:
 def rehearsed(entry: dict[str, Any]) -> None:
     """What append computes, without the file."""
     any(map(is_doubtful, texts_of(entry)))
-    sha256(dumps(entry).encode("ascii"))
+    digest(dumps(entry).encode("ascii"))
 
 
 def opened(path: str, flags: int) -> tuple[int, int]:
@@ -355,33 +355,15 @@ def opened(path: str, flags: int) -> tuple[int, int]:
     return descriptor, status.st_size
 
 
-def sha256(data: bytes) -> str:
-    """hashlib costs 2 ms, and to look for the module that does the work takes longer than to load it."""
-    name = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
-    module: Any = sys.modules.get(name)
-    if module is None:
-        try:
-            import _imp
-            import _json  # loaded already, by the codec
-
-            spec: Any = type(sys.__spec__)(name, None, origin=_json.__file__.replace("_json", name))
-            built_in = name in sys.builtin_module_names
-            module = sys.modules[name] = _imp.create_builtin(spec) if built_in else _imp.create_dynamic(spec)
-            _imp.exec_builtin(module) if built_in else _imp.exec_dynamic(module)
-        except Exception:
-            module = __import__("hashlib")
-    return str(module.sha256(data).hexdigest())
-
-
 def hash_of_file(path: str) -> str:
     try:
-        if not is_file(path):  # a FIFO would be waited for
+        if not is_file(path):  # a FIFO would block
             return ""
         file = os.open(path, os.O_RDONLY)
     except (OSError, ValueError):
         return ""
     try:
-        return sha256(os.read(file, min(os.fstat(file).st_size, 1 << 22)))
+        return digest(os.read(file, min(os.fstat(file).st_size, 1 << 22)))
     except OSError:
         return ""
     finally:

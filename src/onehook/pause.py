@@ -1,8 +1,8 @@
-"""`onehook pause`: for a while, nothing takes effect, or one rule does not. What would have been done is computed and reported.
+"""`onehook pause`: for a while, nothing takes effect, or one rule does not. Decisions are still computed and reported.
 
-A pause is a file in the user's state folder. An event looks whether it is there, which is one stat, and loads this module only if it is.
-The file is taken only as `onehook pause` writes it: a regular file of the user's own that nobody else can read or write, with an end that
-is no further away than the longest pause. Anything else is ignored, and said on stderr: a pause that is forged by halves is none.
+A pause is a file in the user's state folder. An event checks whether it exists, which is one stat, and loads this module only if it does.
+The file is accepted only as `onehook pause` writes it: a regular file that the user owns and nobody else can read or write, with an end
+that is no further away than the longest pause. Anything else is ignored and reported on stderr: a badly forged pause has no effect.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 
 from onehook.codec import dumps, loads
 from onehook.core import Pause, PayloadError, Response, merge
+from onehook.places import replace_file
 from onehook.system import PAUSE_FILE, state_folder
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ _CLOCK = 60  # seconds by which clocks may differ
 
 
 def in_force(path: str, managed: bool = False) -> Pause | None:
-    """The pause that a file says, if it is in force now. managed: as in Pause."""
+    """The pause in a file, if it is in force now. managed: as in Pause."""
     try:
         return _joined(standing(_read(path)), managed)
     except FileNotFoundError:
@@ -73,7 +74,7 @@ def _read(path: str) -> list[dict[str, Any]]:
         if status.st_mode & 0o170000 != 0o100000:
             raise ValueError("it is not a regular file")
         if os.name != "nt" and (status.st_uid != os.getuid() or status.st_mode & 0o077):
-            raise ValueError("others than its owner can read or write it, or it is somebody else's")
+            raise ValueError("users other than its owner can read or write it, or somebody else owns it")
         data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError("it is too large")
@@ -93,11 +94,11 @@ def _is_entry(pause: object) -> bool:
     )
 
 
-# --- what an event says of it --------------------------------------------------------------------------------------------------------
+# --- what an event reports about it --------------------------------------------------------------------------------------------------
 
 
 def told(pause: Pause) -> str:
-    """In one line, for a person."""
+    """The pause in one line, for a person."""
     what = f"paused until {clock(pause.until)}"
     what = f"{', '.join(pause.rules)} {'are' if len(pause.rules) > 1 else 'is'} {what}" if pause.rules else what
     return f"{what} ({pause.reason})" if pause.reason else what
@@ -128,7 +129,8 @@ def add(rule: str, seconds: float, reason: str) -> dict[str, Any]:
     """Pause a rule, or everything; returns the entry. An earlier pause of the same is replaced."""
     now = time.time()
     entry = {"rule": rule, "since": now, "until": now + seconds, "reason": reason}
-    _write([*(pause for pause in entries() if pause["rule"] != rule), entry])
+    pauses = [*(pause for pause in entries() if pause["rule"] != rule), entry]
+    replace_file(_file(), f"{dumps(pauses)}\n".encode("ascii"))
     return entry
 
 
@@ -140,12 +142,3 @@ def remove() -> list[dict[str, Any]]:
     except FileNotFoundError:
         pass
     return ended
-
-
-def _write(pauses: list[dict[str, Any]]) -> None:
-    path = _file()
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(dumps(pauses) + "\n")
-    os.replace(temporary, path)

@@ -1,8 +1,9 @@
-"""Pins: a policy runs only as it was when a person pinned it. `install --pin` writes a hash into the command, `onehook trust` a new one.
+"""Pins: a policy runs only as it was when a person pinned it. `install --pin` writes a hash into the command, `onehook trust` writes a new
+one.
 
 What is hashed is a list, in the format of sha256sum: the policy and every file that it loads, with the SHA-256 of each. The list is a file
 of that name beside the runtime, or in the state folder: an event compares the list with the hash in its command, and the files with the
-list. Whoever changes a file, the list or both is noticed, and what was compared is what runs. Loaded only by events with --pin.
+list. A change to a file, to the list or to both is noticed, and what was compared is what runs. Loaded only by events with --pin.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from onehook.cache import ARCHIVE, compiled
 from onehook.core import PinError
 from onehook.hostkit.tools import absolute
-from onehook.system import sha256, state_folder
+from onehook.system import digest, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,14 +31,15 @@ def folder() -> str:
 
 
 def verify(policy: str, pin: str, lists: str = "") -> None:
-    """PinError if a file of the policy is not as it was pinned. `policy` is absolute; lists: their folder, if it is not this onehook's."""
+    """Raise PinError if a file of the policy has changed since it was pinned. `policy` is absolute; lists: their folder, if it is not this
+    onehook's."""
     path = f"{lists or folder()}/{pin}"
     try:
         content = _read(path)
     except OSError as error:
-        raise PinError(f"the list of what was pinned cannot be read: {error.strerror} ({path})") from None
+        raise PinError(f"the list of pinned files cannot be read: {error.strerror} ({path})") from None
     if digest(content) != pin:
-        raise PinError(f"the list of what was pinned was changed: {path}")
+        raise PinError(f"the list of pinned files was changed: {path}")
     base = policy.replace("\\", "/").rpartition("/")[0] if sys.platform == "win32" else policy.rpartition("/")[0]
     for line in content.decode("utf-8", "surrogateescape").splitlines():
         wanted, _, name = line.partition("  ")
@@ -58,12 +60,6 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
-def digest(content: bytes) -> str:
-    whole = sha256()
-    whole.update(content)
-    return str(whole.hexdigest())
-
-
 def source_of(path: str) -> bytes:
     """The verified content of a file."""
     if path not in _verified:
@@ -75,7 +71,7 @@ def source_of(path: str) -> bytes:
 
 
 def held(spec: ModuleSpec | None) -> ModuleSpec | None:
-    """A module of the policy's folder as it was pinned: from its source, since a .pyc beside it could be forged."""
+    """A module of the policy's folder as it was pinned: from its source, since a .pyc next to it could be forged."""
     if spec is not None and spec.origin is not None:
         source_of(spec.origin)
         spec.loader = _FromSource(spec.origin)  # type: ignore[assignment]
@@ -95,7 +91,7 @@ class _FromSource:
 
 
 class Inside:
-    """Finds the modules of packages that are beside a policy, before anything else does."""
+    """Finds the modules of packages next to a policy, before anything else does."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

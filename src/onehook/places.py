@@ -1,4 +1,4 @@
-"""The folders in which onehook keeps something."""
+"""The folders in which onehook stores files."""
 
 from __future__ import annotations
 
@@ -17,6 +17,25 @@ def config_folder() -> str:
     if not base.startswith("/"):
         base = f"{home()}/.config"
     return f"{base}/onehook" if base.startswith("/") else ""
+
+
+def replace_file(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Write one of onehook's files: readers see either the complete old one or the complete new one. Creates its folder if needed."""
+    temporary = f"{path}.{os.getpid()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(temporary, flags, mode)
+    except FileNotFoundError:
+        import os as whole
+
+        whole.makedirs(whole.path.dirname(path), mode=0o700, exist_ok=True)
+        descriptor = os.open(temporary, flags, mode)
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    finally:
+        os.close(descriptor)
+    os.replace(temporary, path)
 
 
 # What is installed for the whole machine: the runtime, environments and copies of policies. On Linux, macOS and Windows.

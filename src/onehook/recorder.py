@@ -10,6 +10,7 @@ import os
 import time
 
 from onehook.codec import dumps
+from onehook.system import repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _opened(path: str, flags: int) -> int:
 def _ignore_in_git(folder: str) -> None:
     """Recordings hold what people typed, so they must not be committed by accident. A .gitignore that is already there is left as it is."""
     path = os.path.join(folder, ".gitignore")
-    if os.path.lexists(path) or not _in_repository(os.path.abspath(folder)):
+    if os.path.lexists(path) or not repository(os.path.abspath(folder)):
         return
     try:
         descriptor = _opened(path, os.O_EXCL)
@@ -110,12 +111,3 @@ def _ignore_in_git(folder: str) -> None:
         os.write(descriptor, b"# Written by onehook record.\n/*.jsonl\n/.gitignore\n")
     finally:
         os.close(descriptor)
-
-
-def _in_repository(folder: str) -> bool:
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return False
-        folder = above
-    return True

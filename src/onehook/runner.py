@@ -1,7 +1,7 @@
 """One event, from stdin to stdout: arguments and stdin, payload to event, policy to message, message to the host's words, write.
 
 Rules of this file and of isolate.py, the only two that touch stdio on the way to a decision:
-- stdout carries the host's JSON and nothing else; what a handler prints goes to stderr.
+- stdout gets only the host's JSON; what a handler prints goes to stderr.
 - stdin is read to its end, always, and never trusted.
 - Whatever goes wrong is answered in the host's words (words.py).
 """
@@ -45,9 +45,9 @@ USAGE = (
 
 
 class Request:
-    """What is asked for by the command line, or by the caller of run().
+    """What the command line, or the caller of run(), requests.
 
-    `problem` says what is wrong with it; the rest is then what could be understood.
+    `problem` is what is wrong with it; the rest is then what could be parsed.
     """
 
     __slots__ = (
@@ -74,8 +74,8 @@ class Request:
         self.policy = policy  # its path
         self.hosts = hosts  # who may have sent it; more than one where hosts share an entry
         self.event_name = event_name
-        self.live = False  # an agent waits for the answer: it belongs into the decision log
-        self.probe = probe  # doctor's question: load the policy, then answer this, whatever it says
+        self.live = False  # whether an agent waits for the answer, so that it belongs in the decision log
+        self.probe = probe  # doctor's probe: load the policy, then answer this, whatever the policy decides
         self.given = given or {}  # options of the command line and of run(), which win over the policy's
         self.known = known or {}  # the policy's own options, as far as they are known before it is loaded
         self.arguments = arguments
@@ -84,26 +84,26 @@ class Request:
         self.pin = pin  # what the policy must be: see pins.py
 
     def options(self) -> Options:
-        """Before the policy was asked."""
+        """The options before the policy has answered."""
         return settled({"options": self.known}, self.given)
 
     def options_after(self, message: Message) -> Options:
         options = settled(message, self.given, [self.policy] if self.policy else ())
-        return options if "response" in message else self._paused(options)  # of an answer, what is paused has been taken out
+        return options if "response" in message else self._paused(options)  # what is paused was already removed from an answer
 
     def options_without_policy(self) -> Options:
-        """Where the policy cannot be asked. Any argument may be its path: they may be what is wrong."""
+        """The options if the policy cannot be loaded. Any argument may be its path, since the arguments may be what is wrong."""
         return self._paused(settled({"made": self.known}, self.given, [*self.arguments, self.policy]))
 
     def _paused(self, options: Options) -> Options:
-        """While all is paused, an error stops nothing either."""
+        """While everything is paused, an error blocks nothing either."""
         if self.pause is not None and not self.pause.rules and options.pausable:
             options.mode = "observe"
         return options
 
 
 def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: dict[str, Any] | None = None, host: str = "") -> Request:
-    """Read the command line. Good options are taken beside bad ones, so that --fail closed holds for the report of those."""
+    """Read the command line. Good options are used even if others are bad, so that --fail closed applies when the bad ones are reported."""
     given: dict[str, Any] = {}
     problems: list[str] = []
     for name, value in (overrides or {}).items():
@@ -135,7 +135,7 @@ def requested(arguments: Sequence[str], hooks: Hooks | None = None, overrides: d
     return request
 
 
-_words: dict[tuple[str, ...], Words] = {}  # those that were read: in resident mode, the next event has the same as one before
+_words: dict[tuple[str, ...], Words] = {}  # command lines that were read: in resident mode, the next event has the same one
 
 
 def read_words(arguments: Sequence[str]) -> Words:
@@ -179,7 +179,7 @@ def pause_of(given: dict[str, Any]) -> Pause | None:
 
 
 def _tokens(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each option with its value, each other argument under no name. By hand: argparse costs 8 ms on every event."""
+    """Each option with its value, and every other argument under no name. Without argparse, which costs 8 ms on every event."""
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -194,7 +194,7 @@ def _tokens(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _take_option(given: dict[str, Any], name: str, value: str) -> str:
-    """Returns what is wrong with it."""
+    """Take one option; returns what is wrong with it."""
     try:
         given.update(Options.read(name.replace("-", "_"), value))
     except UsageError as error:
@@ -205,7 +205,7 @@ def _take_option(given: dict[str, Any], name: str, value: str) -> str:
 def read_stdin(seconds: float = 0) -> bytes:
     """Everything on stdin, within this time (0: no limit).
 
-    A hook that exits before its host has written all is reported as failed, so what is too much is read and thrown away.
+    A hook that exits before its host has written everything is reported as failed, so excess input is read and discarded.
     """
     disarm = alarm(seconds) if seconds else None
     chunks: list[bytes] = []
@@ -255,7 +255,7 @@ def event_of(request: Request, data: bytes) -> tuple[Wire, Event]:
 
 
 def _answered_elsewhere(request: Request, wire: Wire, event: Event) -> bool:
-    """Whether the host that runs this entry of another host has one of its own for the same event and policy."""
+    """Whether the host that runs this entry of another host has its own entry for the same event and policy."""
     if not request.hosts or wire.ID in request.hosts:
         return False
     own = optional(wire.ID, "own_entries")
@@ -263,7 +263,7 @@ def _answered_elsewhere(request: Request, wire: Wire, event: Event) -> bool:
 
 
 def not_understood(request: Request, data: bytes, problem: str, unreadable: bool) -> Output:
-    """The answer if no event can be read from the payload. The host, or the name of the event, may be known all the same."""
+    """The answer if no event can be read from the payload. The host, or the name of the event, may still be known."""
     named = [host for host in request.hosts if host in HOSTS]
     wire = wire_of(named[0]) if named else None
     names = [request.event_name]
@@ -276,14 +276,14 @@ def not_understood(request: Request, data: bytes, problem: str, unreadable: bool
     return failed_blindly(wire, names, request.problem or problem, request.options_without_policy(), unreadable and not request.problem)
 
 
-# --- the whole way ---------------------------------------------------------------------------------------------------------------
+# --- all steps together ----------------------------------------------------------------------------------------------------------
 
 
 def answered(request: Request, data: bytes, surrounding: Surrounding) -> Output:
     """The answer to a payload."""
     try:
         wire, event = event_of(request, data)
-    except Exception as error:  # not only OnehookError: a defect of ours must not become an allow either
+    except Exception as error:  # not only OnehookError: a bug in onehook must not become an allow either
         output = not_understood(request, data, told(error), isinstance(error, PayloadError))
         if isinstance(error, NotSupported) and output.exit_code != 2:
             output = Output("", 0, f"[onehook] {error}")
@@ -328,8 +328,8 @@ def held(request: Request, wire: Wire, event: Event, message: Message, options: 
         from onehook.desk.hold import held as answered_by_a_person
 
         message = answered_by_a_person(wire, event, message, options, request.begun, request.policy)
-    except Exception as error:  # a full disk, or a defect of ours: however the policy fails, nobody has approved it
-        reason = f"this needs a person's approval, and a person could not be asked ({told(error)})"
+    except Exception as error:  # a full disk, or a bug in onehook: however the policy fails, nobody has approved it
+        reason = f"this needs a person's approval, and no person could be asked ({told(error)})"
         return {**message, "response": {"decision": "deny", "reason": reason}}
     for refusal in message["refused"]:
         from onehook.log.notes import note
@@ -363,7 +363,7 @@ def logged(
 
 
 def counted(request: Request, event: Event | None) -> str:
-    """Nobody had a say: a short line in a file of its own. Returns what went wrong, or ""."""
+    """Nothing answered the event: write a short line to a separate file. Returns what went wrong, or ""."""
     if event is None:
         return ""
     now = time.time()
@@ -388,7 +388,7 @@ def counted(request: Request, event: Event | None) -> str:
 
 
 def isolated(question: Question, finish: Finish) -> Output:
-    """Run the policy in a process of its own, or in a thread if there is no fork."""
+    """Run the policy in a separate process, or in a thread if there is no fork."""
     hold_standard_descriptors()
     if hasattr(os, "fork") and question.given.get("isolation", "process") == "process":
         return forked(question, finish)
@@ -398,12 +398,12 @@ def isolated(question: Question, finish: Finish) -> Output:
 
 
 def answer(data: bytes, load: Callable[[], Hooks], **asked: Any) -> Output:
-    """The whole way in this process, without a deadline: for tests and for `onehook fire`. `asked`: as for Request."""
+    """All steps in this process, without a deadline: for tests and for `onehook fire`. `asked`: as for Request."""
     return answered(Request(load, **asked), data, lambda question, finish: finish(message_of(question.load, question.event), ""))
 
 
 def respond(request: Request, heard: Callable[[bytes, float], None] | None = None) -> Output:
-    """Answer the event on stdin. Whatever goes wrong, stdin is read and an answer given. `heard`: who else is told what was read."""
+    """Answer the event on stdin. Whatever goes wrong, stdin is read and an answer given. `heard`: also called with what was read."""
     try:
         data = read_stdin(request.options().timeout)
         if heard is not None:
@@ -423,13 +423,13 @@ def run(hooks: Hooks, host: str | None = None, **options: Any) -> NoReturn:
     """Answer the event on stdin with this policy and exit. Options given here win over those of the Hooks object."""
     output = respond(requested(sys.argv[1:], hooks, options, host or ""))
     exit_code = write(output)
-    # What the policy printed before run() was called is still in the buffer of sys.stdout, and has been shown on stderr.
+    # What the policy printed before run() was called is still in the buffer of sys.stdout, and was already shown on stderr.
     os.dup2(os.open(NOWHERE, os.O_WRONLY), 1)
     sys.exit(exit_code)
 
 
 def main(argv: list[str]) -> NoReturn:
-    """The launcher's way: no interpreter shutdown, since nothing is left to clean up."""
+    """The launcher's entry point: no interpreter shutdown, since nothing is left to clean up."""
     if argv == [JUDGE]:
         from onehook.manifest.judge import main as judge
 
@@ -445,7 +445,7 @@ def main(argv: list[str]) -> NoReturn:
 
 
 def output_of(argv: list[str], waited: float = 0, heard: Callable[[bytes, float], None] | None = None) -> Output:
-    """Answer the event on stdin, of which these seconds have passed already."""
+    """Answer the event on stdin, which has already taken these seconds."""
     try:
         request = requested(argv)
         request.begun -= waited
@@ -456,7 +456,7 @@ def output_of(argv: list[str], waited: float = 0, heard: Callable[[bytes, float]
 
 
 def question_of(request: Request, data: bytes, begun: float) -> Question:
-    """What a process that was forked in advance asks the policy: the same as the one that has read the event."""
+    """What a process that was forked in advance asks the policy: the same as the process that read the event."""
     request.begun = begun
     return Question(request.load, event_of(request, data)[1], request.given, request.known, begun)
 
@@ -465,7 +465,7 @@ def rehearse(argv: list[str], data: bytes | None = None) -> None:
     """Do for an event what can be done before there is one: answer one like it (on stdin, if it is not given) with an empty policy, and
     write nothing.
 
-    Rules are asked, too: what they say depends on nothing but the event, and nothing else comes of it.
+    Rules are evaluated too: their answer depends only on the event, and has no other effect.
     """
     request = requested(argv)
     rules = _rules_made_ready(request)
@@ -480,7 +480,7 @@ def rehearse(argv: list[str], data: bytes | None = None) -> None:
         return finish(message_of(question.load, question.event), "")
 
     data = read_stdin(request.options().timeout) if data is None else data
-    if event_of(request, data)[1].event in STOPS:  # to let one pass is the end of a count: see stopguard.py
+    if event_of(request, data)[1].event in STOPS:  # letting one pass would end a count: see stopguard.py
         return
     output = answered(request, data, surrounding)
     if output.event is not None:
@@ -488,7 +488,7 @@ def rehearse(argv: list[str], data: bytes | None = None) -> None:
 
 
 def _rules_made_ready(request: Request) -> Sequence[Any]:
-    """The rules of a rules file, loaded for the event to come; () if the policy is something else, of which no code may run yet."""
+    """The rules of a rules file, loaded for the next event; () if the policy is something else, whose code may not run yet."""
     if not is_manifest(request.policy):
         return ()
     load: Any = sys.modules.get("onehook.rules.load")

@@ -1,10 +1,10 @@
 """event.session and event.project: a small memory that outlives the process of one event.
 
 One JSON file each. A read needs no lock, since a file is only ever replaced whole; a write takes a lock, reads, changes, writes a new
-file and renames it. So hooks that run at the same time lose nothing, and a process that is killed leaves the file before or the file
-after. Measured beside SQLite in docs/policies.md: SQLite costs an event three times as much.
+file and renames it. So hooks that run at the same time lose nothing, and a process that is killed leaves either the old or the new file.
+docs/policies.md compares it with SQLite, which costs an event three times as much.
 
-What cannot be saved is an error of the policy (StateError), so under fail=closed it blocks. A file that cannot be read any more is put
+What cannot be saved is an error of the policy (StateError), so with fail=closed it blocks. A file that can no longer be read is moved
 aside with a warning, and the memory starts empty: refusing would stop every event from then on.
 """
 
@@ -16,8 +16,9 @@ import sys
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
 from onehook.lock import Lock
-from onehook.places import state_folder
+from onehook.places import replace_file, state_folder
 from onehook.sweep import hashed
+from onehook.system import repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ _MISSING = object()
 
 
 class StateError(OnehookError):
-    """The memory cannot be read or kept; the text says why."""
+    """The memory cannot be read or kept; the message explains why."""
 
 
 def session_of(event: Event) -> State:
-    """The memory of this agent's session; subagents share it. Where the host names no session, the project's folder stands in."""
+    """The memory of this agent's session; subagents share it. If the host names no session, the project's folder is used instead."""
     return State("sessions", event.host, event.session_id or _root_of(event.cwd))
 
 
@@ -48,17 +49,12 @@ def project_of(event: Event) -> State:
 
 
 def _root_of(cwd: str) -> str:
-    folder = start = os.path.abspath(cwd or os.getcwd())
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return start
-        folder = above
-    return folder
+    folder = os.path.abspath(cwd or os.getcwd())
+    return repository(folder) or folder
 
 
 class State(_Mapping):
-    """A mapping of strings to JSON values that is kept. A read returns a copy: to keep a change of it, assign it again."""
+    """A mapping of strings to JSON values that is kept. A read returns a copy: to keep a change, assign it again."""
 
     __slots__ = ("_path", "_what")
 
@@ -66,7 +62,7 @@ class State(_Mapping):
         self._what = f"event.{kind[:-1]}"
         folder = state_folder()
         if folder.startswith("~"):  # a folder called ~ in the user's project helps nobody
-            raise StateError(f"{self._what}: no home folder is known; set ONEHOOK_STATE_DIR to a folder that can be written")
+            raise StateError(f"{self._what}: no home folder is known; set ONEHOOK_STATE_DIR to a writable folder")
         self._path = os.path.join(folder, kind, _file_name(names))
 
     # ---- reading ----
@@ -92,10 +88,10 @@ class State(_Mapping):
         try:
             os.replace(self._path, aside)
         except FileNotFoundError:
-            return {}  # another hook has done it
+            return {}  # another hook has already moved it
         except OSError as error:
             raise StateError(f"{self._what} is damaged and cannot be moved away: {error.strerror} ({self._path})") from None
-        sys.stderr.write(f"[onehook] {self._what} was damaged and starts empty; the damaged file is {aside}\n")
+        sys.stderr.write(f"[onehook] {self._what} was damaged, and starts again empty; the damaged file was moved to {aside}\n")
         return {}
 
     def __getitem__(self, key: str) -> Any:
@@ -122,7 +118,7 @@ class State(_Mapping):
     def __repr__(self) -> str:
         return f"<{self._what} {self._read()!r}>"
 
-    # ---- writing: each of these is one step that no other hook can come between ----
+    # ---- writing: each of these is one step that no other hook can interrupt ----
 
     def __setitem__(self, key: str, value: Any) -> None:
         self.change(lambda values: values.__setitem__(key, value))
@@ -172,14 +168,7 @@ class State(_Mapping):
     def _write(self, values: dict[str, Any]) -> None:
         data = self._encoded(values)
         first = not os.path.exists(self._path)
-        temporary = f"{self._path}.{os.getpid()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, self._path)
+        replace_file(self._path, data)
         if first:
             from onehook.sweep import sweep_sometimes
 
@@ -192,10 +181,10 @@ class State(_Mapping):
         try:
             data = dumps(values).encode("ascii")
         except (TypeError, ValueError) as error:
-            raise StateError(f"{self._what} keeps JSON values only: {error}") from None
+            raise StateError(f"{self._what} can only store JSON values: {error}") from None
         if len(data) > MAX_BYTES:
             raise StateError(
-                f"{self._what} would be {len(data) // 1024} KB; {MAX_BYTES // 1024} KB is the limit: keep less, or delete keys"
+                f"{self._what} would be {len(data) // 1024} KB; {MAX_BYTES // 1024} KB is the limit: store less, or delete keys"
             )
         return data
 
@@ -204,7 +193,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def _file_name(names: tuple[str, ...]) -> str:
-    """Readable where the names allow it (agents number their sessions so); else a hash, since two names must never share a file."""
+    """A readable name if possible, as for most agents' session ids; otherwise a hash, since two names must never share a file."""
     plain = "_".join(names)
     if len(names) > 1 and len(plain) <= 100 and _PLAIN.issuperset(plain) and all(names):
         return f"{plain}.json"

@@ -1,10 +1,10 @@
-"""Keep a Stop handler that always denies from keeping an agent working forever.
+"""Prevent a Stop handler that always denies from keeping an agent working forever.
 
 Some hosts have no cap at all, others end after 5 or 8 rounds. Here the limit is `stop_limit` (5) on every host. Where the host counts
 (event.loop_count) its number is used; elsewhere a small file per session counts the denials in a row, and stop_hook_active false
-starts anew. A host that forgets stop_hook_active between the rounds, or never sends it, has a stop_chain instead: there a stop that is
-let through does, and the count tells a handler whether the agent was sent back to work. Where the agent has a lower limit of its own
-(event._stop_cap), the count ends with it: the next stop is that of another turn.
+starts again. A host that forgets stop_hook_active between the rounds, or never sends it, has a stop_chain instead: there a stop that is
+allowed starts the count again, and the count shows a handler whether the agent was sent back to work. If the agent has a lower limit of
+its own (event._stop_cap), the count ends with it: the next stop belongs to another turn.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from onehook.core import Drop, Response
-from onehook.places import state_folder
+from onehook.places import replace_file, state_folder
 from onehook.sweep import hashed, sweep_sometimes
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ _UNCOUNTABLE = 1_000_000
 
 
 def recalled(event: Event) -> None:
-    """Set stop_hook_active where the host does not say that the agent was sent back to work."""
+    """Set stop_hook_active if the host does not report that the agent was sent back to work."""
     if event.stop_chain and not event.stop_hook_active:
         try:
             event.stop_hook_active = _read(_path(event)) > 0
@@ -42,7 +42,7 @@ def guarded(event: Event, response: Response, options: Options) -> tuple[Respons
         return response, []
     _end_chain(event)
     limit = f"stop_limit={options.stop_limit:g}" if before >= options.stop_limit else "the agent's own limit"
-    often = "again, and nothing can be counted in " + state_folder() if before == _UNCOUNTABLE else f"{before} times in a row"
+    often = "again, and the count cannot be stored in " + state_folder() if before == _UNCOUNTABLE else f"{before} times in a row"
     warning = f"{event.host} {event.native_event}: sent back to work {often}; letting it stop ({limit})"
     drop = Drop(event.host, event.native_event, "decision", f"{limit.partition('=')[0]} reached", "ended", warning=warning)
     return Response(user_message=response.user_message), [drop]
@@ -56,17 +56,13 @@ def _count(event: Event) -> int:
         if path.startswith("~"):  # no home is known; a folder called ~ in the user's project helps nobody
             raise OSError
         before = _read(path) if another else 0
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        temporary = f"{path}.{os.getpid()}"
-        with open(temporary, "w", encoding="ascii") as file:
-            file.write(str(before + 1))
         first = not os.path.exists(path)
-        os.replace(temporary, path)
+        replace_file(path, b"%d" % (before + 1))
         if first:
             sweep_sometimes(state_folder())
         return before
     except OSError:
-        # Nowhere to count: one round is safe where the host says whether it is the first.
+        # Nowhere to count: one round is safe if the host reports whether it is the first.
         return _UNCOUNTABLE if another else 0
 
 

@@ -1,4 +1,4 @@
-"""How state (of sessions, of projects, of the stop guard, transcripts) is deleted if it was not changed for long."""
+"""Deletes state (of sessions, of projects, of the stop guard, transcripts) that has not changed for a long time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 
 from onehook.lock import try_acquire
-from onehook.system import state_folder as state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ EVERY = 24 * 3600
 
 
 def hashed(names: Iterable[str]) -> str:
-    """A name for the file of what these name together; two of them must never share one."""
+    """A file name for this combination of names; two combinations must never share one."""
     try:
         from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]  # hashlib itself costs 2 ms
     except ImportError:
@@ -36,7 +35,7 @@ def hashed(names: Iterable[str]) -> str:
 
 
 def sweep_sometimes(folder: str) -> None:
-    """Once a day, when a new file of state is first written: delete what was not changed for long. Nothing here may fail the policy."""
+    """Once a day, when a new file of state is first written: delete what has not changed for long. Nothing here may fail the policy."""
     marker = os.path.join(folder, "swept")
     try:
         if time.time() - os.stat(marker).st_mtime < EVERY:
@@ -67,11 +66,11 @@ def sweep(folder: str, oldest: float, keep: Collection[str] = ()) -> None:
             if os.stat(path).st_mtime < oldest:
                 _remove(path)
         except OSError:
-            continue  # in use, or gone already
+            continue  # in use, or already gone
 
 
 def _remove(path: str) -> None:
-    """A lock goes only while nobody holds it and its state is gone; who waits for it sees that and makes a new one."""
+    """A lock is removed only if nobody holds it and its state is gone; a process that waits for it notices, and creates a new one."""
     if not path.endswith(".lock"):
         os.unlink(path)
     elif not os.path.exists(path[: -len(".lock")]):

@@ -1,4 +1,4 @@
-"""What the way to a decision needs of the operating system, without `os`: that module alone costs an event a millisecond."""
+"""What the way to a decision needs from the operating system, without `os`: that module alone costs an event a millisecond."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAUSE_FILE = "pause.json"  # in the state folder: see pause.py
 
 
 def variable(name: str) -> str:
-    """An environment variable; "" if it is not set. What was changed in os.environ counts, if somebody has imported os."""
+    """An environment variable; "" if it is not set. Changes in os.environ count, if os was imported."""
     full: Any = sys.modules.get("os")
     if full is not None:
         return str(full.environ.get(name, ""))
@@ -30,15 +30,30 @@ def variable(name: str) -> str:
     return str(raw.get(name.encode(), b"").decode("utf-8", "surrogateescape"))
 
 
-def sha256() -> Any:
-    """A new SHA-256, without hashlib: that loads OpenSSL, which takes longer than all the rest."""
-    # By its version: to look for a module that is not there would import site, which takes longer still.
-    for name in ("_sha2" if sys.version_info >= (3, 12) else "_sha256", "hashlib"):
+def sha256(data: bytes = b"") -> Any:
+    """A SHA-256 that begins with this, without hashlib, which loads OpenSSL and takes longer than everything else.
+
+    Searching for the module that does the work takes longer than loading it, and searching for a missing one would import site.
+    """
+    name = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+    module: Any = sys.modules.get(name)
+    if module is None:
         try:
-            return __import__(name).sha256()
-        except ImportError:
-            continue
-    raise OSError("this Python has no SHA-256")
+            import _imp
+
+            built_in = name in sys.builtin_module_names
+            origin = None if built_in else str(__import__("_json").__file__).replace("_json", name)  # loaded already, by the codec
+            spec: Any = type(sys.__spec__)(name, None, origin=origin)
+            module = sys.modules[name] = _imp.create_builtin(spec) if built_in else _imp.create_dynamic(spec)
+            _imp.exec_builtin(module) if built_in else _imp.exec_dynamic(module)
+        except Exception:
+            module = __import__("hashlib")
+    return module.sha256(data)
+
+
+def digest(data: bytes) -> str:
+    """The SHA-256 as a hexadecimal string."""
+    return str(sha256(data).hexdigest())
 
 
 def state_folder() -> str:
@@ -52,7 +67,7 @@ def state_folder() -> str:
 
 
 def home() -> str:
-    """As os.path.expanduser has it: "~" if it is not known."""
+    """The home folder, as os.path.expanduser returns it: "~" if it is not known."""
     named = variable("HOME")
     if named:
         return named
@@ -65,7 +80,7 @@ def home() -> str:
 
 
 def is_file(path: str) -> bool:
-    """Whether this is a regular file: a FIFO would be waited for."""
+    """Whether this is a regular file; opening a FIFO, for example, would block."""
     try:
         return os.stat(path).st_mode & 0o170000 == REGULAR_FILE
     except (OSError, ValueError):
@@ -82,7 +97,7 @@ def log_folder() -> str:
     """Where the decision log is. OSError if no home is known: a folder called ~ in the user's project helps nobody."""
     folder = state_folder()
     if folder[:1] == "~":
-        raise OSError("no home folder is known; set ONEHOOK_STATE_DIR to a folder that can be written")
+        raise OSError("no home folder is known; set ONEHOOK_STATE_DIR to a writable folder")
     return f"{folder}/log"
 
 
@@ -92,20 +107,26 @@ def log_file(day: str) -> str:
 
 
 def quiet_file(day: str) -> str:
-    """Beside it: a short line for each event on which nobody had a say."""
+    """The file next to it, with a short line for each event that nothing answered."""
     return f"{day}.quiet"
 
 
 def project_of(cwd: str) -> str:
-    """The folder with .git that this one is in, else itself."""
-    folder = cwd.replace("\\", "/") if sys.platform == "win32" else cwd
+    """The folder with .git that contains this one, or else this one."""
+    return repository(cwd.replace("\\", "/") if sys.platform == "win32" else cwd) or cwd
+
+
+def repository(path: str) -> str:
+    """The folder with .git that this one is in, or is; "" if there is none."""
+    folder = path.replace("\\", "/") if sys.platform == "win32" else path
     while folder:
         try:
             os.stat(f"{folder}/.git")
-            return folder
+            return path[: len(folder)]
         except (OSError, ValueError):
-            folder = folder.rpartition("/")[0]
-    return cwd
+            above = folder.rpartition("/")[0]
+            folder = "/" if not above and len(folder) > 1 and folder[0] == "/" else above
+    return ""
 
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ _PROBES = {"deny": Response("deny", PROBE_REASON), "allow": Response()}
 
 
 def concluded(wire: Wire, event: Event, message: Message, options: Options, noise: str = "", probe: str = "") -> Output:
-    """The answer to an event. `noise`: what the policy printed; `probe`: what doctor wants to hear instead of any answer but an error."""
+    """The answer to an event. `noise`: what the policy printed; `probe`: what doctor expects instead of any answer except an error."""
     problem = message.get("error")
     response = message.get("response")
     if probe:
@@ -37,8 +37,8 @@ def concluded(wire: Wire, event: Event, message: Message, options: Options, nois
             return words_of(wire, event, _PROBES[probe] if probe else Response(**response, by=message.get("by")), options, noise)
         except Exception as error:
             problem = told(error)
-    if message.get("unpinned") and gates(wire, event):  # however it wants to fail: this is not the policy that could say so
-        reason = f"onehook: {problem}. Ask the person to run `onehook trust`, which shows the change and pins it anew"
+    if message.get("unpinned") and gates(wire, event):  # whatever `fail` is: the options of another policy do not count
+        reason = f"onehook: {problem}. Ask the person to run `onehook trust`, which shows the change and pins the new version"
         output = words_of(wire, event, Response("deny", reason), options, noise)
         output.error = str(problem)
         return output
@@ -77,7 +77,7 @@ def words_of(wire: Wire, event: Event, response: Response, options: Options, noi
 
 
 def _add_native(output: Output, native: dict[str, Any]) -> None:
-    """What a program said in the host's own words beyond any field, put back into the answer, which is the last line."""
+    """Put back into the answer, which is the last line, what a program answered in the host's own format and no field can express."""
     before, newline, last = output.stdout.rpartition("\n")
     body = loads(last) if last else {}
     output.stdout = f"{before}{newline}{dumps(overlaid(body, native))}"
@@ -101,7 +101,7 @@ _WOULD = {
 
 
 def recorded(record: dict[str, Any]) -> str:
-    """A record of what had no effect, for a person."""
+    """A record of a decision without effect, for a person."""
     by = f" ({record['by']})" if record["by"] else ""
     if "error" in record:
         return f"[onehook] observed error: {record['error']}"
@@ -127,7 +127,7 @@ def failed(wire: Wire, event: Event, problem: str, options: Options, noise: str 
         else:
             output = _denial(wire, event, problem, noise)
     else:
-        output = Output("", wire.ERROR_EXIT, _complaint(problem, noise))
+        output = Output("", wire.TRAITS.error_exit, _complaint(problem, noise))
     output.error, output.event = problem, event
     return output
 
@@ -140,7 +140,7 @@ def failed_blindly(wire: Wire | None, names: Container[str], problem: str, optio
     """
     output = _blind_denial(wire, names, problem) if options.fail == "closed" and options.mode != "observe" else None
     if output is None:
-        stdout, exit_code = ("", 1) if wire is None else wire.UNREADABLE if unreadable else ("", wire.ERROR_EXIT)
+        stdout, exit_code = ("", 1) if wire is None else wire.TRAITS.unreadable if unreadable else ("", wire.TRAITS.error_exit)
         output = Output(stdout, exit_code, _complaint(problem))
     output.error = problem
     return output
@@ -170,7 +170,7 @@ def _blind_denial(wire: Wire | None, names: Container[str], problem: str) -> Out
     if rows and not gating:
         return None
     if wire is None or not gating:
-        # Exit 2 with the reason on stderr is the one form of deny that needs no event; every host here obeys it.
+        # Exit 2 with the reason on stderr is the only form of deny that needs no event; every host here obeys it.
         return Output("", 2, _reason(problem), alone=True)
     event = _event_named(wire, *gating[0])
     return _denial(wire, event, problem) if gates(wire, event) else None

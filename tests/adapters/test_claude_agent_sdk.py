@@ -132,7 +132,7 @@ def test_decisions_are_in_the_log() -> None:
 
 
 def test_options_are_checked_at_once() -> None:
-    with pytest.raises(UsageError, match="choose one of open, closed"):
+    with pytest.raises(UsageError, match="must be one of open, closed"):
         Guard(policy(), {"fail": "maybe"})
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
+import warm
 from click.testing import CliRunner
 from harness import tool_payload
 
@@ -29,7 +31,14 @@ def guard(event):
 
 
 @pytest.fixture
-def onehook(tmp_path, monkeypatch):
+def onehook(cold_onehook, monkeypatch):
+    """Its launchers are forks of a warm process."""
+    monkeypatch.setattr(subprocess, "run", warm.run_any)
+    return cold_onehook
+
+
+@pytest.fixture
+def cold_onehook(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.py").write_text(POLICY)
     return lambda *words, **keywords: CliRunner().invoke(main, list(words), **keywords)
@@ -39,8 +48,8 @@ def shots(result):
     return {row["host"]: row for row in json.loads(result.stdout)}
 
 
-def test_a_denied_command_is_blocked_on_every_host(onehook):
-    result = onehook("fire", "policy.py", "PreToolUse", "Bash", "command=rm -rf /", "--json")
+def test_a_denied_command_is_blocked_on_every_host(cold_onehook):
+    result = cold_onehook("fire", "policy.py", "PreToolUse", "Bash", "command=rm -rf /", "--json")
     assert result.exit_code == 0
     rows = shots(result)
     assert list(rows) == list(HOSTS)

@@ -6,27 +6,19 @@ import json
 import os
 import subprocess
 import sys
-import traceback
 from pathlib import Path
-from typing import NoReturn
 
 import click
+import forks
 import pytest
 from click.testing import CliRunner, Result
 from harness import users_environment
 
 from onehook.cli import main
 from onehook.cli.choices import machine_of
-from onehook.setup import command as setup_command
-from onehook.setup import person
 from onehook.setup.installed import config_files, install_again
 from onehook.setup.runtime import runtime_files
 
-# What the fixtures of conftest.py replace, as it is before they do.
-REPLACED = [
-    (module, name, getattr(module, name))
-    for module, name in ((person, "processes_above"), (setup_command, "has_proven_client"), (os, "fsync"))
-]
 POLICY = 'from onehook import Hooks, deny\nhooks = Hooks({options})\n\n@hooks.on("{event}")\ndef guard(event):\n    return None\n'
 
 
@@ -100,24 +92,8 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(project: Path) -> None:
 
 
 def test_a_dry_run_on_a_terminal_has_colours(project: Path) -> None:
-    import pty
-
-    read_end, write_end = pty.openpty()
-    command = [sys.executable, "-m", "onehook", "install", "policy.py", "--dry-run", "--portable"]
-    process = subprocess.Popen(command, stdout=write_end, stderr=write_end, stdin=subprocess.DEVNULL)
-    os.close(write_end)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(read_end, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(read_end)
-    assert process.wait(60) == 0
-    assert b"\x1b[32m+" in shown and b"runtime files in .onehook/" in shown
+    shown = at_a_terminal("install", "policy.py", "--dry-run", "--portable", types="")
+    assert "\x1b[32m+" in shown and "runtime files in .onehook/" in shown
 
 
 def test_the_options_reach_the_config(project: Path) -> None:
@@ -174,7 +150,7 @@ def test_uninstall_of_one_policy_leaves_the_other(project: Path) -> None:
 
 def test_uninstall_in_a_project_leaves_the_users_policy_and_says_so(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     onehook("install", "policy.py")
-    assert "`onehook uninstall --scope user` removes it again" in onehook("install", "policy.py", "--scope", "user").output
+    assert "`onehook uninstall --scope user` removes the policy" in onehook("install", "policy.py", "--scope", "user").output
     settings = tmp_path / "home" / ".claude" / "settings.json"
     kept = f"left     {project / 'policy.py'} in {settings} (user); to remove it: onehook uninstall --scope user"
     assert kept in onehook("uninstall", "--dry-run").output
@@ -363,7 +339,7 @@ def test_status_says_what_is_wrong_at_first_sight(project: Path) -> None:
 def test_doctor_ends_with_0_when_a_deny_takes_effect_and_with_1_when_not(project: Path) -> None:
     onehook("install", "policy.py")
     output = onehook("doctor", "--hosts", "claude").output
-    assert "A deny takes effect." in output and "denies and allows as it should" in output
+    assert "A deny takes effect." in output and "denied and allowed as expected" in output
     (project / "policy.py").unlink()
     output = onehook("doctor", "--hosts", "claude", "--no-fire", code=1).output
     assert "FAIL" in output and "fix: onehook uninstall" in output
@@ -497,45 +473,12 @@ def test_trust_is_in_the_plan_and_uninstall_takes_it_back(project: Path, tmp_pat
 # ---- for me, for the team
 
 
-def as_a_program(*arguments: str) -> NoReturn:
-    """Run a verb in this process, a fork, which has imported all that a new one would have to; nothing is replaced in it."""
-    code: object = 1
-    try:
-        for module, name, function in REPLACED:
-            setattr(module, name, function)
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
-        main(arguments, prog_name="onehook")
-    except SystemExit as ended:
-        code = ended.code or 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code if isinstance(code, int) else 1)
-
-
 def at_a_terminal(*arguments: str, types: str) -> str:
     """Run a verb with a terminal, and answer its questions; what it shows."""
-    import pty
-
     runtime_files()  # once, and not in each fork
-    process, terminal = pty.fork()
-    if process == 0:
-        as_a_program(*arguments)
-    os.write(terminal, types.encode())
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(terminal)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0, shown.decode()
-    return shown.decode()
+    done = forks.at_a_terminal(["onehook", *arguments], types)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 def commits(project: Path) -> set[str]:
@@ -552,7 +495,7 @@ def repository(project: Path) -> Path:
 
 def test_in_a_repository_install_asks_who_it_is_for(repository: Path) -> None:
     shown = at_a_terminal("install", "policy.py", types="\nn\ny\nn\n")  # the default
-    assert "Who is the policy for?" in shown and "ignores what is only for you" in shown
+    assert "Who is the policy for?" in shown and "ignores the files that are only for you" in shown
     assert commits(repository) == {"policy.py"} and (repository / ".claude/settings.local.json").is_file()
     shown = at_a_terminal("install", "policy.py", types="team\ny\nn\n")
     assert "commit it with the rest" in shown and "no longer ignores them" in shown
@@ -580,7 +523,7 @@ def test_without_a_terminal_it_installs_and_warns(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--for", "me", "--scope", "user"), "--for is about a repository"),
+        (("--for", "me", "--scope", "user"), "--for applies to a repository"),
         (("--for", "me", "--portable"), "--for team"),
         (("--for", "team", "--scope", "local"), "--for me"),
     ],

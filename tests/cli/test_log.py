@@ -98,7 +98,7 @@ def test_wrong_usage(words):
 
 def test_an_empty_log_is_no_error():
     assert "No decision" in run("log") and "No event" in run("stats")
-    assert run("log", "verify") == "0 lines in 0 files: the chain is whole.\n"
+    assert run("log", "verify") == "0 lines in 0 files: the hash chain is intact.\n"
 
 
 def test_follow_shows_what_is_written_from_then_on(log):
@@ -118,7 +118,7 @@ def test_show_tells_the_whole_story(tmp_path):
     (entry,) = logged()
     shown = run("log", "show", entry["id"][-6:])
     for text in (
-        "deny: sudo git push --force", f"deny by the rule git.push-force, {rules}:1", "the same as now",
+        "deny: sudo git push --force", f"deny by the rule git.push-force, {rules}:1", "unchanged since then",
         "read as: git push --force (through sudo)",
         "sent      not kept;", f"{ANY} is told: ", "<reason>",
         "matches now: git.push-force (deny)", f"on {', '.join(HOSTS[:2])}", f"onehook explain 'sudo git push --force' --rules {rules}",
@@ -129,7 +129,7 @@ def test_show_tells_the_whole_story(tmp_path):
     assert set(HOSTS[:2]) <= set(story["answers"]) and all(entry["reason"] in json.dumps(answer) for answer in story["answers"].values())
     rules.write_text('packs = ["docker"]\n')
     changed = run("log", "show", entry["id"])
-    assert "which was changed since" in changed and "matches now" not in changed
+    assert "changed since then" in changed and "matches now" not in changed
 
 
 def test_show_has_what_the_agent_sent_and_what_would_have_been_told(tmp_path):
@@ -147,7 +147,7 @@ def test_show_has_what_the_agent_sent_and_what_would_have_been_told(tmp_path):
 
 def test_verify_exits_with_1_for_a_log_that_was_changed(log):
     files = sorted(Path(log_folder()).glob("*.jsonl"))  # one a day: three where the fixture's last hour crosses midnight
-    assert f"4 lines in {len(files)} files: the chain is whole." in run("log", "verify")
+    assert f"4 lines in {len(files)} files: the hash chain is intact." in run("log", "verify")
     path = files[0]
     path.write_bytes(path.read_bytes().replace(b'"deny"', b'"allow"'))
     assert "the log was changed" in run("log", "verify", code=1)

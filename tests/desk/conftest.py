@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 
 import pytest
+import warm
 from harness import ANY, PATIENCE, Result, clean_environment, launcher, policy_text, tool_payload, traced_launcher
 
 from onehook.desk import answers, pin
@@ -17,19 +19,26 @@ ASKS = 'return ask("is this right?") if event.command else None'
 
 
 class Hook:
-    """A hook's process, started as an agent starts it, that is not waited for."""
+    """A hook's process, started as an agent starts it, that is not waited for: a fork of the warm process unless it is `traced` or is to
+    have another interpreter."""
 
-    def __init__(self, policy, payload, *arguments, python=sys.executable, traced=False):
-        self.process = subprocess.Popen(
-            traced_launcher(policy, *arguments) if traced else launcher(policy, *arguments, python=python),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=clean_environment(),
-        )
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(payload).encode())
-        self.process.stdin.close()
+    def __init__(self, policy, payload, *arguments, python="", traced=False):
+        self.process: subprocess.Popen[bytes] | warm.Started
+        data = json.dumps(payload).encode()
+        if python or traced or not warm.POSSIBLE:
+            command = traced_launcher(policy, *arguments) if traced else launcher(policy, *arguments, python=python or sys.executable)
+            self.process = subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, env=clean_environment())
+            stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
+            with stdin:
+                stdin.write(data)
+            return
+        for _ in range(10):
+            self.process = warm.Started(launcher(policy, *arguments), None, clean_environment(), warm.connected())
+            self.stdout, self.stderr = (os.fdopen(descriptor, "rb") for descriptor in self.process.pipes[1:])
+            if self.process.takes(data):
+                return
+            self.end()
+        raise AssertionError("the warm process takes no event")
 
     def asked(self) -> answers.Asked:
         """Its request, once it has put one."""
@@ -43,10 +52,19 @@ class Hook:
         raise AssertionError("nothing was asked")
 
     def result(self) -> Result:
-        self.process.stdin = None
-        stdout, stderr = self.process.communicate(timeout=PATIENCE)
+        stdout, stderr = self.stdout.read(), self.stderr.read()  # neither is more than a pipe holds
         self.progress = [line for line in stdout.splitlines() if line.startswith(b'{"type": "progress"')]
-        return Result(self.process.returncode, b"\n".join(line for line in stdout.splitlines() if line not in self.progress), stderr)
+        answer = b"\n".join(line for line in stdout.splitlines() if line not in self.progress)
+        return Result(self.process.wait(), answer, stderr)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.stdout.close()
+        self.stderr.close()
+        if isinstance(self.process, warm.Started):
+            self.process.close()
 
 
 @pytest.fixture
@@ -56,7 +74,7 @@ def hook(tmp_path):
     asking.write_text(policy_text(ASKS, options='ask_via="desk-always"'), encoding="utf-8")
     started = []
 
-    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking, python=sys.executable, traced=False):
+    def start(command="git push", *arguments, host=ANY, session="s-1", policy=asking, python="", traced=False):
         payload = tool_payload(host, command)
         payload = {key: session if value == "s-1" else value for key, value in payload.items()}
         started.append(Hook(policy, payload, "--host", host, *arguments, python=python, traced=traced))
@@ -64,11 +82,7 @@ def hook(tmp_path):
 
     yield start
     for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
-        for stream in (one.process.stdout, one.process.stderr):
-            stream.close()
+        one.end()
 
 
 @pytest.fixture

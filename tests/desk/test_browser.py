@@ -111,7 +111,7 @@ def test_deny_with_words(visit, hook):
     waiting = hook()
     look_at(page, "git push")
     press(page, "Deny…")
-    page.get_by_label("What the model is told").fill("use <b>a branch</b> of your own")
+    page.get_by_label("Message for the model").fill("use <b>a branch</b> of your own")
     page.get_by_role("button", name="Deny", exact=True).click()
     unlock(page)
     said(page, "Denied: the agent continues.")
@@ -139,17 +139,17 @@ def test_an_exception_is_shown_then_written_and_the_rule_asks_no_more(visit, hoo
     press(page, "Always…")
     assert page.get_by_label("Command", exact=True).input_value() == "git reset --hard"
     page.get_by_label("Why").fill("my own branch")
-    press(page, "Show what is written")
+    press(page, "Show the preview")
     expect(page.locator(".preview")).to_contain_text('command = "git reset --hard"')
     expect(page.locator(".preview")).to_contain_text(str(file).removeprefix(os.path.expanduser("~")))
     assert not file.exists()
     page.get_by_label("Why").fill("another reason")  # what was shown is not what would be written
     expect(page.locator(".preview pre")).to_have_count(0)
-    press(page, "Show what is written")
+    press(page, "Show the preview")
     expect(page.locator(".preview")).to_contain_text('reason = "another reason"')
     press(page, "Write it, and approve")
     unlock(page)
-    said(page, "has the exception")
+    said(page, "contains the exception")
     assert passes(waiting.result()) and 'rule = "git.reset-hard"' in file.read_text(encoding="utf-8")
     assert passes(hook("git reset --hard", *SHORT, policy=rules).result())
     assert not passes(hook("git reset --hard HEAD~2", *SHORT, policy=rules).result())
@@ -186,7 +186,7 @@ def test_a_wrong_pin_answers_nothing_and_too_many_have_to_wait(visit, hook):
     press(page, "Approve once")
     for _ in range(3):
         unlock(page, "wrong horse")
-        expect(page.locator("#pin-problem")).to_have_text("that is not the PIN")
+        expect(page.locator("#pin-problem")).to_have_text("wrong PIN")
         expect(page.locator("#pin button.go")).to_be_enabled()
     unlock(page)
     expect(page.locator("#pin-problem")).to_contain_text("try again in")
@@ -263,7 +263,7 @@ def test_a_request_that_has_just_come_up_is_not_answered_by_a_key_meant_for_anot
     unlock(page)
     expect(page.locator("#request .block").first).to_have_text("git push two")
     page.evaluate("document.querySelector('[data-act=a]').click()")
-    said(page, "look at it first")
+    said(page, "read it first")
     assert passes(look.result()) and [one.state for one in answers.listed()] == ["waiting"]
 
 
@@ -283,7 +283,7 @@ def test_a_desk_that_ends_says_so_and_nothing_more_can_be_sent(visit, hook, desk
     hook().asked()
     look_at(page, "git push")
     desk.board.stop()
-    expect(page.locator("#notice")).to_contain_text("connection to the desk is lost")
+    expect(page.locator("#notice")).to_contain_text("connection to the desk was lost")
     expect(page.get_by_role("button", name="Approve once")).to_be_disabled()
 
 
@@ -294,9 +294,9 @@ def test_something_else_in_the_desks_place_is_noticed(visit, hook, desk):
     for one in desk.gate._visits.values():
         one.welcome = "whatever an impostor says"
     desk.board.stop()
-    expect(page.locator("#notice")).to_contain_text("connection to the desk is lost")
+    expect(page.locator("#notice")).to_contain_text("connection to the desk was lost")
     desk.board.stopped = False
-    expect(page.locator("#notice")).to_contain_text("Do not type your PIN", timeout=15_000)
+    expect(page.locator("#notice")).to_contain_text("Do not enter your PIN", timeout=15_000)
     expect(page.get_by_role("button", name="Approve once")).to_be_disabled()
 
 

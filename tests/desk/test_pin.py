@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_used_lets_nobody_in(damage, tmp_path):
         os.replace(path, tmp_path / "pin")
         path.symlink_to(tmp_path / "pin")
     assert pin.is_set() and pin.public_key() == pin.UNREADABLE
-    with pytest.raises(DeskError, match="set the PIN anew"):
+    with pytest.raises(DeskError, match="set the PIN again"):
         pin.unlock("correct horse")
 
 

@@ -198,7 +198,7 @@ def test_without_a_pin_nothing_can_be_answered_here(client, hook):
 def test_wrong_pins_are_counted_and_one_has_to_wait(client, hook, key):
     asked = hook().asked()
     for _ in range(3):
-        assert client.post("unlock", {"pin": "wrong horse", "minutes": 15}) == (403, {"error": "that is not the PIN"})
+        assert client.post("unlock", {"pin": "wrong horse", "minutes": 15}) == (403, {"error": "wrong PIN"})
     status, said = client.post("unlock", {"pin": PIN, "minutes": 15})
     assert status == 429 and "try again in" in said["error"]
     assert client.answer(asked)[0] == 423

@@ -95,7 +95,7 @@ def test_without_a_pin_a_person_at_a_terminal_answers_by_keys(hook, tmp_path):
     second = hook("git pull")
     person.until("git pull")
     person.types("d")
-    person.until("What shall the model be told?")
+    person.until("Message for the model:")
     person.types("not on a Friday\n")
     assert "A person denied this: not on a Friday" in second.result().stdout
     third = hook("git fetch")
@@ -106,7 +106,7 @@ def test_without_a_pin_a_person_at_a_terminal_answers_by_keys(hook, tmp_path):
     person.until("Run instead: ")
     person.types(" --dry-run\n")
     assert "git fetch --dry-run" in third.result().stdout
-    person.until("nothing is asked")
+    person.until("no open requests")
     person.types("q")
     assert person.end() == 0
 
@@ -118,7 +118,7 @@ def test_with_a_pin_the_pin_is_asked_for_and_a_wrong_one_answers_nothing(hook, k
     wrong = Typist(asked.id, home=tmp_path)
     wrong.until("PIN:")
     wrong.types("guessed\n")
-    wrong.until("that is not the PIN")
+    wrong.until("wrong PIN")
     assert wrong.end() == 1 and answers.one(asked.id).state == "waiting"
     person = Typist("--deny", asked.id[:12], "no", home=tmp_path)
     person.until("git push")
@@ -133,9 +133,9 @@ def test_a_pin_is_set_and_changed_only_with_the_one_before(tmp_path):
     for before, new in (("", "battery staple"), ("battery staple", "other words")):
         person = Typist("--set-pin", home=tmp_path)
         if before:
-            person.until("until now")
+            person.until("Current PIN")
             person.types(f"{before}\n")
-        person.until("The new PIN")
+        person.until("New PIN")
         person.types(f"{new}\n")
         person.until("Again")
         person.types(f"{new}\n")
@@ -188,7 +188,7 @@ def test_an_exception_is_shown_and_then_written_and_lifts_the_rule(ruled, hook, 
     assert own.read_bytes() == made.after
     assert passes(hook("git push --force origin mine", "--ask-wait", "0.1", policy=tmp_path / "onehook.toml").result())
     assert not passes(hook("git push --force origin other", "--ask-wait", "0.1", policy=tmp_path / "onehook.toml").result())
-    with pytest.raises(DeskError, match="changed meanwhile"):
+    with pytest.raises(DeskError, match="changed in the meantime"):
         exceptions.write(made)
 
 

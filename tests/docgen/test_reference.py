@@ -23,6 +23,12 @@ def test_every_common_event_and_tool_is_explained() -> None:
     assert all(f"\n| `{name}` | " in PAGE for name in (*EVENTS, *TOOLS))
 
 
+def test_a_stop_that_takes_no_answer_is_not_listed_as_one_that_a_deny_prevents() -> None:
+    stop = next(line for line in PAGE.splitlines() if line.startswith("| `Stop` |"))
+    denied = stop.split("|")[4]
+    assert "claude" in denied and "cline" not in denied and "all of them" not in denied
+
+
 @pytest.mark.parametrize("name", ["event", "response"])
 def test_every_field_is_explained(name: str) -> None:
     schema = json.loads((ROOT / "docs" / "schema" / f"{name}.json").read_text(encoding="utf-8"))

@@ -37,10 +37,10 @@ def test_an_address_names_the_server(url, server):
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("http://db.example", "is not an address of ClickHouse"),
-        ("clickhouse://me:secret@db.example", "a password in the address can be seen by others"),
-        ("clickhouse://db.example/a`b", "is not a name of a database"),
-        ("clickhouse://db.example/a/b", "is not a name of a database"),
+        ("http://db.example", "is not a ClickHouse address"),
+        ("clickhouse://me:secret@db.example", "a password in the address is visible to others"),
+        ("clickhouse://db.example/a`b", "is not a valid name for a database"),
+        ("clickhouse://db.example/a/b", "is not a valid name for a database"),
         ("clickhouse://db.example:99999", "is not a number up to 65535"),
         ("clickhouse://db.example?tls=1", "'tls' is not an option"),
         ("clickhouse://db.example?password_file=/does/not/exist", "cannot be read: No such file"),
@@ -137,7 +137,7 @@ def test_rows_are_inserted_in_batches(recorder, monkeypatch):
     [
         (b"Code: 60, e.displayText() = DB::Exception: Table d.t doesn't exist., e.what() = DB::Exception\n", "Table d.t doesn't exist"),
         (b"Code: 516. DB::Exception: me: Authentication failed. (AUTHENTICATION_FAILED) (version 26.9)", "me: Authentication failed"),
-        (b"", "no reason is given"),
+        (b"", "no reason given"),
     ],
 )
 def test_what_the_server_says_of_an_error_is_told(recorder, answer, told):

@@ -11,6 +11,7 @@ from fleet.servers import PROGRAM, WITHOUT_SERVER, running
 from harness import HOSTS, fire, policy_text, tool_payload
 
 from onehook.cli import main
+from tests.replaying import in_forks
 
 WITHOUT_DASK = "distributed is not installed (pip install 'onehook[dask]'; `make fleet` installs it)"
 HANDLER = "return deny('no rm') if event.command.startswith('rm') else None"
@@ -35,8 +36,9 @@ def recorded(tmp_path, policies):
     return folder
 
 
-def replayed(*words):
-    result = CliRunner().invoke(main, ["replay", *map(str, words), "--json"])
+def replayed(*words, forks=True):
+    with in_forks(forks):
+        result = CliRunner().invoke(main, ["replay", *map(str, words), "--json"])
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     for row in rows:
@@ -57,8 +59,8 @@ def test_recordings_in_a_table_are_replayed_like_the_files(recorded, policies, t
         for _ in range(2):  # a second time adds nothing
             sent = CliRunner().invoke(main, ["record", "--output", str(recorded), "--to", url])
             assert sent.output == f"{3 * len(COMMANDS)} events sent\n"
-        for words in ways(policies):
-            local, there = replayed(recorded, *words), replayed("--from", url, *words)
+        for number, words in enumerate(ways(policies)):  # the first by real workers
+            local, there = replayed(recorded, *words), replayed("--from", url, *words, forks=bool(number))
             for rows, _ in (local, there):
                 rows.sort(key=json.dumps)
                 for row in rows:  # files are numbered in the order of their names, recordings by time
@@ -89,8 +91,8 @@ def test_one_process_shows_what_three_show(recorded, policies):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--workers", "many"], "--workers is a number, or the address of a Dask scheduler"),
-        (["--from", "http://db.example"], "is not an address of ClickHouse"),
+        (["--workers", "many"], "--workers must be a number, or the address of a Dask scheduler"),
+        (["--from", "http://db.example"], "is not a ClickHouse address"),
     ],
 )
 def test_wrong_words_are_refused(policies, recorded, words, told):

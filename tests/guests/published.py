@@ -42,6 +42,7 @@ from onehook.textedit.front_matter import Page
 from tests.guests import corpus
 from tests.guests.corpus import FILES, Fire
 from tests.guests.running import NotThere, environment, event_on, shell_of
+from tests.host_folders import facts
 
 EVENTS_EACH = 3
 TALK = ("add the tests, then deploy", "I am done")
@@ -66,26 +67,7 @@ FIRES: list[Fire] = [
     ("SubagentStart", "", {"agent_id": "a-1", "agent_type": "reviewer"}),
     ("AgentResponse", "", {"last_assistant_message": "I am done"}),
 ]
-# What an agent sets beside the variables that onehook sets elsewhere.
-SET_BY_AGENT = {
-    "claude": {"CLAUDECODE": "1"},
-    "gemini": {"GEMINI_CLI": "1"},
-    "copilot": {"COPILOT_CLI": "1"},
-}
-MAKES_DATA = ("claude",)  # makes the folder for a plugin's data before a hook starts (seen with 2.1.325)
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
-# How the agents read matchers: what is a list of names (anything else is a regular expression), and what it is held against.
-LISTS = {"claude": r"[A-Za-z0-9_|, -]+", "codex": r"[A-Za-z0-9_|]+", "qwen": r"[A-Za-z0-9_|]+"}
-ALIASED = ("claude", "codex", "qwen", "copilot")  # other names of a tool count as well
-MATCHED_BY = {
-    "SessionStart": "source", "SessionEnd": "reason", "PreCompact": "trigger", "SubagentStart": "agent_type", "SubagentStop": "agent_type",
-    "Notification": "notification_type",
-}  # fmt: skip
-ON_CURSOR = {
-    "beforeShellExecution": "command", "afterShellExecution": "command", "beforeReadFile": "Read", "afterFileEdit": "Write", "stop": "Stop",
-    "beforeSubmitPrompt": "UserPromptSubmit", "afterAgentResponse": "AgentResponse", "subagentStart": "subagent_type",
-    "subagentStop": "subagent_type",
-}  # fmt: skip
 # sh is the first process of the table: when it ends, so do all others. It waits for what a hook has left running, but not for long.
 SANDBOX = r"""
 given=$1 run=$2 kept=$3 seconds=$4; shift 4
@@ -298,14 +280,14 @@ def _words(unit: Unit, taken: Taken, entry: dict[str, Any]) -> list[str]:
     inserted = {**_plugin_variables(unit, taken), **_inserted(unit, taken)}
     words = [_with(word, inserted) for word in words]
     limit = ["timeout", "--foreground", "-s", "KILL", f"{taken.hook.timeout:g}"]
-    made = ["sh", "-c", 'mkdir -p "$0"; exec "$@"', str(data_of(unit))] if unit.root and taken.host in MAKES_DATA else []
+    made = ["sh", "-c", 'mkdir -p "$0"; exec "$@"', str(data_of(unit))] if unit.root and facts(taken.host).MAKES_PLUGIN_DATA else []
     where = ["env", f"--chdir={_folder(unit, taken, entry)}"]
     return [*made, *limit, *where, *words]
 
 
 def _folder(unit: Unit, taken: Taken, entry: dict[str, Any]) -> Path:
-    """The project, but for what the config says, and for Cursor's plugins (Cursor's hook library 1.0.32)."""
-    if taken.host == "cursor" and unit.root and taken.hook.event not in ("stop", "subagentStop"):
+    """The project, but for what the config says, and for the plugins of some agents."""
+    if unit.root and facts(taken.host).starts_in_plugin(taken.hook.event):
         return unit.root
     return unit.project / (entry.get("cwd") or "")
 
@@ -382,27 +364,24 @@ def lets_through(taken: Taken, matcher: object, event: Event) -> bool:
     subjects = _subjects(taken, event)
     if subjects is None:
         return True
-    if (pattern := LISTS.get(taken.host)) and re.fullmatch(pattern, matcher):
+    known = facts(taken.host)
+    if known.LISTED_NAMES and re.fullmatch(known.LISTED_NAMES, matcher):
         return any(word.strip() in subjects for word in re.split("[|,]", matcher))
-    if taken.host == "copilot":
-        return any(re.fullmatch(f"(?:{matcher})", subject) for subject in subjects)
-    if taken.host == "gemini" and event.event not in TOOL_EVENTS:
-        return matcher in subjects
-    return any(re.search(matcher, subject) for subject in subjects)
+    return any(known.matches(matcher, subject, event.event in TOOL_EVENTS) for subject in subjects)
 
 
 def _subjects(taken: Taken, event: Event) -> list[str] | None:
     """What a matcher is held against; None if it is not looked at."""
-    body, host = json.loads(event._raw), taken.host
-    if host == "cursor" and taken.hook.event in ON_CURSOR:
-        return [body[key] if (key := ON_CURSOR[taken.hook.event]) in body else key]
+    body, known = json.loads(event._raw), facts(taken.host)
+    if taken.hook.event in known.OWN_SUBJECTS:
+        return [body[key] if (key := known.OWN_SUBJECTS[taken.hook.event]) in body else key]
     if event.event in TOOL_EVENTS:
-        tool = body.get("tool_name") or body.get("toolName") or ""
-        known = wire_of(host).TOOLS.get(tool)
-        return [tool, *(known.names if known and host in ALIASED and (host != "copilot" or taken.hook.event[0].isupper()) else ())]
-    if host == "cursor" or event.event not in MATCHED_BY:
+        name = body.get("tool_name") or body.get("toolName") or ""
+        tool = wire_of(taken.host).TOOLS.get(name)
+        return [name, *(tool.names if tool and known.other_names_count(taken.hook.event) else ())]
+    if event.event not in known.SUBJECTS:
         return None
-    return [str(body.get(MATCHED_BY[event.event], ""))]
+    return [str(body.get(known.SUBJECTS[event.event], ""))]
 
 
 def cases(unit: Unit, taken: Taken, matcher: object, policy: Any) -> Iterator[tuple[Fire, Event, bool, bool]]:
@@ -452,8 +431,9 @@ def compare(unit: Unit, taken: Taken, report: Report, seconds: float) -> None:
 def _compare_case(
     unit: Unit, taken: Taken, entry: dict[str, Any], event: Event, told: dict[str, str], tally: Tally, report: Report, seconds: float
 ) -> None:
-    env = {**environment(taken.host, event, unit.project), **SET_BY_AGENT.get(taken.host, {})}
-    env |= {"CLAUDE_ENV_FILE": str(unit.given / "session.env")} if (taken.host, event.event) == ("claude", "SessionStart") else {}
+    env = {**environment(taken.host, event, unit.project), **facts(taken.host).OWN_VARIABLES}
+    if event.event == "SessionStart" and (name := load(taken.host, "reverse").ENV_FILE):
+        env[name] = str(unit.given / "session.env")
     native = natively(unit, taken, entry, event, env, seconds)
     if native.code in (126, 127):
         raise LeftOut("a program that it needs is not installed here")

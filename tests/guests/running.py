@@ -26,8 +26,8 @@ from onehook.runner import answer
 from onehook.setup.imports import Import, Taken, manifest_string
 from onehook.setup.plugins import hooks_of_pages
 from tests.guests.corpus import FILES, Fire, Hook
+from tests.host_folders import facts
 
-FLAT = ("cursor", "copilot", "windsurf")
 SESSION = "5e551011-0000-4000-8000-000000000000"
 CALL = "toolu_onehook"  # agents that name a call name it alike, so that their events are the same bytes to a hook
 # A session takes the words of whichever agent runs, but these are the hook's own.
@@ -57,11 +57,13 @@ class Starts:
     """Starts a program once for each thing that it is given: words, stdin, variables and files, all but the name of the case's folder.
 
     Most agents' events reach a hook as the very same bytes, and what it does with them is then known. For an input that differs by as
-    much as a byte it is started. ONEHOOK_HOST always differs, and no hook of the corpus looks at it.
+    much as a byte it is started. ONEHOOK_HOST always differs, and no hook of the corpus looks at it; nor at a transcript that it is not
+    told of: that is the running agent's own, and the hook gets one in the form of its agent.
     """
 
-    def __init__(self, folder: Path, really: Callable[[list[Run], float], None], known: dict[str, Outcome]) -> None:
-        self.folder, self.really, self.known = folder, really, known
+    def __init__(self, folder: Path, sessions: str, really: Callable[[list[Run], float], None], known: dict[str, Outcome]) -> None:
+        """sessions: where the running agent keeps its transcripts, below the folder."""
+        self.folder, self.sessions, self.really, self.known = folder, sessions, really, known
 
     def __call__(self, runs: list[Run], seconds: float) -> None:
         if len(runs) != 1:
@@ -70,7 +72,8 @@ class Starts:
         (run,) = runs
         before = files_below(self.folder)
         variables = {name: value for name, value in run.variables.items() if name != "ONEHOOK_HOST"}
-        given = repr((run.words, run.stdin, sorted(variables.items()), sorted(before.items()))).replace(str(self.folder), "{folder}")
+        files = sorted((name, data) for name, data in before.items() if not self._is_untold(name, run.stdin))
+        given = repr((run.words, run.stdin, sorted(variables.items()), files)).replace(str(self.folder), "{folder}")
         if given in self.known:
             self._repeat(run, self.known[given])
             return
@@ -80,6 +83,9 @@ class Starts:
         written = {name: self._placeless(data) for name, data in after.items() if data != before.get(name)}
         told = (run.exit_code, self._placeless(run.stdout), self._placeless(run.stderr), run.problem)
         self.known[given] = Outcome(told, written)
+
+    def _is_untold(self, name: str, stdin: bytes) -> bool:
+        return bool(self.sessions) and name.startswith(f"{self.sessions}/") and f"{self.folder}/{self.sessions}/".encode() not in stdin
 
     def _repeat(self, run: Run, outcome: Outcome) -> None:
         run.exit_code, stdout, stderr, run.problem = outcome.told
@@ -100,11 +106,11 @@ KNOWN: dict[str, Outcome] = {}
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """All but onehook's own: name -> content."""
+    """All but onehook's own, of which hooks see transcripts alone: name -> content."""
     found, place = {}, len(str(folder)) + 1
     for base, folders, names in os.walk(folder):
-        if len(base) < place and "state" in folders:
-            folders.remove("state")
+        if base[place:] == "state":
+            folders[:], names = [name for name in folders if name == "transcripts"], []
         for name in names:
             with open(path := f"{base}/{name}", "rb", buffering=0) as file:
                 found[path[place:]] = file.read()
@@ -152,10 +158,12 @@ def variables_are(wanted: dict[str, str]) -> Iterator[None]:
 
 def entry_of(hook: Hook, project: Path) -> dict[str, Any]:
     """The hook in its agent's config."""
+    known = facts(hook.host)
     run = hook.run.replace("{files}", str(project))
-    entry: dict[str, Any] = {"type": "command", "bash" if hook.host == "copilot" else "command": run, **hook.keys}
+    entry: dict[str, Any] = {"type": "command", known.COMMAND_KEY: run, **hook.keys}
     matcher = {"matcher": hook.matcher} if hook.matcher else {}
-    return {"version": 1, "hooks": {hook.event: [{**entry, **matcher} if hook.host in FLAT else {**matcher, "hooks": [entry]}]}}
+    hooks = {hook.event: [{**entry, **matcher} if known.FLAT_ENTRIES else {**matcher, "hooks": [entry]}]}
+    return hooks if known.HOOKS_ARE_BARE else {"version": 1, "hooks": hooks}
 
 
 def policy_of(hook: Hook, project: Path) -> Any:
@@ -164,10 +172,10 @@ def policy_of(hook: Hook, project: Path) -> Any:
         return _policy_of_page(hook, project)
     if hook.host in GUESTS:
         return _policy_of_guest(hook, project)
-    if hook.host == "cline":
+    if facts(hook.host).HOOK_FILES:
         return _policy_of_file(hook, project)
     place = Place("project", project / "config.json", "json", project)
-    (borrowed,) = load(hook.host, "imports").handlers(entry_of(hook, project), None if hook.host == "droid" else place)
+    (borrowed,) = load(hook.host, "imports").handlers(entry_of(hook, project), place)
     assert not borrowed.refused, borrowed.refused
     text = manifest_string(Import(carried=[Taken(hook.host, place, borrowed)]), "onehook.toml")
     return load_manifest(str(project / "onehook.toml"), text.encode())
@@ -188,15 +196,16 @@ def _policy_of_page(hook: Hook, project: Path) -> Any:
 
 def _policy_of_guest(hook: Hook, project: Path) -> Any:
     """The hooks of an agent that is not a host are found where they are."""
-    (project / ".windsurf").mkdir(parents=True, exist_ok=True)
-    (project / ".windsurf" / "hooks.json").write_text(json.dumps(entry_of(hook, project)), encoding="utf-8")
+    path = project / facts(hook.host).GUEST_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entry_of(hook, project)), encoding="utf-8")
     taken = [Taken(hook.host, *one) for one in guest(hook.host).found(Machine(project.parent, project), "project")]
     return load_manifest(str(project / "onehook.toml"), manifest_string(Import(carried=taken), "onehook.toml").encode())
 
 
 def _policy_of_file(hook: Hook, project: Path) -> Any:
-    """A hook of Cline is a file, which stays where it is."""
-    path = project / ".clinerules" / "hooks" / hook.event
+    """A hook that is a file stays where it is."""
+    path = project / facts(hook.host).HOOK_FILES / hook.event
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/bash\n{hook.run}\n", encoding="utf-8")
     place = Place("project", path, "own", project)
@@ -211,7 +220,7 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
     unified, tool, fields = fire
     placed = {key: value.replace("{p}", str(project)) if isinstance(value, str) else value for key, value in fields.items()}
     path = _transcript(host, project, talk) if any(talk) else ""
-    if host == "cursor" and tool == "Edit" and not native_event:  # which sends the whole new text
+    if facts(host).EDITS_ARE_WRITES and tool == "Edit" and not native_event:
         text = Path(placed["file_path"]).read_text(encoding="utf-8")
         content = text.replace(placed.pop("old_string"), placed.pop("new_string"), 1)
         tool, placed = "Write", {**placed, "content": content}
@@ -223,7 +232,7 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
         if host in GUESTS:  # nothing reads what it sends but its hooks
             given._raw = compact(payload).encode()
             return given
-        event = wire_of(host).parse(payload, native_event or unified)
+        event = wire_of(host).parse(payload, native_event or own_name(host, unified))
     except OnehookError as error:
         raise NotThere(str(error)) from None
     if event.event != unified:
@@ -232,13 +241,23 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
     return event
 
 
+def own_name(host: str, unified: str) -> str:
+    """The event's name there, which a payload without it needs."""
+    return next((name for name, row in wire_of(host).EVENTS.items() if row.event == unified), unified)
+
+
+def sessions_of(host: str) -> str:
+    """The folder of its transcripts, below the home folder; "" if it keeps none that can be read."""
+    return load(host, "transcripts").FOLDER if host in having("transcripts") else ""
+
+
 def _transcript(host: str, project: Path, talk: tuple[str, str]) -> str:
     """The session before, as this agent keeps it; "" if it keeps none that can be read."""
-    if host not in having("transcripts"):
+    if not sessions_of(host):
         return ""
     steps = [Entry("prompt", talk[0]), Entry("say", talk[1])]
     module = load(host, "transcripts")
-    path = project.parent / module.FOLDER / name_of(module, SESSION)
+    path = project.parent / sessions_of(host) / name_of(module, SESSION)
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = module.lines(SESSION, str(project), steps)
     path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8")
@@ -273,9 +292,11 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
 
 
 def shell_of(host: str) -> list[str]:
-    """What its agent gives a command to. Cline starts a file, which is a command for bash here. What a login shell does beside, it would do
-    for onehook as well."""
-    program = "bash" if host == "cline" else guest(host).SHELL[0] if host in GUESTS else load(host, "config").TRAITS.shell[0]
+    """What its agent gives a command to. A hook that is a file is a script for bash here. What a login shell does beside, it would do for
+    onehook as well."""
+    if facts(host).HOOK_FILES:
+        return ["bash", "-c"]
+    program = guest(host).SHELL[0] if host in GUESTS else load(host, "config").TRAITS.shell[0]
     return [USERS_SHELL if program == "$SHELL" else program, "-c"]
 
 
@@ -292,7 +313,7 @@ def through(hook: Hook, fire: Fire, host: str, folder: Path) -> tuple[Event, See
     before = os.getcwd()
     os.chdir(project)
     try:
-        starts = Starts(folder, dialects._way_to_run(), KNOWN)
+        starts = Starts(folder, sessions_of(host), dialects._way_to_run(), KNOWN)
         with variables_are(variables), mock.patch.object(dialects, "_way_to_run", lambda: starts):
             policy = policy_of(hook, project)
             output = answer(event._raw + b"\n", lambda: policy, hosts=[host], event_name=event.native_event)
@@ -303,31 +324,25 @@ def through(hook: Hook, fire: Fire, host: str, folder: Path) -> tuple[Event, See
 
 
 def read_as(host: str, event: Event, native_event: str, stdout: str, stderr: str, code: int) -> Response:
-    """What the agent makes of an answer; a failed hook says nothing."""
+    """What the agent makes of an answer; a failed hook says nothing. Commands are all that the hooks of the corpus rewrite."""
     try:
-        return load(host, "reverse").answer(event, stdout, stderr, code, native_event)
+        heard = load(host, "reverse").answer(event, stdout, stderr, code, native_event)
     except OnehookError:
         return Response()
+    if heard.modified_input is not None:
+        heard.modified_input = {"command": facts(host).rewritten_command(heard.modified_input)}
+    return heard
 
 
 def expected_on(host: str, event: Event, heard: Response) -> Response:
     """What another agent makes of an answer that says the same, as far as its table says that it can."""
     wire = wire_of(host)
-    said = heard.copy(native=None, modified_input=_unified(heard.modified_input))
+    said = heard.copy(native=None)
     if said.decision == "allow" and event.event != "PermissionRequest":
         said.decision = None
     compiled, _ = compile_response(wire, event, said, Options())
     output = wire.render(event, compiled, False)
     return read_as(host, event, event.native_event, output.stdout, output.stderr, output.exit_code)
-
-
-def _unified(rewrite: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if rewrite is None else {"command": _command(rewrite)}  # all that the hooks of the corpus rewrite
-
-
-def _command(rewrite: dict[str, Any]) -> str | None:
-    """Cline's own is a list."""
-    return rewrite.get("command", "\n".join(rewrite["commands"]) if "commands" in rewrite else None)
 
 
 def left_in(project: Path) -> dict[str, str]:
@@ -339,5 +354,5 @@ def effects(heard: Response) -> dict[str, Any]:
     found = {name: getattr(heard, name) for name in ("decision", "reason", "additional_context", "user_message")}
     if heard.user_message == heard.reason:
         found["user_message"] = None  # one text for both readers
-    found["command"] = _command(heard.modified_input or {})
+    found["command"] = (heard.modified_input or {}).get("command")
     return {name: value for name, value in found.items() if value not in (None, "allow", "")}

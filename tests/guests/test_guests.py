@@ -14,9 +14,10 @@ from zlib import crc32
 
 import pytest
 
-from onehook.hosts import HOSTS, optional
+from onehook.hosts import HOSTS, having, optional
 from tests.guests.corpus import HOOKS, STOP_AGAIN, Fire, Hook
-from tests.guests.running import NotThere, Seen, effects, event_on, expected_on, natively, through
+from tests.guests.running import NotThere, Seen, effects, event_on, expected_on, natively, sessions_of, through
+from tests.host_folders import facts
 
 _NO_AGENT_TYPE = "its tool calls do not tell the kind of agent that they come from"
 _NO_TRANSCRIPT = "it has no transcript that onehook can read"
@@ -32,17 +33,18 @@ def _forgets(hook: Hook, host: str) -> bool:
         return False
 
 
+UNREAD = [host for host in HOSTS if host not in having("transcripts")]
 # What an agent cannot do beyond what its table says, by (hook, agent).
 LIMITS: dict[tuple[str, str], str] = {
-    **{("a count of calls in the transcript", host): _NO_TRANSCRIPT for host in ("cursor", "opencode", "kilo", "contract")},
-    **{("the last prompt, before a tool", host): _NO_TRANSCRIPT for host in ("cursor", "opencode", "kilo")},
+    **{("a count of calls in the transcript", host): _NO_TRANSCRIPT for host in UNREAD},
+    **{("the last prompt, before a tool", host): _NO_TRANSCRIPT for host in UNREAD},
     **{
         ("a guard of one kind of agent", host): _NO_AGENT_TYPE
         for host in HOSTS
         if (config := optional(host, "config")) and "PreToolUse" not in config.TRAITS.agent_types
     },
     **{(hook.name, host): "its stop does not tell that one was refused before" for hook in HOOKS for host in HOSTS if _forgets(hook, host)},
-    ("a loop until a word in the transcript", "cursor"): f"{_NO_TRANSCRIPT}, and a stop does not say what the agent said",
+    **{(name, host): why for host in HOSTS for name, why in facts(host).HOOK_LIMITS.items()},
 }
 IDS = [f"{hook.host}: {hook.name}" for hook in HOOKS]
 
@@ -73,7 +75,8 @@ def compared(hook: Hook, folder: Path, first: Seen) -> Iterator[tuple[str, Fire,
 
 def test_there_are_enough_patterns_and_no_two_of_the_same_name() -> None:
     assert len(HOOKS) >= 60 and len(set(IDS)) == len(HOOKS)
-    assert not any("ONEHOOK_HOST" in f"{hook.run}{hook.script}" for hook in HOOKS), "running.Starts takes it for granted"
+    unseen = ["ONEHOOK_HOST", *filter(None, map(sessions_of, HOSTS))]
+    assert not any(word in f"{hook.run}{hook.script}" for hook in HOOKS for word in unseen), "running.Starts takes it for granted"
 
 
 @pytest.fixture(scope="module", params=HOOKS, ids=IDS)

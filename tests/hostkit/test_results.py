@@ -13,11 +13,6 @@ from onehook.hostkit.transcripts import Counts, event_of, moments
 from onehook.hosts import HOSTS, having, load, wire_of
 from tests.host_folders import captures, facts, folder, lines_of
 
-GEMINI = "<untrusted_context>\nOutput: a\nExit Code: 3 secret\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>"
-QWEN = "Command: x\nDirectory: (root)\nOutput: Output: a\nSignal: secret\nError: (none)\nExit Code: 0\nSignal: (none)"
-COPILOT = "a\n<shellId: secret completed with exit code 1>\n<shellId: 4 completed with exit code 0>"
-DROID = "[Process exited with code 7] secret\n\n[Process exited with code 0]"
-
 
 def result_event(host: str, tool: str, name: str = "PostToolUse", **fields: Any) -> Event:
     payload = {"hook_event_name": name, "session_id": "s", "cwd": "/p", "tool_name": tool, "tool_input": {"command": "x"}, **fields}
@@ -38,28 +33,11 @@ def test_the_result_is_read_once_and_only_when_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "tool", "response", "text", "exit_code"),
-    [
-        # What a command prints cannot pass for what the agent puts around it.
-        ("gemini", "run_shell_command", {"llmContent": GEMINI}, "a\nExit Code: 3 secret", 2),
-        ("qwen", "run_shell_command", {"llmContent": QWEN}, "Output: a\nSignal: secret", 0),
-        ("copilot", "Bash", {"text_result_for_llm": COPILOT}, "a\n<shellId: secret completed with exit code 1>", 0),
-        ("droid", "Execute", DROID, "[Process exited with code 7] secret", 0),
-        ("codex", "Bash", "Chunk ID: secret\nOutput:\na", "Chunk ID: secret\nOutput:\na", None),
-        # Without the words of the agent nothing is known.
-        ("gemini", "run_shell_command", {"llmContent": "changed format"}, "changed format", None),
-        ("claude", "Bash", {"stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}, "", None),
-        ("claude", "Bash", {"stdout": "a", "stderr": "", "backgroundTaskId": "b1"}, "a", None),
-        ("claude", "Glob", {"filenames": ["a", "b"], "numFiles": 2}, "a\nb", None),
-        ("claude", "SomethingNew", {"answer": [1]}, '{"answer":[1]}', None),
-        ("claude", "mcp__s__t", [{"type": "image", "data": "x"}, {"type": "text", "text": "a"}], "a", None),
-    ],
-)  # fmt: skip
+    ("host", "tool", "response", "text", "exit_code"), [(host, *row) for host in HOSTS for row in facts(host).RESULT_TEXTS]
+)
 def test_the_text_is_the_output_alone(host: str, tool: str, response: Any, text: str, exit_code: int | None) -> None:
-    shared = {"timestamp": "t"} if host in ("gemini", "qwen", "copilot") else {}
-    name = "AfterTool" if host == "gemini" else "PostToolUse"
-    field = "tool_result" if host == "copilot" else "tool_response"
-    event = result_event(host, tool, name, **{field: response}, **shared)
+    payload = facts(host).result_payload({"session_id": "s", "cwd": "/p", "tool_name": tool, "tool_input": {"command": "x"}}, response)
+    event = wire_of(host).parse(payload, "")
     assert (event.result.text, event.result.exit_code) == (text, exit_code)
     assert event.result.structured == response
 
@@ -70,7 +48,7 @@ def test_a_captured_result_with_another_text_has_the_same_shape_and_nothing_of_t
     for path in captures(host):
         for line in lines_of(path):
             event = wire_of(host).parse(line["stdin"], line["event"] if "event" in line else line["argv"][0])
-            unheld = event.tool_response is None or (host == "cursor" and event.tool == "Read")
+            unheld = event.tool_response is None or event.tool in facts(host).UNHELD_RESULTS
             if event.event != "PostToolUse" or event.tool not in ("Bash", "Read", "MCP") or unheld:
                 continue
             after = event.copy()
@@ -106,7 +84,7 @@ def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
     assert ("Bash", facts(host).LISTED, facts(host).SUCCESS) in results
     if load(host, "live").mcp("proof", "note", {}):
         assert ("MCP", "noted: hi", None) in results
-    if host != "droid":  # which tells of no tool that failed
+    if "false" not in facts(host).FAILED_UNTOLD:
         assert [event.result.failed for event in events if event.command == "false" and event.event.startswith("PostTool")] == [True] * sum(
             result == ("Bash", "", 1) for result in results
         )

@@ -360,8 +360,7 @@ def test_a_replaced_result_is_carried_elsewhere(host: str, listed: Rows) -> None
 
 
 def lost_in(host: str, event: Event, stdout: str, code: int) -> list[str]:
-    reverse = reverse_of(host)
-    lost: list[str] = reverse.losses(event, stdout, code) if hasattr(reverse, "losses") else []
+    lost: list[str] = reverse_of(host).losses(event, stdout, code)
     return lost
 
 

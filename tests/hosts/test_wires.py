@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import functools
+import re
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,9 @@ from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Event, PayloadError
 from onehook.docgen.registry import AGENT_FILES, agent_files, read_by, with_index
 from onehook.hostkit.effects import ABSENT, CERTAIN, EFFECTS, NO_CHANNEL, Cap, Caps, Mark, Row, StandIn, weight
 from onehook.hostkit.tools import Tool
-from onehook.hosts import HOSTS, detect, entry_hosts, optional, readers_of, resolve, wire_of
+from onehook.hosts import GUESTS, HOSTS, detect, entry_hosts, optional, readers_of, resolve, wire_of
 from tests.host_folders import captures, lines_of
+from tests.naming import AGENTS, named_in, said, texts_in
 
 KINDS = {"honoured", "dropped", "unheeded", "moved", "limited"}
 VERSIONS = ("", "0.46.0", "2.4.21", "3.2.16", "3.3.0", "1.0.0")  # some hosts' caps depend on the version that they report
@@ -39,8 +39,8 @@ def test_a_wire_names_itself_and_its_events(host: str) -> None:
     for row in wire.EVENTS.values():
         assert isinstance(row, Row)
         assert row.event in EVENTS + EXTENDED_EVENTS and row.shape and (not row.tool or row.tool in TOOLS)
-    stdout, exit_code = wire.UNREADABLE
-    assert isinstance(stdout, str) and exit_code in (0, 1) and wire.ERROR_EXIT in (0, 1)  # 2 blocks
+    stdout, exit_code = wire.TRAITS.unreadable
+    assert isinstance(stdout, str) and exit_code in (0, 1) and wire.TRAITS.error_exit in (0, 1)  # 2 blocks
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -86,7 +86,7 @@ def test_tools_and_stand_ins_are_about_unified_tools_and_events(host: str) -> No
     wire = wire_of(host)
     for tool in wire.TOOLS.values():
         assert isinstance(tool, Tool) and set(tool.names) <= {*TOOLS, "Task"}
-    for native, row in wire.STAND_INS.items():
+    for native, row in wire.TRAITS.stand_ins.items():
         assert isinstance(row, StandIn) and native in wire.EVENTS
         assert row.event in EVENTS and (not row.tool or row.tool in TOOLS)
         assert row.event not in {entry.event for entry in wire.EVENTS.values()} or row.source
@@ -155,8 +155,8 @@ def test_a_payload_of_no_host_is_an_error_that_names_the_hosts() -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_relation_names_a_host(host: str) -> None:
     wire = wire_of(host)
-    assert set(wire.READS_CONFIG_OF) <= set(HOSTS) - {host}
-    assert wire.BUILT_ON in {"", *HOSTS} - {host}
+    assert set(wire.TRAITS.reads_config_of) <= set(HOSTS) - {host}
+    assert wire.TRAITS.built_on in {"", *HOSTS} - {host}
 
 
 def test_the_registrys_index_is_the_one_that_the_tables_give() -> None:
@@ -168,7 +168,7 @@ def test_what_switches_hooks_off_is_up_to_date():
     assert AGENT_FILES.read_text(encoding="utf-8") == agent_files(), "run python -m onehook.docgen.registry"
     assert read_by() == onehook.hosts.READ_BY
     assert {(lender, reader) for lender in HOSTS for reader in readers_of(lender)} == {
-        (lender, reader) for reader in HOSTS for lender in wire_of(reader).READS_CONFIG_OF
+        (lender, reader) for reader in HOSTS for lender in wire_of(reader).TRAITS.reads_config_of
     }
 
 
@@ -182,57 +182,73 @@ def test_a_reader_of_another_hosts_configuration_is_recognised_there(lender: str
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_an_entry_names_the_hosts_that_may_start_it(host: str) -> None:
-    config = optional(host, "config")
-    if config is not None:
-        assert entry_hosts(host) == config.HOST_IDS
+    shared = [
+        one for one in HOSTS for lender in wire_of(one).TRAITS.reads_config_of if not optional(one, "own_entries") and host in (one, lender)
+    ]
+    lenders = [lender for one in shared for lender in wire_of(one).TRAITS.reads_config_of]
+    assert set(entry_hosts(host)) == {host, *shared, *lenders}
+    assert entry_hosts("claude") == entry_hosts("cursor") == ("claude", "cursor") and entry_hosts("codex") == ("codex",)
 
 
-MODULES = [path for host in HOSTS for path in sorted((PACKAGE / "hosts" / host).glob("*.py"))]
-AGENTS = [host for host in HOSTS if host != "contract"]  # which is a word like any other
+FILES = [
+    path
+    for host in (*HOSTS, *GUESTS)
+    for path in sorted((PACKAGE / "hosts" / host).rglob("*"))
+    if path.is_file() and path.suffix in (".py", ".js", ".mjs", ".json")
+]
 
 
-@functools.cache
-def strings_in(path: Path) -> set[str]:
-    """Every string and name in a module, but for docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    bodies = [node.body for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
-    docstrings = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
-    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
-    names = [getattr(node, field, None) for node in ast.walk(tree) for field in ("id", "attr", "name", "arg", "module")]
-    return {text for text in (*found, *names) if isinstance(text, str)}
-
-
-def words_of(text: str) -> set[str]:
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in text.lower()).split())
+def host_of(path: Path) -> str:
+    return path.relative_to(PACKAGE / "hosts").parts[0]
 
 
 def related(host: str) -> set[str]:
-    wire = wire_of(host)
-    return {host, wire.BUILT_ON, *wire.READS_CONFIG_OF}
+    if host not in HOSTS:
+        return {host}
+    traits = wire_of(host).TRAITS
+    return {host, traits.built_on, *traits.reads_config_of}
 
 
-def title(host: str) -> str:
-    config = optional(host, "config")
-    return config.TITLE.lower() if config is not None else host
+def id_of(path: Path) -> str:
+    return path.relative_to(PACKAGE / "hosts").as_posix()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", FILES, ids=id_of)
 def test_no_host_names_another_without_a_declared_relation(path: Path) -> None:
-    others = {other: f"{title(other)} " for other in set(AGENTS) - related(path.parent.name)}
-    named = []
-    for text in strings_in(path):
-        words, lower = words_of(text), text.lower()
-        named += [(text, other) for other, called in others.items() if other in words or called in lower]
-    assert named == []
+    others = [other for other in AGENTS if other not in related(host_of(path))]
+    titles = [config.TITLE for other in others if (config := optional(other, "config") if other in HOSTS else None)]
+    assert not named_in(texts_in(path)).intersection(others)
+    assert not [text for text in texts_in(path) for title in titles if re.search(rf"\b{re.escape(title)}\b", text)]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ('x = "cursor"', {"cursor"}),
+        ('x = payload["cursor_version"]', {"cursor"}),
+        ('x = "cur" + "sor"', {"cursor"}),
+        ('x = "/home/.cursor/hooks.json"', {"cursor"}),
+        ("def of_cursor(): ...", {"cursor"}),
+        ("class PiCall: ...", {"pi"}),
+        ("from onehook.hosts.cursor import wire", {"cursor"}),
+        ("from onehook.hosts import cursor as other", {"cursor"}),
+        ('x = f"{y}cursor{z}"', {"cursor"}),
+        ('x = "as Cursor does"', {"cursor"}),
+        ('"""As Cursor does."""  # of Cursor', set()),
+        ('x = os.environ["CURSOR_VERSION"]', set()),
+        ('x = "android, PIDs, vibes, decline"', set()),
+    ],
+)
+def test_the_name_of_an_agent_is_found(code: str, names: set[str]) -> None:
+    assert named_in(said(code)) == names
+
+
+@pytest.mark.parametrize("path", FILES, ids=id_of)
 def test_no_host_names_the_marks_of_another(path: Path) -> None:
-    host = path.parent.name
-    strings = strings_in(path)
+    host = host_of(path)
     for other in set(HOSTS) - related(host):
         marks = wire_of(other).MARKS
-        assert not [string for string in strings for mark in marks if mark.folder and mark.folder in string], other
-        assert not strings & {mark.file for mark in marks if mark.file}, other
-        if path.stem == "wire":
-            assert not (strings & set(wire_of(other).SENDS)) - set(wire_of(host).SENDS), other
+        assert not [text for text in texts_in(path) for mark in marks if mark.folder and mark.folder in text], other
+        assert not texts_in(path) & {mark.file for mark in marks if mark.file}, other
+        if path.name == "wire.py" and host in HOSTS:
+            assert not (texts_in(path) & set(wire_of(other).SENDS)) - set(wire_of(host).SENDS), other

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -11,9 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from onehook.cli import main
-from onehook.lint import loading
+from onehook.lint import child, loading
 from onehook.lint.check import Limits, check
 from onehook.lint.codes import CODES, LEVELS
+from onehook.setup.command import interpreter
+from tests.lint import forked_child
 
 AGENTS = ("claude", "cursor", "codex")
 HEAD = "from onehook import Hooks, Response, allow, ask, deny\n"
@@ -28,13 +32,27 @@ def _one_measurement(monkeypatch):
     monkeypatch.setattr(loading, "_RUNS", 1)
 
 
+@pytest.fixture(scope="module")
+def _forked():
+    if not hasattr(os, "fork"):
+        yield subprocess.Popen
+        return
+    with forked_child.children(interpreter(), child.__file__) as forked:
+        yield forked
+
+
 @pytest.fixture
-def lint(tmp_path, monkeypatch):
+def lint(tmp_path, monkeypatch, _forked):
+    """Processes are started where times are measured; elsewhere they are forks."""
+
     def run(body, *, hooks=CLOSED, hosts=AGENTS, limits=PATIENT, head=HEAD):
-        monkeypatch.setattr(loading, "_RUNS", 1 if limits is PATIENT else RUNS)
         path = tmp_path / "policy.py"
         path.write_text(head + hooks + textwrap.dedent(body))
-        return check(str(path), hosts, limits)
+        with monkeypatch.context() as patch:
+            patch.setattr(loading, "_RUNS", 1 if limits is PATIENT else RUNS)
+            if limits is PATIENT:
+                patch.setattr(subprocess, "Popen", _forked)
+            return check(str(path), hosts, limits)
 
     return run
 
@@ -314,7 +332,7 @@ def test_a_slow_handler_is_measured(lint):
 
 def test_a_handler_that_hangs_is_ended_and_said(lint, monkeypatch):
     monkeypatch.setattr("onehook.lint.loading.PATIENCE", 2)
-    found = lint(handler('"PreToolUse", tool="Bash"', "while True: pass")).findings
+    found = lint(handler('"PreToolUse", tool="Bash"', "import time", "time.sleep(600)")).findings
     assert [(finding.code, finding.level) for finding in found] == [("OH302", "error")]
     assert "did not return within 2 s" in found[0].text
 

@@ -85,5 +85,5 @@ def test_a_dead_scanner_opens_the_breaker_and_fails_as_told(agent, scanner, tmp_
     evidence = played(agent, scanner, tmp_path, ["commands"], fail=fail)
     first, second = scans(evidence)[:2]
     assert (first["breaker"], second["breaker"]) == ("open", "open") and len(scanner.requests) == 1
-    assert "in time" in first["error"] and "not asked" in second["error"]
+    assert "in time" in first["error"] and second["error"].endswith(f"the last one: {first['error']}")
     assert (evidence.text("ran.txt") is None) == (fail == "closed") and evidence.model_was_told(SECRET) == (fail == "open")

@@ -20,6 +20,7 @@ from onehook.log import repair
 from onehook.log.chain import verify
 from onehook.log.files import log_files
 from onehook.log.reader import entries, find, log_folder, newest, quiet_events
+from onehook.system import digest
 
 WRITER = f"""
 import os, sys, time
@@ -154,11 +155,11 @@ def test_without_lockf_the_lock_of_the_platform_is_used(monkeypatch):
 
 
 def test_without_the_c_module_hashlib_is_used(monkeypatch):
-    before = logger.sha256(b"x")
+    before = digest(b"x")
     name = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "_json", None)
-    assert logger.sha256(b"x") == before
+    assert digest(b"x") == before
 
 
 # --- what verify finds -------------------------------------------------------------------------------------------------------------
@@ -252,7 +253,7 @@ def test_head_that_is_gone_is_found_before_and_after_the_next_line():
     Path(log_folder(), "head").unlink()
     assert "`head` is missing" in verify().problems[0]
     write(1)
-    assert "`head` was gone" in verify().problems[0] and verify().lines == 4
+    assert "`head` was missing" in verify().problems[0] and verify().lines == 4
 
 
 # --- files -------------------------------------------------------------------------------------------------------------------------

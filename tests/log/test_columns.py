@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from onehook.log.columns import COLUMNS, NOT_COLUMNS, quiet_entry, rows
+from onehook.log.columns import COLUMNS, quiet_entry, rows
 from onehook.log.reader import Quiet
 
+NOT_COLUMNS = ("torn", "recovered")  # they are about the file and not about the decision
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schema" / "log.json").read_text(encoding="utf-8"))["properties"]
 ADDED = {"machine", "outcome", "decided_by"}
 KINDS = {"string": "string", "integer": "integer", "number": "number", "object": "json"}

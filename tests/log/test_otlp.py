@@ -395,10 +395,10 @@ def test_status_flush_and_doctor_show_what_waits(collector, monkeypatch, tmp_pat
     destination(collector.url, monkeypatch)
     (told,) = json.loads(CliRunner().invoke(main, ["telemetry", "--json"]).output)
     assert told["behind"] == 2 and told["sent"] == 0 and not told["running"]
-    assert f"2 lines of the log wait to be sent to {collector.url}" in CliRunner().invoke(main, ["doctor", "--no-fire"]).output
+    assert f"2 lines of the log are waiting to be sent to {collector.url}" in CliRunner().invoke(main, ["doctor", "--no-fire"]).output
     collector.start()
     assert CliRunner().invoke(main, ["telemetry", "flush"]).output == f"{collector.url}: 2 lines sent\n"
-    assert f"the log is sent to {collector.url}, 2 lines by now" in CliRunner().invoke(main, ["doctor", "--no-fire"]).output
+    assert f"the log is sent to {collector.url}, 2 lines so far" in CliRunner().invoke(main, ["doctor", "--no-fire"]).output
     collector.stop()
     written(1)
     failed = CliRunner().invoke(main, ["telemetry", "flush"])

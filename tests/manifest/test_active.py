@@ -15,7 +15,7 @@ from onehook.manifest.needs import events_of, tools_of
 from onehook.runner import answer
 
 TELLS = [host for host in HOSTS if (config := optional(host, "config")) and "PreToolUse" in config.TRAITS.agent_types]
-WITH_SKILLS = [host for host in HOSTS if wire_of(host).SKILLS]
+WITH_SKILLS = [host for host in HOSTS if wire_of(host).TRAITS.skills]
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def ran():
 
 def start(hooks, host, name, session="s1"):
     """The call of the tool that starts a skill, as far as onehook looks at it."""
-    tool, key = next((tool, key) for tool, key in wire_of(host).SKILLS.items() if tool not in wire_of(host).EVENTS)
+    tool, key = next((tool, key) for tool, key in wire_of(host).TRAITS.skills.items() if tool not in wire_of(host).EVENTS)
     event = Event("PostToolUse", host, {})
     event.native_event = next(name for name, row in wire_of(host).EVENTS.items() if row.event == "PostToolUse")
     event.session_id, event.tool, event.native_tool, event.tool_input = session, tool, tool, {key: name}
@@ -153,8 +153,8 @@ def test_install_says_on_which_agents_a_program_never_runs(tmp_path, monkeypatch
         name: CliRunner().invoke(install, [f"{name}.toml", "--hosts", "claude,codex,gemini", "--dry-run", "--project", "."]).output
         for name in ("a", "b")
     }
-    assert "'a' never runs on Codex CLI: no event tells there that a skill starts" in said["a"]
-    assert "'b' never runs on Gemini CLI: PreToolUse does not tell the kind of agent there" in said["b"]
+    assert "'a' never runs on Codex CLI: no event there reports that a skill starts" in said["a"]
+    assert "'b' never runs on Gemini CLI: PreToolUse does not report the kind of agent there" in said["b"]
     assert "Claude Code: " not in said["a"] + said["b"] and said["a"].count("never runs") == said["b"].count("never runs") == 1
 
 

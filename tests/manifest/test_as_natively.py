@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from harness import native as event_named
 
 from onehook.core import Options
 from onehook.hostkit.reverse import sample
@@ -12,6 +13,7 @@ from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest.needs import events_of, tools_of
 from onehook.policy import load_policy
 from onehook.runner import answer
+from tests.host_folders import facts
 from tests.manifest.kit import manifest_of, sh
 
 SESSION = {"session_id": "s-1"}
@@ -123,14 +125,15 @@ def test_an_edit_on_cursor_is_told_with_its_old_text(tmp_path, before, after, ol
 def test_a_new_file_is_a_write_and_a_changed_one_an_edit(tmp_path, tool):
     (tmp_path / "old").write_text("a\n")
     path = saving(tmp_path, "claude", ["PreToolUse"], f'tools = ["{tool}"]')
-    for host in ("cursor", "codex"):
-        # Cursor's Write may be either: who is for edits gets an edit, who is for whole files a whole file.
-        for name, kind in (("new", "Write"), ("old", tool if host == "cursor" else "Edit")):
+    for host in HOSTS:
+        # A Write that changes a file may be either: who is for edits gets an edit, who is for whole files a whole file.
+        whole = facts(host).EDITS_ARE_WRITES
+        for name, kind in (("new", "Write"), ("old", tool if whole else "Edit")):
             (tmp_path / "stdin").unlink(missing_ok=True)
-            given = {"content": "b\n"} if host == "cursor" or name == "new" else {"old_string": "a\n", "new_string": "b\n"}
+            given = {"content": "b\n"} if whole or name == "new" else {"old_string": "a\n", "new_string": "b\n"}
             said = "Write" if "content" in given else "Edit"
             event = sample("PreToolUse", said, file_path=str(tmp_path / name), cwd=str(tmp_path), **given, **SESSION)
-            asked(path, native(host, event), host)
+            asked(path, native(host, event), host, event_named(host, "PreToolUse"))
             told = saved(tmp_path)
             assert (told["tool_name"] if told else None) == (tool if tool == kind else None), (host, name)
 
@@ -173,7 +176,7 @@ def test_every_agent_says_which_variables_tell_that_it_runs():
         event.host = host
         shared = ("CLAUDE_PROJECT_DIR",)
         told = set(load(host, "reverse").variables(event, "/p")) - set(shared)
-        assert told <= set(wire_of(host).VARIABLES), host
+        assert told <= set(wire_of(host).TRAITS.variables), host
 
 
 def test_a_manifest_is_installed_for_its_events_and_tools_and_no_other(tmp_path):

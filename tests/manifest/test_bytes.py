@@ -18,6 +18,10 @@ CALLS = list(shell_calls())
 GREP = """cat | grep -q '"command":"rm' && { echo no >&2; exit 2; }; exit 0"""
 
 
+def call_of(host):
+    return next(call for call in CALLS if call[0] == host)
+
+
 def asked(path, data, host, name):
     return answer(data, lambda: load_policy(str(path)), hosts=[host], event_name=name)
 
@@ -38,13 +42,13 @@ def kept(tmp_path, data, host, name, speaks):
 
 
 def test_a_program_that_speaks_the_running_agents_dialect_reads_the_very_bytes_that_arrived(tmp_path):
-    host, name, payload = next(call for call in CALLS if call[0] == "claude")
+    host, name, payload = call_of("claude")
     data = json.dumps({**payload, "later": "\u00e9"}, indent=3, ensure_ascii=False).encode() + b"\n\n"
     assert kept(tmp_path, data, host, name, "claude") == data
 
 
 def test_another_agents_dialect_is_compact_utf_8(tmp_path):
-    host, name, payload = next(call for call in CALLS if call[0] == "gemini")
+    host, name, payload = call_of("gemini")
     command = wire_of(host).parse(payload, name).command
     data = json.dumps(payload).replace(f'"{command}"', '"echo \u00e9 \U0001f600 \\ud800"').encode()
     sent = kept(tmp_path, data, host, name, "claude")

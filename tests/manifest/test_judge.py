@@ -10,10 +10,11 @@ import threading
 
 import pytest
 from click.testing import CliRunner
-from harness import HOSTS, fire, launcher, process, reason_of, stop_payload, tool_payload
+from harness import fire, launcher, process, reason_of, stop_payload, tool_payload
 
 from onehook.cli import main
 from onehook.core import UsageError
+from onehook.hosts import HOSTS, having, load
 from onehook.manifest.judge import with_arguments
 from onehook.manifest.load import load_manifest
 from onehook.manifest.looking import looked
@@ -21,6 +22,7 @@ from onehook.prove.model import ScriptedModel
 from onehook.prove.model.http import LoopbackServer
 from onehook.prove.model.shape import Reply
 from onehook.setup.runtime import runtime_files
+from tests.host_folders import facts
 
 KEY = "sk-secret-0123456789"
 APIS = ("anthropic", "openai")
@@ -52,8 +54,13 @@ def asked(policy, host, payload=None):
 # ---- verdicts ----
 
 
+def before_a_command(host, event):
+    row = load(host).EVENTS[event]
+    return row.event == "PreToolUse" and row.tool in ("", "Bash")
+
+
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize("host", [host for host in HOSTS if host != "contract"])
+@pytest.mark.parametrize("host", having("config"))
 def test_a_no_denies_on_every_agent_and_the_model_was_asked_once(tmp_path, host, api):
     with ScriptedModel([{"aside": NO}]) as model:
         result = asked(manifest(tmp_path, model.url, api=api), host)
@@ -103,13 +110,17 @@ def test_a_stop_goes_on_until_the_condition_holds(tmp_path, host):
 
 
 @pytest.mark.parametrize(
-    ("speaks", "event", "field"),
-    [("cursor", "beforeShellExecution", "rule 7"), ("qwen", "PreToolUse", "rule 7"), ("onehook", "PreToolUse", "rule 7")],
+    ("speaks", "event"),
+    [
+        *((host, event) for host in having("judge") for event in load(host, "judge").JUDGED if before_a_command(host, event)),
+        ("onehook", "PreToolUse"),
+    ],
 )
-def test_other_dialects_have_such_hooks(tmp_path, speaks, event, field):
-    hook = f'events = ["{event}"]\nprompt = "Is this allowed?"\nspeaks = "{speaks}"\n'
+def test_every_dialect_that_has_such_hooks(tmp_path, speaks, event):
+    goes_on = facts(speaks).JUDGED_AND_GOES_ON if speaks in HOSTS else ""
+    hook = f'events = ["{event}"]\nprompt = "Is this allowed?"\nspeaks = "{speaks}"\n{goes_on}'
     with ScriptedModel([{"aside": NO}]) as model:
-        assert field in reason_of(asked(manifest(tmp_path, model.url, hook), "codex"), "codex")
+        assert "rule 7" in reason_of(asked(manifest(tmp_path, model.url, hook), "codex"), "codex")
     assert "\n\nARGUMENTS: {" in model.requests[0].body["messages"][0]["content"]
 
 
@@ -240,7 +251,7 @@ WRONG = {
     "ok is a string": (Reply(message('{"ok": "false"}')), "is not a verdict"),
     "a list": (Reply(message('["ok"]')), "is not a verdict"),
     "cut JSON": (Reply(message(YES)[:-9]), "is not a JSON object"),
-    "another API": (Reply(b'{"choices": []}'), "is not one of the anthropic API"),
+    "another API": (Reply(b'{"choices": []}'), "does not have the format of the anthropic API"),
     "HTML": (Reply(b"<html>hello</html>", "text/html"), "is not a JSON object"),
     "401": (Reply(json.dumps({"error": {"message": f"bad key {KEY}"}}).encode(), status=401), "answered 401: bad key ***"),
     "404": (Reply(b"", status=404), "answered 404"),
@@ -366,7 +377,7 @@ def test_certificates_are_verified(tmp_path):
 
 BAD = {
     "no model": ("", PLAIN, "a prompt needs a model"),
-    "a key in it": ('[model]\napi = "openai"\nmodel = "m"\nkey = "sk-1"\n', PLAIN, "the key itself is never here"),
+    "a key in it": ('[model]\napi = "openai"\nmodel = "m"\nkey = "sk-1"\n', PLAIN, "the key itself does not belong here"),
     "no such API": ('[model]\napi = "telepathy"\nmodel = "m"\n', PLAIN, "api must be one of anthropic, openai"),
     "no name": ('[model]\napi = "openai"\n', PLAIN, "model is missing"),
     "not strings": ('[model]\napi = "openai"\nmodel = 4\n', PLAIN, "a table of strings"),
@@ -375,7 +386,8 @@ BAD = {
     "an empty prompt": ('[model]\napi = "openai"\nmodel = "m"\n', 'events = ["Stop"]\nprompt = ""\nspeaks = "claude"\n', "prompt must be"),
     "a flag alone": ('[model]\napi = "openai"\nmodel = "m"\n', 'events = ["Stop"]\nagent = true\nspeaks = "claude"\n', "prompt must be"),
     "no such hooks": (
-        '[model]\napi = "openai"\nmodel = "m"\n', PLAIN.replace("claude", "codex"), "speaks must be one of claude, cursor, qwen, onehook",
+        '[model]\napi = "openai"\nmodel = "m"\n', PLAIN.replace("claude", "codex"),
+        f"speaks must be one of {', '.join([*having('judge'), 'onehook'])}",
     ),
 }  # fmt: skip
 

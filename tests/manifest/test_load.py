@@ -11,10 +11,12 @@ from harness import fire, launcher, process, reason_of, stop_payload, tool_paylo
 
 from onehook.core import Event, Hooks, Options, UsageError
 from onehook.hostkit.reverse import sample
+from onehook.hosts import HOSTS
 from onehook.manifest.commands import matches
 from onehook.manifest.load import path_matches
 from onehook.policy import load_policy
 from onehook.testing import simulate
+from tests.host_folders import facts
 from tests.manifest.kit import guard, manifest_of, payloads, sh
 from tests.test_hot_path import BANNED, imported
 
@@ -28,7 +30,7 @@ WRONG = {
     "events as text": ('[[hook]]\nevents = "Stop"\nrun = ["x"]\nspeaks = "claude"', "events must be a list"),
     "unknown event": ("[[hook]]\n" + sh("x", events='["PreTool"]'), "unknown event 'PreTool'"),
     "another dialect's event": ("[[hook]]\n" + sh("x", "claude", events='["beforeReadFile"]'), "unknown event 'beforeReadFile'"),
-    "tools on an event about one": ("[[hook]]\n" + guard("cursor", 'tools = ["Bash"]'), "is only about Bash"),
+    "tools on an event about one": ("[[hook]]\n" + guard("cursor", 'tools = ["Bash"]'), "applies only to Bash"),
     "a shell string without shell": ('[[hook]]\nevents = ["Stop"]\nrun = "a b"\nspeaks = "claude"', "run must be a list"),
     "a list with shell": ('[[hook]]\nevents = ["Stop"]\nrun = ["a"]\nshell = true\nspeaks = "claude"', "run must be a string"),
     "no run": ('[[hook]]\nevents = ["Stop"]\nspeaks = "claude"', "run must be a list"),
@@ -102,7 +104,7 @@ def test_a_policy_that_uses_a_manifest_fails_closed_with_it_and_keeps_its_own_ti
 
 def test_a_manifest_takes_no_handlers(tmp_path):
     hooks = load_policy(str(manifest_of(tmp_path, sh("x"))))
-    with pytest.raises(UsageError, match="only hold programs"):
+    with pytest.raises(UsageError, match="only contain programs"):
         hooks.use(hooks)
 
 
@@ -126,20 +128,13 @@ def test_the_contract_is_one_line_with_its_two_keys(tmp_path):
     assert target.read_text() == '{"tool_name":"Shell","tool_input":{"command":"ls"}}\n'
 
 
-FILE = {"file_path": "/p/a", "content": "x"}
-ADDED = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"
-
-
 @pytest.mark.parametrize(
     ("speaks", "events", "expected"),
     [
-        ("contract", '["PreToolUse"]', {"tool_name": "Write", "tool_input": {"path": "/p/a", "contents": "x"}}),
-        ("claude", '["PreToolUse"]', {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": FILE}),
-        ("cursor", '["preToolUse"]', {"hook_event_name": "preToolUse", "tool_name": "Write", "tool_input": FILE}),
-        ("codex", '["PreToolUse"]', {"tool_name": "apply_patch", "tool_input": {"command": ADDED}}),
+        *((host, *facts(host).A_WRITE) for host in HOSTS if facts(host).A_WRITE),
         ("onehook", '["PreToolUse"]', {"event": "PreToolUse", "tool": "Write", "paths": ["/p/a"], "host": "opencode"}),
     ],
-)  # fmt: skip
+)
 def test_a_write_of_another_host_in_each_dialect(tmp_path, speaks, events, expected):
     call = {**payloads("opencode")["tool.execute.before"], "tool_name": "write", "tool_input": {"filePath": "a", "content": "x"}}
     got = seen(tmp_path, "", call, "--host", "opencode", speaks=speaks, events=events)
@@ -308,8 +303,8 @@ def test_paths(pattern, path, matches):
 
 def test_a_cursor_edit_hook_sees_writes_and_edits_of_every_host(tmp_path):
     after = tool_payload("claude", unified="PostToolUse")
-    edit = {"file_path": "/p/a", "old_string": "", "new_string": "x"}
-    for payload in ({**after, "tool_name": "Write", "tool_input": FILE}, {**after, "tool_name": "Edit", "tool_input": edit}):
+    written, edit = {"file_path": "/p/a", "content": "x"}, {"file_path": "/p/a", "old_string": "", "new_string": "x"}
+    for payload in ({**after, "tool_name": "Write", "tool_input": written}, {**after, "tool_name": "Edit", "tool_input": edit}):
         got = seen(tmp_path, "", payload, speaks="cursor", events='["afterFileEdit"]')
         assert (got["file_path"], got["edits"]) == ("/p/a", [{"old_string": "", "new_string": "x"}])
 

@@ -32,7 +32,7 @@ def agent_call(event, result=None):
 def test_a_stand_in_is_an_event_that_the_host_has_for_one_that_it_lacks():
     for host in HOSTS:
         wire = wire_of(host)
-        for native, row in wire.STAND_INS.items():
+        for native, row in wire.TRAITS.stand_ins.items():
             assert native in wire.EVENTS
             assert row.source or row.event not in unified_events(wire.EVENTS), (host, native)
 

@@ -168,7 +168,8 @@ def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_
     parts = (steps[:1], [*steps, Entry("call", **second, id="2")]) if module.CALLS_FIRST else (steps[:2], steps)
     early, whole = ("".join(json.dumps(line) + "\n" for line in module.lines("s-1", "/p", part)) for part in parts)
     path.write_text(early)
-    writer = threading.Timer(0.2, path.write_text, [whole])
+    (new := tmp_path / "new").write_text(whole)
+    writer = threading.Timer(0.2, new.replace, [path])  # as a whole: else nothing is there for a moment
     writer.start()
     try:
         seen = told("claude", made.built("claude", event))

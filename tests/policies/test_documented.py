@@ -6,7 +6,7 @@ from pathlib import Path
 
 from onehook.core import Hooks
 from onehook.hostkit.reverse import sample
-from onehook.policies.rules import RULES
+from onehook.policies.rule_names import RULES
 from onehook.policies.secret_formats import FORMATS
 from onehook.policy import hooks_in
 

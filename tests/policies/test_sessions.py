@@ -195,14 +195,14 @@ def test_commits_and_branches_as_agreed(command):
     "command, why",
     [
         ("git commit -m 'wip'", "does not match"),
-        ("git add . && git commit -am 'fix: a subject that is much too long to be read'", "at most 30"),
+        ("git add . && git commit -am 'fix: a subject that is much too long to be read'", "the limit is 30"),
         ("git commit -m 'fix: x' -m 'Co-Authored-By: agent'", "co-authored-by"),
         ("git commit", "give the message with -m"),
         ("bash -c 'git commit -mwip'", "does not match"),
         ("git -C sub commit --message=wip", "does not match"),
-        ("git checkout -b mine", "mine does not have a name as agreed"),
-        ("git switch --create=mine", "mine does not have"),
-        ("git branch mine", "mine does not have"),
+        ("git checkout -b mine", "mine does not follow the naming convention"),
+        ("git switch --create=mine", "mine does not follow"),
+        ("git branch mine", "mine does not follow"),
     ],
 )
 def test_commits_and_branches_that_are_not(command, why):

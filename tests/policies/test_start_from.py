@@ -14,7 +14,7 @@ from onehook.core import Hooks
 from onehook.hostkit.reverse import sample
 from onehook.hosts import HOSTS, load
 from onehook.policies import dangerous_commands, format_after_edit, git_guard, protected_paths, secrets, session_briefing, tests_before_stop
-from onehook.policies.rules import RULES
+from onehook.policies.rule_names import RULES
 from onehook.runner import answer
 
 TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
@@ -453,7 +453,7 @@ def test_making_every_policy_loads_nothing_that_costs(tmp_path):
             "formatting",
             "guarded_paths",
             "notes",
-            "rules",
+            "rule_names",
             "scanning",
             "secret_formats",
             "self_protection",

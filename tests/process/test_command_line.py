@@ -99,13 +99,13 @@ def test_a_program_whose_stdout_is_closed_still_exits_with_2(script):
 
 def test_an_unknown_host_is_an_error_that_names_the_hosts(policy):
     result = fire(policy(DENY), tool_payload(ANY), "--host", "emacs")
-    assert_error(result, "unknown host 'emacs'", ", ".join(HOSTS))
+    assert_error(result, "unknown agent 'emacs'", ", ".join(HOSTS))
 
 
 def test_an_unknown_host_blocks_a_tool_call_and_not_a_stop_when_closed(policy):
     arguments = ("--host", "emacs", "--fail", "closed")
-    assert_blocked_blindly(fire(policy(DENY), tool_payload(ANY), *arguments), "unknown host")
-    assert_error(fire(policy(DENY), stop_payload(ANY, active=True), *arguments), "unknown host")
+    assert_blocked_blindly(fire(policy(DENY), tool_payload(ANY), *arguments), "unknown agent")
+    assert_error(fire(policy(DENY), stop_payload(ANY, active=True), *arguments), "unknown agent")
 
 
 @pytest.mark.parametrize("payload", [{}, {"a": 1}, {"hook_event_name": "PreToolUse"}], ids=repr)
@@ -134,7 +134,7 @@ WRONG = {
     "not a number": (["POLICY", "--timeout", "nan"], "--timeout:"),
     "zero": (["POLICY", "--timeout", "0"], "--timeout:"),
     "infinity": (["POLICY", "--stop-limit=inf"], "--stop-limit:"),
-    "an unknown choice": (["POLICY", "--isolation", "none"], "choose one of process, thread"),
+    "an unknown choice": (["POLICY", "--isolation", "none"], "must be one of process, thread"),
     "two policies": (["POLICY", "other.py"], "unexpected argument 'other.py'"),
     "no policy": ([], "no policy given"),
     "help": (["--help"], "usage: onehook run POLICY"),

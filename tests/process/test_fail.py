@@ -42,7 +42,7 @@ BROKEN_FILES = {
     "sys.exit(0)": (b"import sys; sys.exit(0)", "the policy raised SystemExit: 0"),
     "a missing module": (b"import no_such_module_anywhere", "No module named 'no_such_module_anywhere'"),
     "an unknown event": (b"from onehook import Hooks\nHooks().on('PreTool')", "did you mean 'PreToolUse'"),
-    "a bad option": (b"from onehook import Hooks\nHooks(fail='close')", "choose one of open, closed"),
+    "a bad option": (b"from onehook import Hooks\nHooks(fail='close')", "must be one of open, closed"),
     "KeyboardInterrupt": (b"raise KeyboardInterrupt", "KeyboardInterrupt"),
     "nested too deeply": (b"x = " + b"(" * 5000 + b")" * 5000, "the policy raised"),
     "an error whose text is an error": (b"class E(Exception):\n  def __str__(self): raise E\nraise E", "the policy raised E"),

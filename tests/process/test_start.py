@@ -20,10 +20,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits an
 CLOSED = ("--host", ANY, "--event", "PreToolUse", "--fail", "closed")
 
 
-@pytest.fixture(params=["a module is missing", "a module is cut off", "the package is empty"])
-def broken(request, tmp_path):
+@pytest.fixture(scope="module", params=["a module is missing", "a module is cut off", "the package is empty"])
+def broken(request, tmp_path_factory):
     """An installation that is just being replaced; returns its launcher."""
-    package = tmp_path / "lib" / "onehook"
+    package = tmp_path_factory.mktemp("lib") / "onehook"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     if request.param == "a module is missing":
         (package / "core.py").unlink()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from onehook.hostkit.trust import root_of
 from onehook.prove import own_policy
 from onehook.prove.evidence import Evidence
-from onehook.prove.own_policy import Tried, difference, files_of, repository_of, try_policy, weak_control
+from onehook.prove.own_policy import Tried, difference, files_of, try_policy, weak_control
 from onehook.prove.process import Outcome
 from onehook.prove.stage import Agent
 
@@ -49,8 +50,8 @@ def test_a_large_repository_is_an_error_that_says_what_to_do(repository: Path, m
 
 
 def test_the_repository_of_a_policy(repository: Path, tmp_path: Path) -> None:
-    assert repository_of(repository / ".claude" / "hooks" / "policy.py") == repository
-    assert repository_of(tmp_path / "policy.py") != repository
+    assert root_of(repository / ".claude" / "hooks") == repository
+    assert root_of(tmp_path) != repository
 
 
 def world(folder: Path, told: str, *files: str, turns: int = 2) -> Evidence:

@@ -256,7 +256,7 @@ def test_a_known_difference_is_expected_on_the_releases_that_have_it() -> None:
 
 def test_entries_of_another_agent_are_expected_to_work_only_where_they_are_run() -> None:
     (borrowed,) = by_id(["borrowed"])
-    reading = {host for host in pins() if "claude" in wire_of(host).READS_CONFIG_OF}
+    reading = {host for host in pins() if "claude" in wire_of(host).TRAITS.reads_config_of}
     assert {host for host in pins() if expectation(host, borrowed)[0] != NO_EVENT} == reading
     assert {"copilot", "cursor"} < reading
 

@@ -48,10 +48,30 @@ def test_an_adapter_is_another_one_when_a_file_of_its_own_changes(folder: Path) 
 
 
 def test_an_adapter_that_is_built_on_another_changes_with_it(folder: Path) -> None:
-    built = next(host for host in HOSTS if wire_of(host).BUILT_ON)
+    built = next(host for host in HOSTS if wire_of(host).TRAITS.built_on)
     before = results.adapter_hash(built)
-    (folder / wire_of(built).BUILT_ON / "wire.py").write_text("")
+    (folder / wire_of(built).TRAITS.built_on / "wire.py").write_text("")
     assert results.adapter_hash(built) != before
+
+
+WRITTEN = '''"""A module."""
+A = "# not a comment"  # one
+
+
+def f():
+    """A function.
+
+    With details.
+    """
+    return """no docstring"""
+'''
+
+
+def test_comments_and_docstrings_do_not_count_and_all_else_does() -> None:
+    code = results.code_of(WRITTEN)
+    assert code == 'A = "# not a comment"\ndef f():\n    return """no docstring"""'
+    assert results.code_of(WRITTEN.replace("# one", "# two").replace("With details", "With\n\n    more")) == code
+    assert results.code_of(WRITTEN.replace("no docstring", "another string")) != code
 
 
 def test_compiled_files_do_not_count(folder: Path) -> None:

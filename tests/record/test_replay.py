@@ -12,7 +12,9 @@ from harness import ANY, HOSTS, fire, policy_text, stop_payload, tool_payload
 
 from onehook.cli.replay import command
 from onehook.hosts import load
+from onehook.record import replay
 from tests.host_folders import captures, transcripts, with_folders
+from tests.replaying import in_forks
 
 
 @pytest.fixture
@@ -35,8 +37,9 @@ def log(tmp_path):
     return captures
 
 
-def run(*words, home=None):
-    result = CliRunner().invoke(command, [*map(str, words)], env={"HOME": str(home)} if home else {})
+def run(*words, home=None, forks=True):
+    with in_forks(forks):
+        result = CliRunner().invoke(command, [*map(str, words)], env={"HOME": str(home)} if home else {})
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
 
@@ -68,7 +71,7 @@ def test_a_recorded_session_is_replayed(write, tmp_path):
     live = write("live.py", DENY_RM)
     for words in ("ls", "rm -r x"):
         fire(live, tool_payload(HOSTS[1], words), "--host", HOSTS[1], env={"ONEHOOK_RECORD": str(tmp_path / "kept")})
-    found, summary = rows(run(tmp_path / "kept", live, "--json"))
+    found, summary = rows(run(tmp_path / "kept", live, "--json", forks=False))
     assert [(row["host"], row["about"], row["effect"]) for row in found] == [(HOSTS[1], "rm -r x", "blocked")]
     assert summary["events"] == 2
 
@@ -107,7 +110,7 @@ def test_two_policies_with_helpers_of_the_same_name_do_not_mix(tmp_path, log):
         (tmp_path / name).mkdir()
         (tmp_path / name / "helper.py").write_text(f"WORD = {word!r}")
         (tmp_path / name / "policy.py").write_text(policy_text("from helper import WORD\nreturn allow(modified_input={'command': WORD})"))
-    found, _ = rows(run(log(tool_payload(ANY)), tmp_path / "two/policy.py", "--against", tmp_path / "one/policy.py", "--json"))
+    found, _ = rows(run(log(tool_payload(ANY)), tmp_path / "two/policy.py", "--against", tmp_path / "one/policy.py", "--json", forks=False))
     assert [(row["before"]["modified_input"], row["after"]["modified_input"]) for row in found] == [
         ({"command": "first"}, {"command": "second"})
     ]
@@ -122,9 +125,20 @@ def test_exit_code_tells_whether_there_was_something_to_show(write, log):
 
 def test_rows_come_in_the_order_of_the_events_although_several_processes_work(write, log):
     payloads = [{**tool_payload(ANY, f"rm {number}"), "session_id": f"s-{number % 7}"} for number in range(300)]
-    found, summary = rows(run(log(*payloads), write("p.py", DENY_RM), "--json"))
+    found, summary = rows(run(log(*payloads), write("p.py", DENY_RM), "--json", "--workers", "3", forks=False))
     assert [row["about"] for row in found] == [f"rm {number}" for number in range(300)]
     assert summary["events"] == 300
+
+
+@pytest.mark.parametrize("small, cores, count", [(10**9, 4, 1), (1, 4, 2), (1, 1, 1)])
+def test_a_second_worker_is_started_only_for_much_to_do(small, cores, count, write, log, monkeypatch):
+    started, really = [], replay._started
+    monkeypatch.setattr(replay, "SMALL", small)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(replay, "_started", lambda stack, orders: started.append(len(orders)) or really(stack, orders))
+    payloads = [{**tool_payload(ANY, f"rm {number}"), "session_id": f"s-{number}"} for number in range(6)]
+    found, _ = rows(run(log(*payloads), write("p.py", DENY_RM), "--json"))
+    assert started == [count] and len(found) == 6
 
 
 def test_a_session_remembers_within_the_replay_and_nothing_is_left_or_taken_from_live(write, log):
@@ -188,12 +202,12 @@ def test_what_a_policy_prints_does_not_get_among_the_rows(write, log):
     "top, said", [("import nothing_of_that_name", "No module named"), ("def (:", "SyntaxError"), ("raise SystemExit(0)", "does not load")]
 )
 def test_a_policy_that_does_not_load_is_an_error(top, said, write, log):
-    result = run(log(tool_payload(ANY)), write("p.py", "", top=top))
+    result = run(log(tool_payload(ANY)), write("p.py", "", top=top), forks=False)
     assert result.exit_code == 1 and said in result.stderr
 
 
 def test_a_policy_that_ends_the_process_is_an_error(write, log):
-    result = run(log(tool_payload(ANY)), write("p.py", "import os; os._exit(4)"))
+    result = run(log(tool_payload(ANY)), write("p.py", "import os; os._exit(4)"), forks=False)
     assert result.exit_code == 1 and "exited with 4" in result.stderr
 
 
@@ -250,10 +264,10 @@ def test_no_transcript_is_said_with_the_folders(write, tmp_path):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["p.py"], "name a log before the policy"),
+        (["p.py"], "name a LOG before the policy"),
         (["none.jsonl", "p.py"], "log not found: none.jsonl"),
         ([".", "p.py"], "contains no .jsonl file"),
-        (["x", "--transcripts", "all", "p.py"], "not several"),
+        (["x", "--transcripts", "all", "p.py"], "give only one of"),
         (["--transcripts", UNREAD, "p.py"], f"cannot read transcripts of {UNREAD!r}"),
         (["no.py"], "policy not found"),
     ],

@@ -67,7 +67,7 @@ def test_real_events_of_two_agents_are_counted_and_told(tmp_path):
     (*_, context) = data["events"][0]
     story = data["contexts"][context]["story"]
     assert story["parts"][1] == {"command": "git push --force", "via": ["sudo"]} and story["findings"][0]["rule"] == "git.push-force"
-    assert set(HOSTS[:2]) <= set(story["agents"]["deny"]) and story["policy_now"] == "the same as now"
+    assert set(HOSTS[:2]) <= set(story["agents"]["deny"]) and story["policy_now"] == "unchanged since then"
 
 
 def test_single_events_are_bounded_and_the_figures_are_not():

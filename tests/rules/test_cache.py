@@ -200,9 +200,9 @@ def test_a_command_loads_the_chunks_of_its_programs_only(place, tmp_path):
     path.write_text('packs = ["all"]\n')
     table_of([("project", str(path))], cache)
     table = table_of([("project", str(path))], cache)
-    from onehook.rules.judge import findings
+    from onehook.rules.judge import rulings
 
-    findings(table, sample_event("npm test && make build"))
+    rulings(table, sample_event("npm test && make build"))
     assert set(table._chunks) <= {"npm", "make", "*", ""}
 
 

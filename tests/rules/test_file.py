@@ -285,7 +285,7 @@ def test_extends_in_a_circle_is_an_error(rules, tmp_path):
         ('[[exception]]\nrule = "git.rebase"\ncommand = "x"\nreason = "r"\nuntil = "soon"\n', 5, "until must be a date such as 2026-12-31"),
         ('ask_fallback = {cursr = "ask"}\n', 1, "cursr"),
         ("timeout = 0\n", 1, "timeout must be a number above 0"),
-        ('extends = "none.toml"\n', 1, "extends 'none.toml', which is not there"),
+        ('extends = "none.toml"\n', 1, "extends 'none.toml', which does not exist"),
     ],
 )
 def test_a_mistake_is_an_error_with_its_line_and_a_suggestion(text, line, words, rules, tmp_path):

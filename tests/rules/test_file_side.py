@@ -6,12 +6,14 @@ import pytest
 
 from onehook.core import Event, OnehookError, PowerShell
 from onehook.hostkit.tools import take_tool
-from onehook.hosts import wire_of
+from onehook.hosts import HOSTS, wire_of
 from onehook.policies import protected_paths
 from onehook.policies.folders import _LETTERS as LETTERS
 from onehook.policies.folders import ALWAYS, SEARCHING, Folder
-from onehook.rules.judge import TREES, findings
+from onehook.rules.judge import TREES, rulings
 from onehook.rules.load import load
+from tests.host_folders import facts
+from tests.rows import check_each
 
 TREE = ("secrets/key", "secrets/deep/other", "src/a.py", "src/sub/b.py", "README.md", ".env", "docs/index.md")
 READS = [
@@ -172,7 +174,7 @@ def test_a_read_permission_does_not_let_an_mcp_tool_run(project, rules):
         event = Event("PreToolUse", "claude")
         event.cwd = str(project)
         take_tool(event, {}, "mcp__files__read_file", {"path": path})
-        said.append([finding.level for finding in findings(tried.table, event)])
+        said.append([finding.level for finding in rulings(tried.table, event)])
     assert said == [[], ["deny"]]
 
 
@@ -197,7 +199,7 @@ def test_a_command_that_cannot_be_read_is_an_error_and_not_a_pass(project, rules
     with pytest.raises(OnehookError, match="cannot be checked"):
         decided(protected_paths("secrets/*"), tool, project, command=command)
     text = '{}[[rule]]\nid = "push"\ncommand = "git push"\nlevel = "deny"\nreason = "no"\n'
-    with pytest.raises(OnehookError, match="cannot judge it"):
+    with pytest.raises(OnehookError, match="cannot check it"):
         decided(load(str(rules(text.format("")).path), cache=""), tool, project, command=command)
     assert decided(load(str(rules(text.format('mode = "observe"\n')).path), cache=""), tool, project, command=command) is None
 
@@ -249,10 +251,18 @@ def test_bash_and_powershell_differ_in_how_a_line_is_read(project):
     assert decided(hooks, "PowerShell", project, command="echo 'it''s; cat secrets/key'") is None
 
 
-def test_the_tools_of_gemini_and_qwen_run_powershell_on_windows(monkeypatch):
-    for platform, kind in (("win32", PowerShell), ("linux", str)):
+def test_some_tools_run_powershell_on_windows_and_another_shell_elsewhere(monkeypatch):
+    def kind(host, tool, key, platform):
         monkeypatch.setattr("sys.platform", platform)
-        for host in ("gemini", "qwen"):
-            event = Event("PreToolUse", host)
-            take_tool(event, wire_of(host).TOOLS, "run_shell_command", {"command": "ls"})
-            assert type(event.command) is kind
+        event = Event("PreToolUse", host)
+        take_tool(event, wire_of(host).TOOLS, tool, {key: "ls"})
+        return type(event.command)
+
+    def check(host):
+        keys = {tool: row.keys.get("command", "command") for tool, row in wire_of(host).TOOLS.items() if "Bash" in row.names}
+        found = [
+            tool for tool, key in keys.items() if (kind(host, tool, key, "win32"), kind(host, tool, key, "linux")) == (PowerShell, str)
+        ]
+        assert found == list(facts(host).POWERSHELL_ON_WINDOWS)
+
+    check_each(check, HOSTS)

@@ -148,9 +148,9 @@ def test_an_exception_covers_the_whole_command_or_nothing(pattern, line, covered
         ("rm <brod>", 3, "unknown class <brod>; the classes are <broad>"),
         ("npm i <near:pip>", 6, "no list 'pip'"),
         ("git push --a|b", 9, "all options or all words"),
-        ("x $ y", 4, "no word can follow"),
-        ("x !", 2, "needs the part"),
-        ("x [a b]", 2, "brackets hold one word"),
+        ("x $ y", 4, "nothing can follow"),
+        ("x !", 2, "must be followed by the part"),
+        ("x [a b]", 2, "brackets contain one word"),
     ],
 )
 def test_a_bad_pattern_is_an_error_with_a_caret(pattern, column, words):

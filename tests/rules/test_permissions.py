@@ -152,7 +152,7 @@ def test_a_slash_stands_for_the_folder_of_the_file_in_an_allow(rules, tmp_path):
         ("Bahs(ls)", "unknown tool 'Bahs'; did you mean 'Bash'?"),
         ("Bash(ls", "closing parenthesis is missing"),
         ("Bash()", "parentheses are empty"),
-        ("Bash(a:* b)", ":\\* can stand at the end only"),
+        ("Bash(a:* b)", ":\\* is only allowed at the end"),
         ("WebFetch(example.com)", "write WebFetch\\(domain:example.com\\)"),
         ("mcp____x", "server is missing"),
         ("mcp__a__b(c)", "takes no specifier"),

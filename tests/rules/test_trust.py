@@ -67,7 +67,7 @@ def test_an_untrusted_project_only_adds_what_stops_something(place: Path) -> Non
 
 def test_trust_takes_the_rest_until_the_file_changes_or_it_is_revoked(place: Path) -> None:
     output = onehook("trust")
-    assert "starts sh -c" in output and "allows Bash(make:*)" in output and "is trusted as it is now" in output
+    assert "starts sh -c" in output and "allows Bash(make:*)" in output and "is trusted in its current state" in output
     assert "no from the program" in reason_of(asked(place, "ls"), "claude") and (place / "started").exists()
     (place / "started").unlink()
     assert json.loads(onehook("trust", "--list", "--json")) == [
@@ -78,7 +78,7 @@ def test_trust_takes_the_rest_until_the_file_changes_or_it_is_revoked(place: Pat
     assert "CHANGED" in onehook("trust", "--list")
     onehook("trust", "--yes")
     assert asked(place, "ls").exit_code == 2 or asked(place, "ls").stdout
-    assert "is trusted no longer" in onehook("trust", "--revoke")
+    assert "is no longer trusted" in onehook("trust", "--revoke")
     (place / "started").unlink()
     assert asked(place, "ls").stdout == "" and not (place / "started").exists()
     assert json.loads(onehook("trust", "--list", "--json")) == []
@@ -131,6 +131,6 @@ def test_install_for_the_user_serves_every_project(place: Path) -> None:
     onehook("install", str(user), "--hosts", "claude", "--scope", "user", "--yes")
     installed = json.loads((place.parent / "HOME" / ".claude" / "settings.json").read_text())
     assert str(user) in installed["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
-    assert "only what stops something applies" in " ".join(CliRunner().invoke(main, ["doctor", "--hosts", "claude"]).output.split())
+    assert "only its restrictions apply" in " ".join(CliRunner().invoke(main, ["doctor", "--hosts", "claude"]).output.split())
     onehook("trust", "--yes", "--json")
-    assert "only what stops something applies" not in " ".join(CliRunner().invoke(main, ["doctor", "--hosts", "claude"]).output.split())
+    assert "only its restrictions apply" not in " ".join(CliRunner().invoke(main, ["doctor", "--hosts", "claude"]).output.split())

@@ -111,8 +111,8 @@ def test_explain_says_on_which_agents_a_decision_holds(rules: Path) -> None:
     assert agents["ls"] == {}
     assert set(agents["rm x"]) == {"deny"} and set(agents["rm x"]["deny"]) == set(HOSTS) - {"contract"}
     assert "codex" in agents["Read(.env)"]["it has no tool Read"]
-    assert "claude" in agents["git push"]["ask"] and "codex" in agents["git push"]["ask_fallback (default: deny), since it cannot ask"]
-    assert "since it cannot ask" in run("explain", "git push")[1]
+    assert "claude" in agents["git push"]["ask"] and "codex" in agents["git push"]["cannot ask: ask_fallback decides (default: deny)"]
+    assert "cannot ask: ask_fallback decides" in run("explain", "git push")[1]
 
 
 def test_explain_names_a_rule_that_an_exception_covers(rules: Path) -> None:

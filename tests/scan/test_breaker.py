@@ -123,7 +123,7 @@ def test_a_dead_scanner_costs_one_event_its_time_and_the_next_a_file_read():
         running.forever = "slow"
         first = scanned(running.url, seconds=2.0, failures=1)
         second = scanned(running.url, seconds=2.0, failures=1)
-        assert "in time" in first.error and "not asked" in second.error and "in time" in second.error
+        assert "in time" in first.error and "not called" in second.error and "in time" in second.error
         assert len(running.requests) == 1 and (first.breaker, second.breaker) == ("open", "open")
 
 

@@ -239,7 +239,7 @@ def test_a_level_caps_what_a_scanner_does(tmp_path, lakera):
 
 
 def test_what_a_wrong_option_is_called_in_a_rules_file(tmp_path, lakera):
-    assert "mode='on': choose one of observe, enforce, bypass" in by_rules(tmp_path, lakera, "ls", mode="on").stderr
+    assert "mode='on': must be one of observe, enforce, bypass" in by_rules(tmp_path, lakera, "ls", mode="on").stderr
 
 
 def test_the_scanner_is_not_loaded_for_an_event_that_it_is_not_for():

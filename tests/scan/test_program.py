@@ -88,7 +88,7 @@ def test_a_program_that_fails_is_an_error(program, body, why):
 
 def test_a_program_that_is_missing_is_named_and_says_nothing_about_the_scanner():
     outcome = scanned(Settings("program", failures=1, options={"run": ["no-such-scanner"]}))
-    assert "no-such-scanner is not there" in outcome.error and outcome.breaker == "closed"
+    assert "no-such-scanner was not found" in outcome.error and outcome.breaker == "closed"
 
 
 def test_the_content_is_in_a_file_of_its_own_with_the_ending_of_its_language(program, tmp_path):

@@ -49,6 +49,14 @@ CLIENTS = [(str(NATIVE_CLIENT),), (interpreter(), "-I", "-S", str(PYTHON_CLIENT)
 ALL_SCOPES = ("project", "local", "user", "enterprise")
 
 
+def file_of(host: str) -> str:
+    """The file of a project that the agent's hooks are written to."""
+    machine = Machine(Path("/h"), Path("/p"))
+    place = place_of(host, "project", machine)
+    assert place is not None, host
+    return place.path.relative_to(machine.project).as_posix()
+
+
 def own_scope(host: str) -> str:
     """A scope that the agent has a file for."""
     return "project" if host in IN_PROJECTS else "user"

@@ -9,7 +9,7 @@ import pytest
 
 from onehook.cli.install import _wish
 from onehook.hostkit.config import DEFAULT_EVENTS, Wish
-from onehook.hosts import wire_of
+from onehook.hosts import entry_hosts, wire_of
 from onehook.policy import load_policy
 from onehook.setup.command import read
 from onehook.setup.doctor import examine
@@ -34,8 +34,8 @@ def test_only_what_can_be_stopped_is_waited_for(tmp_path: Path, host: str) -> No
     assert len(found) >= len([event for event in DEFAULT_EVENTS if event in config.EVENTS])
     for one, written in found:
         text = json.dumps(one.item)
-        longest = min(config_of(id).TRAITS.longest_timeout for id in config.HOST_IDS)
-        held = _stoppable(config, wire.EVENTS[one.event].event)
+        longest = min(config_of(id).TRAITS.longest_timeout for id in entry_hosts(host))
+        held = _stoppable(host, wire.EVENTS[one.event].event)
         assert written.option("host-timeout") == (str(longest) if held else "")
         assert (str(longest) in text.replace(one.command, "")) == held, text
     assert any(written.option("host-timeout") for _, written in found)
@@ -100,7 +100,7 @@ def test_doctor_warns_of_a_policy_that_came_to_hold_asks_after_its_install(tmp_p
 
     def warned() -> bool:
         found = examine(place.machine, ["claude"], fire=False)
-        return any("holds asks for a person" in report.diagnosis.what for report in found)
+        return any("holds calls for a person" in report.diagnosis.what for report in found)
 
     place.install(["claude"])
     assert warned()

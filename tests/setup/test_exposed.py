@@ -32,7 +32,7 @@ def told(name: str, text: str, *more: str, hosts: str = "claude") -> list[dict[s
     Path(name).write_text(text, encoding="utf-8")
     assert CliRunner().invoke(main, ["install", name, "--hosts", hosts, "--yes", *more]).exit_code == 0
     findings = json.loads(CliRunner().invoke(main, ["doctor", "--no-fire", "--json", "--hosts", hosts]).stdout)["findings"]
-    return [one for one in findings if "switching this policy off" in one["what"]]
+    return [one for one in findings if "disabling this policy" in one["what"]]
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_the_hooks_of_an_agent_of_copilot_are_reported(repo):
     path.parent.mkdir(parents=True)
     path.write_text("---\nname: reviewer\nhooks:\n  preToolUse:\n    - type: command\n      bash: ./check.sh\n---\n")
     result = CliRunner().invoke(import_command, ["--from", "copilot", "--project", str(repo)])
-    assert "NOT imported  copilot preToolUse: ./check.sh: how Copilot runs" in result.output
+    assert "NOT imported  copilot preToolUse: ./check.sh: it is not known how Copilot runs" in result.output
 
 
 def test_the_matcher_of_a_subagents_end_is_carried_over(repo):

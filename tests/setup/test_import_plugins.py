@@ -10,38 +10,14 @@ from click.testing import CliRunner
 from onehook.cli.import_ import command as import_command
 from onehook.hostkit.imports import extensions
 from onehook.hostkit.reverse import sample
-from onehook.hosts import HOSTS, load
+from onehook.hosts import HOSTS, having, load, readers_of
 from onehook.policy import load_policy
 from onehook.runner import answer
+from tests.host_folders import facts
+from tests.setup.installing import file_of
 
 GUARD = '#!/bin/sh\ncat > /dev/null\necho "no, says $(basename "$0")" >&2\nexit 2\n'
-# host -> (the plugin's manifest, its hooks)
-PLUGINS = {
-    "claude": (
-        {".claude-plugin/plugin.json": {"name": "guards"}},
-        {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}"/guard.sh'}]}]},
-    ),
-    "gemini": (
-        {"gemini-extension.json": {"name": "guards"}},
-        {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [{"type": "command", "command": '"${extensionPath}/guard.sh"'}]}]},
-    ),
-    "codex": (
-        {".codex-plugin/plugin.json": {"name": "guards"}},
-        {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": '"${PLUGIN_ROOT}/guard.sh"'}]}]},
-    ),
-    "cursor": (
-        {".cursor-plugin/plugin.json": {"name": "guards"}},
-        {"beforeShellExecution": [{"command": "./guard.sh"}]},
-    ),
-    "copilot": (
-        {"plugin.json": {"name": "guards"}},
-        {"PreToolUse": [{"type": "command", "bash": '"$COPILOT_PLUGIN_ROOT"/guard.sh'}]},
-    ),
-    "droid": (
-        {".factory-plugin/plugin.json": {"name": "guards"}},
-        {"PreToolUse": [{"matcher": "Execute", "hooks": [{"type": "command", "command": '"${DROID_PLUGIN_ROOT}/guard.sh"'}]}]},
-    ),
-}
+PLUGINS = {host: facts(host).PLUGIN for host in HOSTS if facts(host).PLUGIN}
 
 
 @pytest.fixture
@@ -134,38 +110,22 @@ def test_a_plugin_that_its_agent_runs_already_is_imported_for_the_others(repo, t
     assert denied_on(repo, "gemini") and not denied_on(repo, "claude")
 
 
-# How each agent keeps the plugins that it has installed, as it was seen to: (file below the home folder, content, the plugin's place)
-INSTALLED = {
-    "codex": (".codex/config.toml", '[plugins."guards@mk"]\nenabled = {on}\n', ".codex/plugins/cache/mk/guards/1.0.0"),
-    "copilot": (
-        ".copilot/config.json",
-        '// managed\n{{"installedPlugins": [{{"name": "guards", "cache_path": "{home}/.copilot/plugins/guards", "enabled": {on}}}]}}',
-        ".copilot/plugins/guards",
-    ),
-    "gemini": (
-        ".gemini/extensions/extension-enablement.json",
-        '{{"guards": {{"overrides": ["{not_on}{repo}/*"]}}}}',
-        ".gemini/extensions/guards",
-    ),
-    "droid": (".factory/settings.json", '{{"enabledPlugins": {{"guards@mk": {on}}}}}', ".factory/plugins/cache/mk-1/guards-2/3"),
-    "claude": (".claude/settings.json", '{{"enabledPlugins": {{"guards@mk": {on}}}}}', ".claude/plugins/cache/mk/guards/1.0.0"),
-}
+INSTALLED = [host for host in HOSTS if facts(host).INSTALLED_PLUGIN]
 
 
 @pytest.mark.parametrize("host", INSTALLED)
 @pytest.mark.parametrize("on", [True, False])
 def test_a_plugin_that_an_agent_has_installed_is_found_if_it_is_on(repo, tmp_path, host, on):
     home = tmp_path / "home"
-    name, content, place = INSTALLED[host]
+    place, files = facts(host).INSTALLED_PLUGIN
     root = plugin(home / place, host)
-    (home / name).parent.mkdir(parents=True, exist_ok=True)
-    (home / name).write_text(content.format(on=json.dumps(on), not_on="" if on else "!", home=home, repo=repo))
-    written(home / ".claude" / "plugins" / "installed_plugins.json", {"plugins": {"guards@mk": [{"installPath": str(root)}]}})
-    written(home / ".factory/plugins/installed_plugins/guards.json", {"pluginId": "guards@mk", "entry": {"installPath": str(root)}})
+    for name, content in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(content.format(on=json.dumps(on), not_on="" if on else "!", home=home, repo=repo, root=root))
     done = CliRunner().invoke(import_command, ["--from", host, "--scope", "user", "--project", str(repo)])
     assert done.exit_code == (0 if on else 1), done.output
     if on:
-        other = "qwen" if host != "qwen" else "gemini"
+        other = next(name for name in HOSTS if name not in (host, *readers_of(host)))
         assert denied_on(repo, other) and not denied_on(repo, host)
     said = CliRunner().invoke(import_command, ["--from", host, "--project", str(repo), "--output", "other.toml"]).output
     assert ("that you have installed (guards); import them with --scope user" in said) is on
@@ -203,14 +163,10 @@ def test_what_is_not_a_plugin_is_refused(repo, tmp_path):
     assert done.exit_code == 1 and "is not a plugin with hooks" in f"{done.output}{done.exception}"
 
 
-@pytest.mark.parametrize(("host", "keys", "line"), [
-    ("claude", {"async": True}, "background = true"), ("claude", {"asyncRewake": True}, "wake = true"),
-    ("codex", {"async": True}, "background = true"), ("qwen", {"async": True}, "background = true"),
-])  # fmt: skip
+@pytest.mark.parametrize(("host", "keys", "line"), [(host, *row) for host in having("imports") for row in facts(host).BACKGROUND])
 def test_a_hook_in_the_background_stays_in_the_background(repo, host, keys, line):
     handler = {"type": "command", "command": "./a.sh", **keys}
-    folder = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "qwen": ".qwen/settings.json"}[host]
-    written(repo / folder, {"hooks": {"PostToolUse": [{"hooks": [handler]}]}})
+    written(repo / file_of(host), {"hooks": {"PostToolUse": [{"hooks": [handler]}]}})
     assert "not carried over" not in run(repo, "--from", host)
     assert line in (repo / "onehook.toml").read_text()
 

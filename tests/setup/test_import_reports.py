@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from onehook.cli.import_ import command as import_command
-from onehook.hosts import load
+from onehook.hosts import HOSTS, load
 from onehook.policy import load_policy
+from tests.host_folders import facts
 from tests.setup.importing import SOURCES, import_facts, one
 
 GROUPED = [host for host in SOURCES if not import_facts(host).FLAT]
@@ -53,13 +54,7 @@ def test_a_group_that_keeps_a_hook_keeps_what_it_says(repo):
     assert json.loads(path.read_text())["hooks"]["PreToolUse"] == [{**groups[0], "hooks": [kept]}, groups[1]]
 
 
-LIMITS = [
-    ("claude", ".claude/settings.json", {"Stop": [{"hooks": [command("a")]}]}, 8),
-    ("copilot", ".github/hooks/a.json", {"agentStop": [{"type": "command", "bash": "./a.sh"}]}, 8),
-    ("cursor", ".cursor/hooks.json", {"stop": [{"command": "./a.sh"}]}, 5),
-    ("cursor", ".cursor/hooks.json", {"stop": [{"command": "./a.sh", "loop_limit": 12}]}, 12),
-    ("cursor", ".cursor/hooks.json", {"stop": [{"command": "./a.sh", "loop_limit": None}]}, 100),
-]
+LIMITS = [(host, *row) for host in HOSTS for row in facts(host).STOP_LIMITS]
 
 
 @pytest.mark.parametrize(("host", "name", "hooks", "limit"), LIMITS)
@@ -126,12 +121,9 @@ def test_a_matcher_that_never_matches_is_refused_alike_on_every_event(event):
     assert "never matches" in one("gemini", event, matcher=".*").refused
 
 
-@pytest.mark.parametrize(("host", "path", "event", "shell"), [
-    ("claude", ".claude/settings.json", "PreToolUse", "/bin/sh"), ("codex", ".codex/hooks.json", "PreToolUse", "$SHELL"),
-    ("gemini", ".gemini/settings.json", "BeforeTool", "bash"), ("qwen", ".qwen/settings.json", "PreToolUse", "bash"),
-    ("droid", ".factory/settings.json", "PreToolUse", "sh"),
-])  # fmt: skip
-def test_a_command_keeps_the_shell_of_its_agent(repo, host, path, event, shell):
+@pytest.mark.parametrize("host", [host for host in HOSTS if facts(host).RUN_BY])
+def test_a_command_keeps_the_shell_of_its_agent(repo, host):
+    path, event, shell = facts(host).RUN_BY
     written(repo, path, {"hooks": {event: [{"hooks": [{"type": "command", "command": "jq ."}]}]}})
     assert run(repo, "--from", host).exit_code == 0
     (registration,) = load_policy(str(repo / "onehook.toml")).registrations

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 import zipfile
 from pathlib import Path
 
@@ -132,7 +133,7 @@ def test_another_interpreter_runs_the_policy_and_doctor_runs_it_too(project: Pat
     assert command_in(project).startswith(f"{OTHER} -I -S ") and "--fail closed --timeout 7" in command_in(project)
     assert answer_of(project) == "blocked by json"
     assert findings("fail") == ""
-    assert f"run by {OTHER}" in findings("ok") and "denies and allows as it should" in findings("ok")
+    assert f"run by {OTHER}" in findings("ok") and "denied and allowed as expected" in findings("ok")
     (row,) = json.loads(onehook("status", "--json"))["installed"]
     assert row["python"] == OTHER
     before = (project / ".claude" / "settings.json").read_bytes()
@@ -162,7 +163,7 @@ def test_doctor_does_not_run_an_interpreter_that_install_was_not_given(project: 
     onehook("install", "policy.py", "--python", sys.executable)
     settings = project / ".claude" / "settings.json"
     settings.write_text(settings.read_text().replace(os.path.abspath(sys.executable), str(evil)))
-    assert "is not what this onehook's install writes, so it was not run" in findings("fail")
+    assert "differs from what this version of onehook writes, so it was not run" in findings("fail")
     assert not made.exists()
 
 
@@ -249,10 +250,25 @@ def test_an_environment_that_was_not_finished_is_made_again(tmp_path: Path, monk
     assert not ran
 
 
+@pytest.mark.parametrize(("version", "old"), [("9.0.3", True), ("22.2.2", True), ("22.3", False), ("23.0.1", False), ("26.1.dev0", False)])
+def test_pip_can_install_elsewhere_since_22_3(monkeypatch: pytest.MonkeyPatch, version: str, old: bool) -> None:
+    monkeypatch.setitem(sys.modules, "pip", types.SimpleNamespace(__version__=version))
+    with pytest.raises(SystemExit) as ended:
+        exec(interpreters.OLD_PIP, {})
+    assert bool(ended.value.code) is old
+
+
+def test_where_it_can_the_environment_gets_no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    make, install = interpreters._steps(sys.executable, tmp_path / "env", "made", Needs(("x",)))
+    assert make == (sys.executable, "-I", "-m", "venv", "--without-pip", str(tmp_path / "env"))
+    assert install[:6] == (sys.executable, "-I", "-m", "pip", "--python", "made")
+
+
 def test_where_pip_cannot_install_elsewhere_the_environment_gets_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command lines only: with a real pip before 22.3, this takes nine seconds."""
     old = tmp_path / "python"
-    old.write_text('#!/bin/sh\ncase "$*" in *--python*) exit 2;; esac\n')
+    old.write_text('#!/bin/sh\ncase "$*" in *pip.__version__*) exit 1;; esac\n')
     old.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     make, install = interpreters._steps(str(old), tmp_path / "env", "made", Needs(("x",)))

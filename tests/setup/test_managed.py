@@ -116,7 +116,7 @@ def test_the_runtime_is_copied_to_where_users_cannot_change_it(system: Path) -> 
     assert list((copied / "__pycache__").glob("policy-*"))
     found = json.loads(CliRunner().invoke(main, ["doctor", "--hosts", "claude", "--json"]).stdout)["findings"]
     assert [one["what"] for one in found if one["level"] in ("fail", "warn")] == []
-    assert any("denies and allows as it should" in one["what"] for one in found)
+    assert any("denied and allowed as expected" in one["what"] for one in found)
     (system / "system" / "etc" / "claude-code" / "managed-settings.json").rename(system / "kept.json")
     onehook("uninstall")  # what is the machine's is not looked at
     assert (copied / "launch").is_file()
@@ -164,7 +164,7 @@ def test_what_users_can_change_is_refused_with_what_to_do(system: Path, what: st
     os.chown(target, 1000, 1000)
     os.chown(system / "etc" / "policy.py", 1000, 1000)
     output = " ".join(install(system, *(["--python", str(python)] if what == "python" else []), code=2).split())
-    assert "can be changed by others than root" in output and str(target) in output
+    assert "can be changed by users other than root" in output and str(target) in output
     assert ("chown root: " in output) is (what != "python") and ("--python" in output) is (what == "python")
     assert config.read_text() == "{}" and not list(copies.iterdir())
 
@@ -192,22 +192,22 @@ def test_a_policy_of_a_user_is_copied_with_all_that_it_imports_and_uninstall_giv
     assert f"is copied to {copy / 'policy.py'}" in said and str(copy / "policy.py") in command_in(system)
     assert {path.relative_to(copy).as_posix() for path in copy.rglob("*.py")} == {"policy.py", "lib/__init__.py", "lib/words.py"}
     assert all(path.stat().st_mode & 0o005 == (5 if path.is_dir() else 4) and path.owner() == "root" for path in copy.rglob("*"))
-    assert "--pin" in command_in(system) and "all as installed" in onehook("verify")
+    assert "--pin" in command_in(system) and "all are as installed" in onehook("verify")
     assert json.loads(onehook("status", "--json"))["installed"][0]["source"] == str(policy)
 
     (policy.parent / "lib" / "words.py").write_text("BAD = 'shutdown'\n")
     assert f"{policy} has changed since it was copied; install it again" in onehook("status")
-    assert "all as installed" in onehook("verify")  # the copy is what runs
+    assert "all are as installed" in onehook("verify")  # the copy is what runs
     assert "--scope enterprise replaces the copy" in onehook("trust", str(policy), code=1)
     policy.write_text(POLICY)
     install(system)
     assert [path.relative_to(copy).as_posix() for path in copy.rglob("*.py")] == ["policy.py"]  # what it no longer loads is gone
-    assert (copy / "policy.py").read_text() == POLICY and "all as installed" in onehook("verify")
+    assert (copy / "policy.py").read_text() == POLICY and "all are as installed" in onehook("verify")
 
     (copy / "policy.py").write_text(POLICY + "# by somebody\n")
     assert f"{copy / 'policy.py'} was changed after it was pinned" in onehook("verify", code=1)
     assert "+# by somebody" in onehook("trust", "--yes", str(policy))
-    assert "all as installed" in onehook("verify")
+    assert "all are as installed" in onehook("verify")
 
     onehook("uninstall", str(policy), "--scope", "enterprise")
     assert tree(system / "system") == before | {str(system / "system" / "opt"): None}
@@ -232,7 +232,7 @@ def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) ->
     files = {path.relative_to(copy).as_posix(): path.stat().st_mode & 0o777 for path in copy.rglob("*") if path.is_file()}
     assert files.pop("copied.json")
     assert files == {"base.toml": 0o644, "shop/onehook.toml": 0o644, "shop/bin/check.sh": 0o644, "shop/end.sh": 0o755}
-    assert "all as installed" in onehook("verify")
+    assert "all are as installed" in onehook("verify")
     cached = system / "system" / "opt" / "onehook" / "runtime" / "onehook" / "__pycache__" / "rules"
     assert [path.stat().st_mode & 0o777 for path in cached.iterdir()] == [0o644]  # compiled, for everybody to read
     config = system / "system" / "etc" / "claude-code" / "managed-settings.json"
@@ -246,9 +246,9 @@ def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) ->
     program.write_text("exit 0\n")
     (folder / "onehook.toml").write_text(f'[[hook]]\nspeaks = "claude"\nevents = ["PreToolUse"]\nrun = ["/bin/sh", "{program}"]\n')
     output = " ".join(onehook(*arguments, code=2).split())
-    assert f"{program} can be changed by others than root" in output and "by its path from the policy" in output
+    assert f"{program} can be changed by users other than root" in output and "by its path relative to the policy" in output
     (folder / "onehook.toml").write_text('extends = "gone.toml"\n')
-    assert "not there" in onehook(*arguments, code=1)
+    assert "does not exist" in onehook(*arguments, code=1)
 
 
 @ROOT_ONLY
@@ -258,7 +258,7 @@ def test_a_copy_that_lacks_what_the_policy_reads_is_refused(system: Path) -> Non
     policy.write_text("import pathlib\npathlib.Path(__file__).with_name('words.txt').read_text()\n" + POLICY)
     os.chown(policy, 1000, 1000)
     output = " ".join(install(system, code=1).split())
-    assert "the copy does not load" in output and "words.txt" in output and "folder of root's" in output
+    assert "the copy does not load" in output and "words.txt" in output and "folder owned by root" in output
     assert not (system / "system").exists()
     os.chown(policy, 0, 0)  # in a folder of root's it stays where it is
     install(system)
@@ -273,7 +273,7 @@ def test_two_policies_of_one_name_are_not_mixed_up(system: Path) -> None:
     other.write_text(POLICY)
     os.chown(other, 1000, 1000)
     output = " ".join(onehook("install", str(other), "--scope", "enterprise", "--hosts", "claude", code=2).split())
-    assert f"{system / 'etc' / 'policy.py'} is installed by this name already" in output and "onehook uninstall" in output
+    assert f"{system / 'etc' / 'policy.py'} is already installed under this name" in output and "onehook uninstall" in output
 
 
 @ROOT_ONLY
@@ -292,10 +292,10 @@ def test_what_keeps_a_users_settings_from_switching_the_hooks_off_is_written_and
     there = value_at(Document(file.path, file.format).data(), held.path)
     assert there == ([value] if held.value is None else value)
     assert file.path.stat().st_mode & 0o004  # for everybody to read
-    assert "all as installed" in onehook("verify")
+    assert "all are as installed" in onehook("verify")
     said = file.path.read_text()
     file.path.write_text(said.replace(json.dumps(value), json.dumps(not value if held.value is not None else "other")))
-    assert f"what install has written to {file.path} is gone" in onehook("verify", code=1)
+    assert f"what install wrote to {file.path} is missing" in onehook("verify", code=1)
     levels = [
         one["level"] for one in json.loads(CliRunner().invoke(main, ["doctor", "--hosts", host, "--json", "--no-fire"]).stdout)["findings"]
     ]
@@ -331,7 +331,7 @@ def test_status_and_rules_show_the_layers_and_what_each_of_them_sets(system: Pat
     assert {"git.push-force", "policies.self_protect"} == set(layers[0]["rules"])
     assert "Bash(make:*)" in layers[1]["rules"] and "git.reset-hard" in layers[2]["rules"]
     shown = onehook("status")
-    assert "a file takes nothing away from those above it" in shown and "beside every rules file" in shown
+    assert "a file cannot weaken the ones above it" in shown and "in addition to every rules file" in shown
     rules = {rule["id"]: rule["says"] for rule in json.loads(onehook("rules", "--json"))}
     assert [(says["layer"], says["level"]) for says in rules["git.push-force"]] == [("managed", "deny"), ("project", "warn")]
     assert [says["layer"] for says in rules["git.reset-hard"]] == ["project"]
@@ -356,7 +356,7 @@ def test_an_interpreter_of_the_users_is_replaced_by_the_systems(system: Path, mo
     install(system)
     assert command_in(system).startswith(os.path.realpath(venv / "python"))
     monkeypatch.setattr(managed, "_PYTHONS", ())
-    assert "name an interpreter that cannot with --python" in install(system, code=2)
+    assert "choose one that cannot be, with --python" in install(system, code=2)
 
 
 @ROOT_ONLY
@@ -364,4 +364,4 @@ def test_doctor_says_when_it_has_come_into_reach(system: Path) -> None:
     install(system)
     os.chown(system / "etc" / "policy.py", 1000, 1000)
     found = json.loads(CliRunner().invoke(main, ["doctor", "--hosts", "claude", "--json", "--no-fire"]).stdout)["findings"]
-    assert any("policy.py can be changed by others than root" in one["what"] for one in found if one["level"] == "warn")
+    assert any("policy.py can be changed by users other than root" in one["what"] for one in found if one["level"] == "warn")

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import os
-import pty
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import forks
 import pytest
 from harness import PATIENCE, clean_environment
 
-from onehook.hosts import load
+from onehook.hosts import HOSTS, load
 from onehook.setup.person import Process, agent_above, processes_above
 from onehook.setup.plan import config_of, configurable
+from tests.host_folders import facts
 
 SHELL = Process(10, 1, ("-bash",), "/usr/bin/bash")
-# Seen with the releases that are proven: how each agent, or what it starts, stands in a process list.
-SEEN = {
-    "claude": ("claude", "-p", "Please do the task."),
-    "codex": ("node", "/usr/lib/node_modules/.bin/codex", "exec"),
-    "gemini": ("/usr/bin/node", "--max-old-space-size=12051", "/usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js", "-p", "x"),
-    "qwen": ("/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js", "-p", "x"),
-    "copilot": ("/usr/lib/node_modules/@github/copilot-linux-x64/copilot", "-p", "x"),
-    "opencode": ("/usr/lib/node_modules/opencode-linux-x64/bin/opencode", "run", "x"),
-    "droid": ("/home/dev/.local/bin/droid", "exec", "x"),
-    "cursor": ("/home/dev/.local/bin/cursor-agent", "-p", "x"),
-    "kimi": ("kimi-code", "", ""),  # a title of its own, over the words that it was started with
-}
+SEEN = {host: facts(host).PROCESS for host in HOSTS if facts(host).PROCESS}
 
 
 def above(*processes: Process):
@@ -80,29 +70,17 @@ def test_the_processes_above_are_found():
 # --- the command itself, at a terminal and without one
 
 
-def typed(argv: list[str], home: Path, **variables: str) -> tuple[int, str]:
+def typed(words: list[str], home: Path, **variables: str) -> tuple[int, str]:
     """Run a command at a terminal of its own, as one that a person types; its exit code and what it shows."""
     agents = [name for host in configurable() for name in config_of(host).TRAITS.shell_variables]
     environment = {name: value for name, value in clean_environment().items() if name not in agents}
     environment |= {"HOME": str(home), "ONEHOOK_STATE_DIR": str(home / "state"), **variables}
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(home)
-        os.execvpe(argv[0], argv, environment)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(terminal, 1 << 16)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
+    done = forks.at_a_terminal(words, cwd=home, env=environment)
+    return done.returncode, done.stdout
 
 
-PAUSE = [sys.executable, "-I", "-m", "onehook", "pause", "--for", "1m"]
+PAUSE = ["onehook", "pause", "--for", "1m"]
+COLD = [sys.executable, "-I", "-m"]
 inside_an_agent = pytest.mark.skipif(
     bool(agent_above({}, processes_above())), reason="an agent runs these tests, so that no person can be shown to be let through"
 )
@@ -110,14 +88,14 @@ inside_an_agent = pytest.mark.skipif(
 
 @inside_an_agent
 def test_a_person_at_a_terminal_may_pause(tmp_path):
-    code, shown = typed(PAUSE, tmp_path)
+    code, shown = typed(COLD + PAUSE, tmp_path)
     assert code == 0 and "Paused until" in shown and (tmp_path / "state" / "pause.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_without_a_terminal_nobody_may(tmp_path):
     environment = clean_environment({"HOME": str(tmp_path), "ONEHOOK_STATE_DIR": str(tmp_path / "state")})
     done = subprocess.run(
-        PAUSE, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+        COLD + PAUSE, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 1 and "only a person can run onehook pause" in done.stderr
     assert not (tmp_path / "state" / "pause.json").exists()

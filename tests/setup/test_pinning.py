@@ -16,9 +16,9 @@ from harness import HOSTS, cold_fire, fire, launcher, process, reason_of, tool_p
 from onehook.cli import main
 from onehook.hostkit.reverse import sample
 from onehook.hosts import load
-from onehook.pins import digest
 from onehook.setup.pinning import keep_copy, listed, pin_of
-from onehook.system import state_folder
+from onehook.system import digest, state_folder
+from tests.setup.installing import IN_PROJECTS
 
 POLICY = """from onehook import Hooks, deny
 from helper import word
@@ -110,7 +110,7 @@ def test_it_denies_on_every_agent_and_leaves_other_events_alone(project, host):
     policy.write_text("from onehook import Hooks\nhooks = Hooks()\n", encoding="utf-8")
     assert "was changed after it was pinned" in reason_of(asked(policy, pin, host=host), host)
     result = fire(policy, load(host, "reverse").payload(sample("Stop", session_id="s")), "--host", host, "--pin", pin)
-    assert result.exit_code == load(host).ERROR_EXIT and "was changed" in result.stderr
+    assert result.exit_code == load(host).TRAITS.error_exit and "was changed" in result.stderr
 
 
 def test_the_list_is_held_to_the_pin(project):
@@ -119,9 +119,9 @@ def test_the_list_is_held_to_the_pin(project):
     path = Path(state_folder()) / "pins" / pin
     policy.write_text("from onehook import Hooks\nhooks = Hooks()\n", encoding="utf-8")
     path.write_bytes(listed(policy))
-    assert "list of what was pinned was changed" in reason_of(asked(policy, pin), HOST)
+    assert "list of pinned files was changed" in reason_of(asked(policy, pin), HOST)
     path.unlink()
-    assert "list of what was pinned cannot be read" in reason_of(asked(policy, pin), HOST)
+    assert "list of pinned files cannot be read" in reason_of(asked(policy, pin), HOST)
     other = project / "rules/onehook.toml"
     assert "was pinned and cannot be read" in reason_of(asked(policy, pinned(other)), HOST)
 
@@ -209,8 +209,7 @@ def test_install_pins_keeps_the_pin_and_takes_it_out_again(project):
 
 def test_trust_shows_the_change_and_pins_it_in_every_config(project, monkeypatch):
     policy = project / "hooks/policy.py"
-    agents = ("claude", "codex", "gemini", "opencode")
-    assert onehook("install", str(policy), "--hosts", ",".join(agents), "--pin", "--trust", "--yes").exit_code == 0
+    assert onehook("install", str(policy), "--hosts", ",".join(IN_PROJECTS), "--pin", "--trust", "--yes").exit_code == 0
     assert "as it was pinned" in onehook("trust", str(policy)).output
     (project / "hooks/helper.py").write_text('word = "RM"\n', encoding="utf-8")
     assert "was changed after it was pinned; `onehook trust`" in onehook("status").output.replace("\n", "")
@@ -227,7 +226,7 @@ def test_trust_shows_the_change_and_pins_it_in_every_config(project, monkeypatch
     texts = [
         path.read_text(encoding="utf-8") for path in project.rglob("*") if path.is_file() and any(p.startswith(".") for p in path.parts)
     ]
-    assert sum(f"{pin_of(policy)}" in text for text in texts) >= len(agents)
+    assert sum(f"{pin_of(policy)}" in text for text in texts) >= len(IN_PROJECTS)
     findings = json.loads(onehook("doctor", "--no-fire", "--json", "--hosts", "codex").stdout)["findings"]
     assert not [one for one in findings if one["level"] == "fail"], "Codex trusts the new command as it did the old one"
     assert onehook("uninstall").exit_code == 0 and not (project / ".claude").exists()

@@ -13,18 +13,13 @@ from counting import SIGNAL
 
 from onehook.setup import command
 from onehook.setup.files import ScopeError
-from onehook.setup.plan import plan_install
+from onehook.setup.plan import config_of, configurable, plan_install
 from onehook.textedit.document import ConfigError
-from tests.setup.installing import Place
+from tests.host_folders import facts
+from tests.setup.installing import Place, file_of
 
-HOSTS = ["claude", "cursor", "codex"]
-FILES = {"claude": ".claude/settings.json", "cursor": ".cursor/hooks.json", "codex": ".codex/hooks.json"}
-# The generated configs of the documents: events in their order, and which of them have a matcher.
-DOCUMENTED = {
-    "claude": {"SessionStart": None, "PreToolUse": "*", "PostToolUse": "*", "UserPromptSubmit": None, "Stop": None},
-    "cursor": {"sessionStart": None, "preToolUse": None, "postToolUse": None, "beforeSubmitPrompt": None, "stop": None},
-    "codex": {"SessionStart": None, "PreToolUse": "*", "PostToolUse": "*", "UserPromptSubmit": None, "Stop": None},
-}
+HOSTS = ["claude", "cursor", "codex"]  # as examples
+FILES = {host: file_of(host) for host in HOSTS}
 
 
 @pytest.fixture
@@ -36,18 +31,20 @@ def data_of(place: Place, host: str) -> Any:
     return json.loads((place.project / FILES[host]).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", [host for host in configurable() if facts(host).DOCUMENTED])
 def test_the_generated_config_has_the_shape_of_the_documents(place: Place, host: str) -> None:
+    beside, events, fixed = facts(host).DOCUMENTED
     place.install([host])
-    data = data_of(place, host)
-    assert {event: entries[0].get("matcher") for event, entries in data["hooks"].items()} == DOCUMENTED[host]
-    assert list(data["hooks"]) == list(DOCUMENTED[host])
-    assert data.get("version") == (1 if host == "cursor" else None)
-    for entries in data["hooks"].values():
+    data = json.loads((place.project / file_of(host)).read_text(encoding="utf-8"))
+    hooks = data.pop("hooks")
+    assert data == beside
+    assert {event: entries[0].get("matcher") for event, entries in hooks.items()} == events
+    assert list(hooks) == list(events)
+    for entries in hooks.values():
         (entry,) = entries
-        handler = entry if host == "cursor" else entry["hooks"][0]
+        handler = entry if facts(host).FLAT_ENTRIES else entry["hooks"][0]
         assert f"--host {host}" in handler["command"]
-        assert host == "cursor" or handler["type"] == "command"
+        assert {key: handler.get(key) for key in fixed} == fixed
 
 
 def test_a_file_for_claude_and_cursor_has_the_same_command_for_each_event(place: Place) -> None:
@@ -75,7 +72,7 @@ def test_a_second_install_replaces_the_entry_where_it_stands(place: Place, host:
     file = place.project / FILES[host]
     data = data_of(place, host)
     event = next(iter(data["hooks"]))
-    foreign = {"command": "later"} if host == "cursor" else {"hooks": [{"type": "command", "command": "later"}]}
+    foreign = facts(host).config_entry("later", False)
     data["hooks"][event].append(foreign)
     file.write_text(json.dumps(data, indent=2))
     place.install([host], events=["PreToolUse"], fail_closed=True, timeout=9)
@@ -103,18 +100,19 @@ def _calls(work: Callable[[], object]) -> int:
 NEEDS_TOMLLIB = pytest.mark.skipif(sys.version_info < (3, 11), reason="tomlkit, which reads TOML on Python 3.10, is slower than that")
 
 
-@pytest.mark.parametrize("host", ["claude", pytest.param("codex", marks=NEEDS_TOMLLIB), "qwen"])
-def test_the_work_of_an_install_grows_with_the_size_of_the_config_and_no_faster(tmp_path: Path, host: str) -> None:
+@pytest.mark.parametrize(("host", "format"), [("claude", "json"), pytest.param("codex", "toml", marks=NEEDS_TOMLLIB), ("qwen", "jsonc")])
+def test_the_work_of_an_install_grows_with_the_size_of_the_config_and_no_faster(tmp_path: Path, host: str, format: str) -> None:
     group: dict[str, Any] = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh --option 'a word'"}]}
     hook = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "./check.sh"\n'
     table = f'[mcp_servers.server{{0}}]\nargs = ["-y", "{{0}}"]\n\n{hook}'
 
     def installed(size: int) -> int:
         place = Place(tmp_path / str(size))
-        path = place.project / {"claude": ".claude/settings.json", "qwen": ".qwen/settings.json", "codex": ".codex/config.toml"}[host]
+        files = [one.path for one in config_of(host).places(place.machine) if (one.scope, one.format) == ("project", format)]
+        path = files[0]
         path.parent.mkdir()
         json_text = json.dumps({"hooks": {"PreToolUse": [group] * size}}, indent=2)
-        path.write_text("\n".join(table.format(index) for index in range(size)) if host == "codex" else json_text)
+        path.write_text("\n".join(table.format(index) for index in range(size)) if format == "toml" else json_text)
         return _calls(lambda: plan_install([host], place.request(), place.machine, place.journal))
 
     small, large = installed(40), installed(160)
@@ -132,7 +130,7 @@ def test_an_upgrade_of_onehook_changes_no_byte(place: Place, monkeypatch: pytest
 def test_fewer_events_take_the_other_entries_of_this_policy_out(place: Place) -> None:
     place.install(HOSTS)
     place.install(HOSTS, events=["PreToolUse"])
-    assert [list(data_of(place, host)["hooks"]) for host in HOSTS] == [["PreToolUse"], ["preToolUse"], ["PreToolUse"]]
+    assert [list(data_of(place, host)["hooks"]) for host in HOSTS] == [[config_of(host).EVENTS["PreToolUse"]] for host in HOSTS]
     place.uninstall(HOSTS)
     assert set(place.snapshot()) == {"home", "project", "project/policy.py"}
 

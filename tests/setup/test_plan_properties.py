@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def order_of_foreign(host: str, data: Any) -> dict[str, list[Any]]:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as root:
+    with tempfile.TemporaryDirectory(dir=os.environ["PYTEST_DEBUG_TEMPROOT"]) as root:
         place = Place(Path(root).resolve())
         spot = target(host, place)
         before = _written(host, spot, data)
@@ -115,7 +116,7 @@ def test_the_bytes_of_a_toml_file_come_back(host: str, data: st.DataObject) -> N
     """From any of the files that the install cases begin with."""
     cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder(host) / "install").glob("*.json"))]
     texts = [None, *("".join(case["before"]) for case in cases if case.get("before") and case.get("after"))]
-    with tempfile.TemporaryDirectory() as root:
+    with tempfile.TemporaryDirectory(dir=os.environ["PYTEST_DEBUG_TEMPROOT"]) as root:
         place = Place(Path(root).resolve())
         spot = target(host, place)
         text = data.draw(st.sampled_from(texts), "text")
@@ -165,7 +166,7 @@ def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_after_edits_of_the_user_only_our_entries_go(host: str, data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as root:
+    with tempfile.TemporaryDirectory(dir=os.environ["PYTEST_DEBUG_TEMPROOT"]) as root:
         place = Place(Path(root).resolve())
         spot = target(host, place)
         _written(host, spot, data)

@@ -11,10 +11,10 @@ from onehook.hostkit.config import Machine
 from onehook.setup.doctor import examine
 from onehook.setup.installed import rows
 from onehook.setup.plan import config_of, configurable
-from tests.setup.installing import Place
+from tests.setup.installing import Place, file_of
 
-FILES = {"claude": ".claude/settings.json", "cursor": ".cursor/hooks.json", "opencode": ".opencode/plugins/onehook.js"}
-HOSTS = list(FILES)
+HOSTS = ["claude", "cursor", "opencode"]  # as examples
+FILES = {host: file_of(host) for host in HOSTS}
 
 
 def git(place: Place, *words: str) -> str:
@@ -121,7 +121,7 @@ def test_where_the_only_file_is_tracked_the_person_is_told_what_to_do(place: Pla
 def test_without_a_word_about_it_install_works_and_warns(place: Place) -> None:
     (note,) = place.install(HOSTS).notes
     assert all(str(place.project / file) in note for file in FILES.values())
-    assert "in a clone the hooks cannot run" in note and "--for me" in note and "--for team" in note
+    assert "in a clone, the hooks cannot run" in note and "--for me" in note and "--for team" in note
     assert place.install(HOSTS).notes == [note]  # again, though nothing changes
     assert place.install(HOSTS, portable=True).notes == []
 
@@ -174,7 +174,7 @@ def test_for_me_beside_the_teams_is_said(place: Place) -> None:
     place.install(["claude"], audience="team", portable=True)
     git(place, "add", ".")
     (note,) = place.install(["claude"], audience="me").notes
-    assert "for everybody already, so Claude Code runs it twice" in note
+    assert "already has the policy for everyone, so Claude Code runs it twice" in note
     assert (place.project / FILES["claude"]).is_file() and (place.project / ".onehook/launch").is_file()
 
 

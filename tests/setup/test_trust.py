@@ -23,28 +23,8 @@ from tests.setup.installing import IN_PROJECTS, Place
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX paths")
 TRUSTING = [host for host in having("trust") if host in IN_PROJECTS]
-ASKING = {"qwen": (".qwen/settings.json", '{"security": {"folderTrust": {"enabled": true}}}\n')}  # off by default
-
 # What a person's file may look like; DIR is another folder that they trust.
-FILES = {
-    "claude": ['{"numStartups": 3, "projects": {"DIR": {"hasTrustDialogAccepted": true}}}', '{\n  "projects": {},\n  "theme": "dark"\n}\n'],
-    "codex": [
-        'model = "m"\n\n[projects."DIR"]\ntrust_level = "trusted"\n',
-        '[hooks.state]\n\n[hooks.state."DIR/.codex/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n\n[tui]\nx = 1',
-        "",
-    ],
-    "copilot": [
-        '// by Copilot\n// do not edit\n{\n  "trustedFolders": [\n    "DIR"\n  ],\n  "firstLaunchAt": "x"\n}',
-        '{"trustedFolders": []}',
-    ],
-    "gemini": ['{\n  "DIR": "TRUST_FOLDER"\n}\n', "{}"],
-    "qwen": ['// mine\n{"DIR": "DO_NOT_TRUST"}\n'],
-    "droid": [
-        '{\n\t"model": "x",\n\t"trustedFolders": {\n\t\t"DIR": {"trustedAt": "2026-01-01T00:00:00.000Z"}\n\t}\n}\n',
-        '{"trustedFolders": {}}',
-    ],
-}
-FILES.update({host: list(facts(host).TRUST_FILES) for host in TRUSTING if host not in FILES})
+FILES = {host: list(facts(host).TRUST_FILES) for host in TRUSTING}
 
 
 @pytest.fixture
@@ -53,8 +33,8 @@ def place(tmp_path: Path) -> Place:
 
 
 def asking(place: Place, host: str) -> Place:
-    if host in ASKING:
-        name, text = ASKING[host]
+    if facts(host).ASKS_FOR_TRUST:
+        name, text = facts(host).ASKS_FOR_TRUST
         put(place.home / name, text)
     return place
 

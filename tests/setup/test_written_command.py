@@ -16,7 +16,7 @@ from harness import clean_environment
 from onehook.core import Response
 from onehook.hostkit.config import GUARD, Found, Wish
 from onehook.hostkit.reverse import sample
-from onehook.hosts import load
+from onehook.hosts import entry_hosts, load
 from onehook.setup.command import read, without_guard
 from onehook.setup.entries import ours_in
 from onehook.setup.installed import config_files
@@ -99,23 +99,28 @@ def test_it_denies_and_allows_from_another_folder(host: str, scope: str, tmp_pat
         assert answered(host, line, shell, elsewhere, place.project, place.home, "ls", os.defpath).decision != "deny"
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_a_clone_with_a_bare_python_runs_the_portable_form(host: str, tmp_path: Path) -> None:
-    place = nasty_place(tmp_path)
-    place.install([host], events=["PreToolUse"], portable=True)
-    clone = tmp_path / "clone of" / f"{NASTY}2"
+@pytest.fixture(scope="module")
+def folder_of_clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of a project with the portable form for every agent; only the first event in it has to compile the runtime."""
+    folder = tmp_path_factory.mktemp("portable")
+    place = nasty_place(folder)
+    place.install(HOSTS, events=["PreToolUse"], portable=True)
+    clone = folder / "clone of" / f"{NASTY}2"
     shutil.copytree(place.project, clone, symlinks=True)
     shutil.rmtree(place.project)
-    line = command_of(host, "project", Place(tmp_path / "clone of", f"{NASTY}2"))
     (clone / POLICY_NAME).write_text(POLICY, encoding="utf-8")
-    below = clone / "src" / "deep"
-    below.mkdir(parents=True)
-    binaries = tmp_path / "bin"
-    binaries.mkdir()
-    (binaries / "python3").symlink_to(bare_python())
-    shell = ["/bin/sh", "-c"]
-    folder = tmp_path if takes_variable(host) else below if config_of(host).PROJECT == "" else clone
-    denied = answered(host, line, shell, folder, clone, place.home, "rm -rf /", str(binaries))
+    (clone / "src" / "deep").mkdir(parents=True)
+    (folder / "bin").mkdir()
+    (folder / "bin" / "python3").symlink_to(bare_python())
+    return folder
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_clone_with_a_bare_python_runs_the_portable_form(host: str, folder_of_clone: Path) -> None:
+    cloned = Place(folder_of_clone / "clone of", f"{NASTY}2")
+    clone, line = cloned.project, command_of(host, "project", cloned)
+    folder = folder_of_clone if takes_variable(host) else clone / "src" / "deep" if config_of(host).PROJECT == "" else clone
+    denied = answered(host, line, ["/bin/sh", "-c"], folder, clone, cloned.home, "rm -rf /", str(folder_of_clone / "bin"))
     assert denied.decision == "deny"
     package = str(denied.reason or denied.user_message).partition("blocked by ")[2]
     archive, inside = package.removesuffix("/onehook/__init__.py"), package.endswith("/onehook/__init__.py")
@@ -184,13 +189,18 @@ def test_an_interpreter_that_cannot_run_is_a_deny_under_fail_closed(host: str, s
         assert done.stderr.strip() or config_of(host).TRAITS.guard != GUARD, (what, done)
 
 
+@pytest.fixture(scope="module")
+def guarded_clone(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place = Place(tmp_path_factory.mktemp("guarded"))
+    place.install(GUARDED, events=["PreToolUse"], fail_closed=True, portable=True)
+    return place
+
+
 @pytest.mark.parametrize("host", GUARDED)
-def test_so_is_a_clone_without_python(host: str, tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    place.install([host], events=["PreToolUse"], fail_closed=True, portable=True)
-    line = command_of(host, "project", place)
-    assert ran(line, host, place.project).returncode == 0
-    assert ran(line, host, place.project, path=str(tmp_path)).returncode == 2
+def test_so_is_a_clone_without_python(host: str, guarded_clone: Place) -> None:
+    line = command_of(host, "project", guarded_clone)
+    assert ran(line, host, guarded_clone.project).returncode == 0
+    assert ran(line, host, guarded_clone.project, path=str(guarded_clone.root)).returncode == 2
 
 
 @pytest.mark.parametrize("host", GUARDED)
@@ -220,7 +230,7 @@ def test_agents_that_run_the_entries_of_another_get_the_same_command(tmp_path: P
     place = Place(tmp_path)
     place.install(HOSTS, fail_closed=True)
     for lender in HOSTS:
-        for borrower in (host for host in config_of(lender).HOST_IDS if host != lender and host in HOSTS):
+        for borrower in (host for host in entry_hosts(lender) if host != lender and host in HOSTS):
             both = [{config_of(host).EVENTS[e]: e for e in config_of(host).EVENTS} for host in (lender, borrower)]
             lent, own = ({names[f.event]: f.command for f in entries(h, place)} for names, h in zip(both, (lender, borrower), strict=True))
             assert all(own[event] == command for event, command in lent.items() if event in own)

@@ -21,6 +21,7 @@ def guard(event):
     if "push" in event.command:
         return ask("push?")
 """
+WITHOUT = HOSTS[-1]
 DENIED = 'def test_it(fire):\n    fire("Bash", command="rm -rf /").assert_denied("rm -rf")\n'
 ASKED = 'fire("Bash", command="git push").assert_asked()\n'
 
@@ -54,9 +55,9 @@ import pytest
 @pytest.mark.hosts("claude")
 def test_only_claude(fire):
     {ASKED}
-@pytest.mark.hosts(without="contract")
+@pytest.mark.hosts(without="{WITHOUT}")
 def test_without(fire):
-    assert fire.hosts == {[host for host in HOSTS if host != "contract"]!r}
+    assert fire.hosts == {[host for host in HOSTS if host != WITHOUT]!r}
 
 @pytest.mark.hosts("cloude")
 def test_slip(fire):

@@ -61,7 +61,7 @@ def test_what_is_replaced_is_replaced_alone() -> None:
     ("text", "message"),
     [
         ("hooks: [1]\n", "line 1, column 1: hooks must be a mapping"),
-        ("hooks: {pre_tool_call: [{command: x}]}\n", "stands on one line: write each of its entries on a line of its own"),
+        ("hooks: {pre_tool_call: [{command: x}]}\n", "is written on one line: write each of its entries on a separate line"),
         ("hooks:\n  pre_tool_call: x\n", "line 2, column 1: hooks.pre_tool_call must be a list"),
         ("a: &anchor 1\n", "line 1, column 1: cannot read this YAML: 'a: &anchor 1'"),
         ("a: 1\n b: 2\n", "cannot read this YAML"),

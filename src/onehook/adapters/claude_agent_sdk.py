@@ -15,7 +15,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,6 @@ HOST = "claude"
 # 0.2.182 with Claude Code 2.1.325: the session has begun when the SDK registers its hooks, and is over when SessionEnd would come.
 NEVER_CALLED = ("SessionStart", "SessionEnd")
 MARGIN = 10.0  # seconds that Claude Code waits for the callback beyond the policy's own timeout
-Callback = Callable[[Any, "str | None", Any], Awaitable[dict[str, Any]]]
 _log = logging.getLogger("onehook")
 
 
@@ -78,7 +77,7 @@ class Guard:
         return [name for event, name in names.items() if event not in never]
 
     async def called(self, payload: Any, tool_use_id: str | None = None, context: Any = None) -> dict[str, Any]:
-        """The SDK's callback. The policy runs in a thread, so that the program continues meanwhile."""
+        """The SDK's callback. The policy runs in a thread, so the program continues in the meantime."""
         data = json.dumps(payload).encode("utf-8")
         seconds = self.options().timeout
         try:

@@ -1,4 +1,4 @@
-"""onehook approve: answer what agents are waiting to do."""
+"""onehook approve: approve or deny what agents are waiting for."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
 @click.command("approve", cls=Verb)
 @click.argument("id", required=False, default="")
 @click.argument("words", required=False, default="")
-@click.option("--deny", is_flag=True, help="Deny it; WORDS are what the model is told.")
-@click.option("--session", is_flag=True, help="Whatever is asked for the same reason, for the rest of this session.")
-@click.option("--instead", metavar="COMMAND", help="Run this command in its place.")
-@click.option("--list", "as_list", is_flag=True, help="Print what is asked, and end.")
-@click.option("--show", is_flag=True, help="Print one request with all that it is about.")
-@click.option("--json", "as_json", is_flag=True, help="As --list or --show, as JSON, for scripts.")
+@click.option("--deny", is_flag=True, help="Deny the request; WORDS are passed to the model.")
+@click.option("--session", is_flag=True, help="Apply the answer to every request with the same reason, for the rest of this session.")
+@click.option("--instead", metavar="COMMAND", help="Approve this command instead of the requested one.")
+@click.option("--list", "as_list", is_flag=True, help="Print the open requests, and exit.")
+@click.option("--show", is_flag=True, help="Print one request in full.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; same content as --list or --show.")
 @click.option("--set-pin", is_flag=True, help="Set the PIN that answers are signed with, or change it.")
-@click.option("--machine", is_flag=True, help="With --set-pin, as root: for the whole machine, where no agent can replace it.")
+@click.option("--machine", is_flag=True, help="With --set-pin, as root: set it for the whole machine, where no agent can replace it.")
 def command(
     id: str, words: str, deny: bool, session: bool, instead: str | None, as_list: bool, show: bool, as_json: bool, set_pin: bool,
     machine: bool,
 ) -> None:  # fmt: skip
-    """Answer what agents are waiting to do.
+    """Approve or deny what agents are waiting for.
 
-    Without ID: a list that waits for requests, for a window of its own (also over ssh and in tmux). The keys are a approve once,
-    d deny with words for the model, s for this session, e an exception until a date, r rewrite the command, j and k move, q quit.
+    Without ID, show a list that waits for requests; keep it open in a separate window (ssh and tmux work). Its keys: a approves once, d
+    denies with a message for the model, s approves for this session, e adds an exception until a date, r rewrites the command, j and k
+    move, q quits.
 
-    A policy that asks is held like this with ask_via = "desk" (docs/approvals.md). Only a person can answer: with a PIN, which you
-    set once, or, as long as there is none, from a terminal that no agent has started.
+    With ask_via = "desk", a call that a policy asks about is held until it is answered here (docs/approvals.md). Only a person can answer:
+    with a PIN, which you set once, or, as long as none is set, from a terminal that no agent has started.
 
     \b
     Examples:
-      onehook approve --set-pin                          once; then answers count wherever they come from
+      onehook approve --set-pin                          once; answers with the PIN count wherever they are given
       onehook approve                                    the list
-      onehook approve 6919b2c1                           approve this one; the beginning of its name is enough
+      onehook approve 6919b2c1                           approve this one; the beginning of its ID is enough
       onehook approve --deny 6919b2c1 "use the staging database"
       onehook approve 6919b2c1 --instead "git push origin my-branch"
       onehook approve --list --json
@@ -73,16 +74,16 @@ def _print(found: list[Asked], as_json: bool, whole: bool = False) -> None:
         lines = details(asked) if whole else [f"{asked.id}  {asked.title}, {waiting(asked)}: {subject(asked)}"]
         click.echo("\n".join(lines))
     if not found:
-        click.echo("Nothing is asked.", err=True)
+        click.echo("No open requests.", err=True)
 
 
 def _answer(deny: bool, words: str, session: bool, instead: str | None) -> Answer:
     from onehook.desk.answers import Answer
 
     if words and not deny:
-        raise click.UsageError("words for the model go with --deny")
+        raise click.UsageError("WORDS can only be used with --deny")
     if instead is not None and (deny or session):
-        raise click.UsageError("--instead approves another command, once; leave out --deny and --session")
+        raise click.UsageError("--instead approves another command, once; remove --deny and --session")
     scope = "session" if session else "once"
     return Answer("deny" if deny else "allow", scope, words, None if instead is None else {"command": instead})
 
@@ -101,7 +102,7 @@ def _give(asked: Asked, answer: Answer) -> None:
 
 
 def _key() -> Key | None:
-    """The person's key; None if no PIN is set, and the hook looks at this process instead."""
+    """The person's key; None if no PIN is set, in which case the hook checks this process instead."""
     from onehook.desk import pin
 
     if not pin.is_set():
@@ -125,26 +126,26 @@ def _set_pin(machine: bool) -> None:
     from onehook.log.notes import note
 
     if pin.is_set() and not machine:
-        click.echo("There is a PIN already.")
-        pin.unlock(click.prompt("The PIN until now", hide_input=True))
-    chosen = click.prompt(f"The new PIN, {pin.SHORTEST} characters or more", hide_input=True, confirmation_prompt="Again")
+        click.echo("A PIN is already set.")
+        pin.unlock(click.prompt("Current PIN", hide_input=True))
+    chosen = click.prompt(f"New PIN ({pin.SHORTEST} characters or more)", hide_input=True, confirmation_prompt="Again")
     path = pin.set_pin(chosen, machine=machine)
     note("Pin", "the machine" if machine else "this user")
-    click.echo(f"The PIN is set ({path} has what answers are checked with, and not the PIN).")
+    click.echo(f"The PIN is set ({path} stores what is needed to check answers, not the PIN itself).")
 
 
 def _attend() -> None:
     import sys
 
     if sys.platform == "win32":
-        raise click.ClickException("the list needs a terminal of Linux or macOS; use --list, and `onehook approve ID`")
+        raise click.ClickException("the interactive list needs a terminal on Linux or macOS; use --list and `onehook approve ID`")
     from onehook.desk.terminal import attend
 
     attend(_key(), user(), _asked_in_the_terminal)
 
 
 def _asked_in_the_terminal(question: str, start: str) -> str | None:
-    """A line from the person, who may change `start`; None after Ctrl-C or Ctrl-D."""
+    """A line that the person types, starting from `start`; None after Ctrl-C or Ctrl-D."""
     import readline
 
     readline.set_startup_hook(lambda: readline.insert_text(start))

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 project_option = click.option(
-    "--project", metavar="DIRECTORY", help="The project's folder. [default: found from the current folder upwards]"
+    "--project", metavar="DIRECTORY", help="The project's folder. [default: the nearest project at or above the current folder]"
 )
 
 
@@ -34,7 +34,7 @@ class Verb(click.Command):
 
 
 class VerbGroup(Verb, click.Group):
-    """A verb with verbs of its own. What is not one of them is an error."""
+    """A verb with subcommands. An unknown subcommand is an error."""
 
 
 def hosts_option(text: str, default: str = "", *aliases: str) -> Callable[[F], F]:
@@ -109,7 +109,7 @@ def _project_marks() -> list[str]:
 def existing_policy(text: str) -> Path:
     path = Path(text)
     if not path.is_file():
-        raise UsageError(f"policy not found: {text} (`onehook init` writes one to start from)")
+        raise UsageError(f"policy not found: {text} (`onehook init` creates one)")
     return path.absolute()
 
 

@@ -1,4 +1,4 @@
-"""onehook desk: the page where a person sees their agents and answers what they ask."""
+"""onehook desk: a page where a person sees their agents and answers their requests."""
 
 from __future__ import annotations
 
@@ -17,26 +17,31 @@ PORT = 8377
 
 
 @click.command("desk", cls=Verb)
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port, on loopback; 0 takes a free one.")
-@click.option("--open/--no-open", "open_it", default=None, help="Open it in the browser. [default: where there is a desktop]")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port on loopback; 0 chooses a free one.")
+@click.option("--open/--no-open", "open_it", default=None, help="Open the page in the browser. [default: yes if there is a desktop]")
 @click.option(
-    "--name", "names", multiple=True, metavar="HOST", help="Another name that it is reached by, behind a proxy of yours; may be repeated."
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="A further host name to accept, for a reverse proxy of your own; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the link as one line of JSON, for scripts.")
 @project_option
 def command(port: int, open_it: bool | None, names: tuple[str, ...], as_json: bool, project: str | None) -> None:
-    """Open the desk: a page on this machine's loopback with what your agents ask, to approve, deny or rewrite, and what they were allowed.
+    """Open the desk: a page, served on loopback, to approve, deny or rewrite what your agents ask for, and to see what they were allowed to
+    do.
 
-    The link that is printed lets a browser in to look. Answers need your PIN (`onehook approve --set-pin`), which the page asks for.
-    It ends with Ctrl-C; agents go on as before, and requests can be answered with `onehook approve` as well.
+    The printed link gives a browser read access. Answers need your PIN (`onehook approve --set-pin`), which the page asks for.
+    Press Ctrl-C to close the desk; agents keep running, and requests can also be answered with `onehook approve`.
 
-    Only a person can open it: it is refused if an agent runs it.
+    Only a person can open the desk: the command refuses to run for an agent.
 
     \b
     Examples:
       onehook desk
       onehook desk --no-open --port 9000
-      ssh -t -L 8377:127.0.0.1:8377 devbox onehook desk  on your own machine, for the agents of another
+      ssh -t -L 8377:127.0.0.1:8377 devbox onehook desk  a page on your own machine for the agents on another one
     """
     from onehook.desk import pin
     from onehook.setup.person import require
@@ -52,9 +57,9 @@ def command(port: int, open_it: bool | None, names: tuple[str, ...], as_json: bo
         click.echo(f"The desk is open:\n\n  {desk.link}\n")
         if not pin.is_set():
             click.secho(
-                "No PIN is set, so nothing can be answered there yet: run `onehook approve --set-pin` in another terminal.", fg="yellow"
+                "No PIN is set, so requests cannot be answered there yet: run `onehook approve --set-pin` in another terminal.", fg="yellow"
             )
-        click.echo("Whoever has this link can look; answers need your PIN. Ctrl-C closes it.")
+        click.echo("Anyone with this link can view the page; answers need your PIN. Press Ctrl-C to close the desk.")
     if _has_desktop() if open_it is None else open_it:
         import webbrowser
 
@@ -80,7 +85,7 @@ def _opened(port: int, names: tuple[str, ...], project: str | None) -> Desk:
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would open before the person's eyes, and not in the terminal."""
+    """Whether a browser would open in a window, and not in the terminal."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("fire", cls=Verb)
 @click.argument("policy")
 @click.argument("words", nargs=-1, metavar="[EVENT [TOOL] [KEY=VALUE]...]")
-@hosts_option("Agents to show: 'all' (default) or names; with --payload, by default the one that sent it", "", "--host")
+@hosts_option("Agents to show: 'all' or names; default: all, or with --payload the agent that sent it", "", "--host")
 @click.option("--payload", metavar="FILE", help="A captured payload (a JSON file, or - for stdin) instead of EVENT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts; includes the payloads.")
 def command(policy: str, words: tuple[str, ...], hosts: list[str], payload: str | None, as_json: bool) -> None:

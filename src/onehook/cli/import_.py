@@ -31,12 +31,14 @@ SCOPES = click.Choice(("project", "local", "user", "enterprise"))
     "--scope", type=SCOPES, default="project", show_default=True, help="Which config to read: the project's, yours, or the machine's."
 )
 @click.option(
-    "--plugin", "plugins", multiple=True, metavar="FOLDER", help="Import the hooks of this plugin or extension instead; repeatable."
+    "--plugin", "plugins", multiple=True, metavar="FOLDER", help="Import the hooks of this plugin or extension instead; may be repeated."
 )
 @click.option("--output", metavar="FILE", default="onehook.toml", show_default=True, help="The manifest to write, relative to the project.")
-@click.option("--model", metavar="API:NAME", help="The model for hooks that a model judges: anthropic:NAME or openai:NAME.")
-@click.option("--model-url", metavar="URL", help="Where it is, if it is not the provider's own address.")
-@click.option("--model-key-env", metavar="VARIABLE", help="The variable that holds its key; default: the provider's usual one.")
+@click.option("--model", metavar="API:NAME", help="The model for hooks that let a model decide: anthropic:NAME or openai:NAME.")
+@click.option("--model-url", metavar="URL", help="The address of the model's API, if it is not the provider's own.")
+@click.option(
+    "--model-key-env", metavar="VARIABLE", help="The environment variable that contains the API key. [default: the provider's usual one]"
+)
 @click.option("--take-over", is_flag=True, help="Remove the imported hooks from the agents' configs.")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of what would be written; change nothing.")
@@ -54,11 +56,11 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Read the hooks and the permission lists of some agents and write one file that holds them on every agent.
+    """Read the hooks and permission lists of some agents, and write one file that applies them on every agent.
 
-    What cannot be imported is listed with the reason, and stays where it is. Permission lists stay in any case, and so do the hooks of
-    agents that onehook cannot be installed on. Other hooks stay without --take-over: install the file only on the other agents, or they
-    run twice.
+    What cannot be imported is listed with the reason, and stays where it is. Permission lists and the hooks of
+    agents that onehook cannot be installed on always stay. Without --take-over, all other hooks stay too: install the file only on the
+    other agents, or they run twice.
 
     \b
     Examples:
@@ -101,7 +103,7 @@ def _model(named: str | None, url: str | None, key_env: str | None) -> dict[str,
         return {}
     api, _, name = named.partition(":")
     if api not in _KEYS or not name:
-        raise click.BadParameter(f"{named!r} is not API:NAME with one of {', '.join(_KEYS)}", param_hint="--model")
+        raise click.BadParameter(f"{named!r} is not of the form API:NAME, where API is one of {', '.join(_KEYS)}", param_hint="--model")
     return {"api": api, "model": name, **({"url": url} if url else {}), "key_env": key_env or _KEYS[api]}
 
 

@@ -1,4 +1,4 @@
-"""onehook init: a policy to start from: a rules file, or Python with a test beside it."""
+"""onehook init: create a starter policy: a rules file, or Python with a test."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TEMPLATES = Path(__file__).with_name("templates")
 @click.argument("directory", required=False)
 @click.option("--rules", "kind", flag_value="rules", help=f"Write a rules file, {RULES_FILE}; no Python is needed.")
 @click.option("--python", "kind", flag_value="python", help="Write a policy in Python, and its test. [default: ask; rules]")
-@click.option("--install/--no-install", "install", default=None, help="Also install the policy, or not. [default: ask]")
+@click.option("--install/--no-install", "install", default=None, help="Whether to install the policy. [default: ask]")
 @project_option
 def command(directory: str | None, kind: str | None, install: bool | None, project: str | None) -> None:
-    """Write a policy to start from, and offer to install it: a commented rules file (in DIRECTORY, default: the project), or a policy in
+    """Create a starter policy, and offer to install it: a commented rules file (in DIRECTORY; default: the project), or a policy in
     Python with its test (default: .hooks)."""
     machine = machine_of(project)
     if kind is None and sys.stdin.isatty():
@@ -72,4 +72,4 @@ def _schema() -> str:
 def _next(policy: Path, folder: Path) -> None:
     place = os.path.relpath(policy)
     check = f"`pytest {os.path.relpath(folder)}`" if policy.suffix == ".py" else "`onehook test`"
-    click.echo(f"\nNext: edit it, run {check}, then `onehook install {place}` (first with --observe, to block nothing yet).")
+    click.echo(f"\nNext: edit it, run {check}, then `onehook install {place}` (with --observe first, to block nothing yet).")

@@ -23,6 +23,7 @@ from onehook.cli.choices import (
 )
 from onehook.core import EVENTS, EXTENDED_EVENTS, TOOLS, Hooks, OnehookError, Options
 from onehook.hostkit.config import TOOL_EVENTS, Machine, Wish
+from onehook.hosts import entry_hosts
 from onehook.manifest.needs import events_of, never_run, tools_of
 from onehook.rules.load import Rules
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Program, names_policy
@@ -43,41 +44,47 @@ LOCAL = {"project", "local"}  # the scopes of a project, between which --for mov
     "--for",
     "audience",
     type=click.Choice(["me", "team"]),
-    help="In a git repository: 'me' (files that git ignores) or 'team' (portable, to be committed). [default: ask]",
+    help="In a git repository: install for 'me' (in files that git ignores) or 'team' (portable, to be committed). [default: ask]",
 )
 @click.option(
     "--events",
     default="",
-    help="Unified events, comma-separated. [default: what POLICY handles; of a .py, the core events too]",
+    help="Unified events, comma-separated. [default: the events that POLICY handles; for a .py file, also the core events]",
 )
 @click.option("--matcher", default="", help='Unified tools to match: "Bash|Write", or per event: "PreToolUse:Bash,PostToolUse:Write|Edit".')
-@click.option("--observe", is_flag=True, help='Block nothing: every decision is computed, and written to stderr as "would deny".')
+@click.option("--observe", is_flag=True, help='Block nothing: compute every decision, and write it to stderr as "would deny".')
 @click.option("--fail-closed", is_flag=True, help="Block the action on an error, a timeout or an unreadable payload.")
 @click.option("--timeout", type=click.FloatRange(min=0.1, max=3000), help="Seconds for one event; the agent waits 10 s longer.")
 @click.option(
     "--log",
     type=click.Choice(Options.CHOICES["log"]),
-    help="Whether decisions are logged, or must be. [default: as POLICY says, else on]",
+    help="Log decisions or not; 'required' makes a failure to log an error. [default: as set in POLICY, otherwise on]",
 )
 @click.option(
     "--ask-via",
     type=click.Choice(["agent", "desk", "desk-always"]),
-    help="Who asks a person: the agent, `onehook approve` where the agent cannot, or always that. [default: as POLICY says, else agent]",
+    help="Who asks the person: the agent, `onehook approve` if the agent cannot ask, or always `onehook approve`. "
+    "[default: as set in POLICY, otherwise agent]",
 )
-@click.option("--trust", is_flag=True, help="Also trust the hooks in the agents that skip them until a person does (Codex, for example).")
 @click.option(
-    "--portable", is_flag=True, help="As --for team: put the runtime into the repository (.onehook/), so that a clone needs only python3."
+    "--trust", is_flag=True, help="Also trust the hooks on agents that skip hooks until a person trusts them (Codex, for example)."
+)
+@click.option(
+    "--portable",
+    is_flag=True,
+    help="Put the runtime into the repository (.onehook/), so that a clone needs only python3. Implied by --for team.",
 )
 @click.option(
     "--pin/--no-pin",
     default=None,
-    help="Run POLICY and what it loads only as they are now; `onehook trust` accepts a change. [default: ask; yes for --scope enterprise]",
+    help="Run POLICY and the files that it loads only in their current state; `onehook trust` accepts a change. "
+    "[default: ask; yes for --scope enterprise]",
 )
 @click.option(
     "--resident/--no-resident",
     default=None,
-    help="Answer events from a process that has loaded the policy's packages already. [default: as it is installed; else yes where "
-    "onehook has its native client and the mode is proven (Linux)]",
+    help="Answer events from a process that has already loaded the policy's packages. [default: unchanged if already installed; otherwise "
+    "yes on Linux, if onehook has its native client]",
 )
 @click.option("--python", metavar="PATH|VERSION", help="The interpreter that runs the policy, 3.9 or newer. [default: onehook's own]")
 @project_option
@@ -97,14 +104,14 @@ def command(
     \b
     Examples:
       onehook install policy.py                         every agent found here, for this project
-      onehook install policy.py --for me                only for you: nothing that git would commit
-      onehook install policy.py --for team --hosts all  for everybody who clones this repository
+      onehook install policy.py --for me                only for you, in files that git ignores
+      onehook install policy.py --for team --hosts all  for everyone who clones this repository
       onehook install policy.py --hosts all --dry-run   show the changes first
-      onehook install onehook.toml --observe            see what would be denied; install again without it to enforce
+      onehook install onehook.toml --observe            see what would be denied; install again without --observe to enforce
       onehook install policy.py --scope user --fail-closed
-      onehook install policy.py --pin                   deny everything if somebody changes the policy
-      onehook install policy.py --resident              events that cost less than the start of an interpreter
-      onehook install policy.py --hosts codex --trust   Codex runs the hooks from its next start on
+      onehook install policy.py --pin                   deny everything if the policy is changed
+      onehook install policy.py --resident              an event then costs less than starting an interpreter
+      onehook install policy.py --hosts codex --trust   Codex runs the hooks the next time it starts
     """
     machine = machine_of(project)
     path = existing_policy(policy)
@@ -114,7 +121,7 @@ def command(
     _check_scope(path, scope, portable, machine)
     copy = _managed(path, scope, chosen, machine, dry_run)
     if observe and fail_closed:
-        raise click.UsageError("--observe blocks nothing, not even an error; leave out --fail-closed")
+        raise click.UsageError("--observe blocks nothing, not even on an error; remove --fail-closed")
     program = _program(path, python, scope, portable, machine)
     hooks = loaded(path, program)
     if copy:
@@ -125,7 +132,7 @@ def command(
         for name, why in never_run(hooks, host).items():
             click.echo(f"note: {name!r} never runs on {config_of(host).TITLE}: {why}", err=True)
     if scope == "enterprise":
-        hooks.options["pausable"] = bool(hooks.options.get("pausable"))  # only if it says so
+        hooks.options["pausable"] = bool(hooks.options.get("pausable"))  # only if the policy sets it
     named = {event: event for event in _events(events)}
     wish = _wish(hooks, observe, fail_closed, timeout, _matchers(matcher) or tools_of(hooks), log or "", ask_via or "")
     asks = not (yes or as_json or dry_run) and sys.stdin.isatty()
@@ -137,10 +144,10 @@ def command(
 
 
 def _program(policy: Path, python: str | None, scope: str, portable: bool, machine: Machine) -> Program | None:
-    """What is to run the policy, if it is not this onehook; with the packages that the policy declares, which are installed now."""
+    """What runs the policy, if it is not this onehook; with the packages that the policy declares, which are installed now."""
     from onehook.setup import managed
-    from onehook.setup.elsewhere import check_imports
     from onehook.setup.interpreters import chosen, needs_of, own_folder
+    from onehook.setup.missing import check_imports
 
     packages = needs_of(policy).dependencies
     if portable and (python or packages):
@@ -151,11 +158,11 @@ def _program(policy: Path, python: str | None, scope: str, portable: bool, machi
         )
         raise click.UsageError(f"{what}, which a clone does not have; use --for me, or import only the standard library")
     if packages:
-        click.echo(f"The policy declares {', '.join(packages)}: looking for an environment with it ...", err=True)
+        click.echo(f"The policy declares {', '.join(packages)}: preparing an environment with it ...", err=True)
     if scope == "enterprise":
         program: Program | None = managed.program(policy, python, machine)
         if program and not managed.is_for_everybody(program.interpreter):
-            click.echo(f"note: only root can run {program.interpreter}; name an interpreter for everybody with --python", err=True)
+            click.echo(f"note: only root can run {program.interpreter}; choose one that every user can run with --python", err=True)
     else:
         program = chosen(policy, python, own_folder())
     if program:
@@ -164,7 +171,7 @@ def _program(policy: Path, python: str | None, scope: str, portable: bool, machi
 
 
 def _managed(policy: Path, scope: str, hosts: Sequence[str], machine: Machine, dry_run: bool) -> Copy | None:
-    """What an install for the whole machine copies. Everything that it writes is root's, and for everybody to read."""
+    """What an install for the whole machine copies. Everything that it writes is owned by root, and readable by everyone."""
     from onehook.setup import managed
 
     if scope != "enterprise":
@@ -184,14 +191,14 @@ def _try_copy(copy: Copy, program: Program | None) -> None:
         except (click.ClickException, OnehookError) as error:
             why = str(getattr(error, "message", error)).replace(str(policy), str(copy.source))
             what = f"--scope enterprise copies {copy.source} with what it imports, extends and starts ({', '.join(copy.files)})"
-            fix = "if it needs more, put it all into a folder of root's, where it is not copied, and install it there"
+            fix = "if it needs more files, put all of them into a folder owned by root, and install it from there: then nothing is copied"
             raise click.ClickException(f"{what}, and the copy does not load: {why}; {fix}") from None
 
 
 def _pinned(
     pin: bool | None, policy: Path, scope: str, hosts: Sequence[str], machine: Machine, asks: bool, dry_run: bool, copy: Copy | None
 ) -> str:
-    """The hash to pin the policy to; "" if it is not to be pinned. What is pinned already stays so, and only a person changes it."""
+    """The hash to pin the policy to; "" if it is not to be pinned. A pinned policy stays pinned, and only a person can change that."""
     from onehook.setup.installed import config_files
     from onehook.setup.person import require
     from onehook.setup.pinning import pin_of
@@ -204,7 +211,10 @@ def _pinned(
     if pin is None:
         pin = scope == "enterprise" or bool(before)
         if not pin and asks and not known:
-            click.echo("A policy can be pinned: it and what it loads run only as they are now, and a change needs `onehook trust`.")
+            click.echo(
+                "A policy can be pinned: it and the files that it loads then run only in their current state, and a change "
+                "needs `onehook trust`."
+            )
             pin = click.confirm("Pin it?", default=False)
     after = "" if not pin else pin_of(policy, copy.moved) if copy else pin_of(policy)
     if any(one != after for one in before) and not dry_run:
@@ -213,17 +223,20 @@ def _pinned(
 
 
 def _client(resident: bool | None, policy: Path, scope: str, portable: bool, hosts: Sequence[str], machine: Machine) -> tuple[str, ...]:
-    """What comes before each command in resident mode; () without it. What is installed stays as it is until somebody says otherwise."""
+    """What comes before each command in resident mode; () without it. An existing install keeps its setting unless an option changes it."""
     from onehook.setup.command import client, has_proven_client, read
     from onehook.setup.installed import config_files
 
     why = ""
     if scope == "enterprise":
-        why = "the process that answers is the user's, so an agent could replace it; a policy of the machine is started anew for each event"
+        why = (
+            "the resident process belongs to the user, so an agent could replace it; a machine-wide policy starts a "
+            "new process for each event"
+        )
     elif portable:
-        why = "a clone has no client of this machine; use --for me"
+        why = "a clone does not have this machine's native client; use --for me"
     elif not client():
-        why = "on Windows it needs the native client, which only the wheels for Windows have"
+        why = "on Windows it needs the native client, which only the Windows wheels contain"
     if resident and why:
         raise click.UsageError(f"--resident is not possible here: {why}")
     if resident is None and not why:
@@ -237,24 +250,24 @@ def _client(resident: bool | None, policy: Path, scope: str, portable: bool, hos
 def _settled(scope: str | None, audience: str, portable: bool) -> tuple[str, bool]:
     """The scope, and whether it is portable."""
     if audience and scope not in (None, "project", "local"):
-        raise click.UsageError(f"--for is about a repository, and --scope {scope} is not in one; leave out one of them")
+        raise click.UsageError(f"--for applies to a repository, and --scope {scope} does not; remove one of them")
     if audience == "me" and portable:
-        raise click.UsageError("--portable is for everybody who clones the repository: --for team")
+        raise click.UsageError("--portable is for everyone who clones the repository; use --for team")
     if audience == "team" and scope == "local":
-        raise click.UsageError("--scope local is only for you: --for me")
+        raise click.UsageError("--scope local is only for you; use --for me")
     return scope or "project", portable or audience == "team"
 
 
 def _asked_for(scope: str | None, portable: bool, hosts: Sequence[str], machine: Machine, quiet: bool) -> str:
-    """Who it is for, if the person has not said so, git would commit it, and there is a terminal to ask at; else ""."""
+    """Ask who the policy is for, if no option says it, git would commit the files, and there is a terminal; else ""."""
     from onehook.setup.sharing import shared
 
     places = [place.path for host in hosts if (place := place_of(host, "project", machine))]
     if scope or portable or quiet or not sys.stdin.isatty() or not shared(places, machine.project):
         return ""
     click.echo("This is a git repository. Who is the policy for?")
-    click.echo("  me    only you: files that git ignores, with paths of this machine")
-    click.echo("  team  everybody who clones it: portable, to be committed")
+    click.echo("  me    only you: in files that git ignores, with paths on this machine")
+    click.echo("  team  everyone who clones it: portable, to be committed")
     answer: str = click.prompt("Install for", type=click.Choice(["me", "team"]), default="me")
     return answer
 
@@ -307,7 +320,7 @@ def carry_install(hosts: Sequence[str], request: Request, machine: Machine, *, d
         from onehook.setup.interpreters import fill_cache
 
         layer = "managed" if request.scope == "enterprise" else "project"
-        fill_cache(request.program, request.policy, [name for host in hosts for name in config_of(host).HOST_IDS], layer)
+        fill_cache(request.program, request.policy, [name for host in hosts for name in entry_hosts(host)], layer)
     if as_json:
         print_json({**plan_json(plan, dry_run), "to_do": {host: _next_steps(host, request, machine) for host in hosts}})
         return
@@ -324,7 +337,7 @@ def _trusts(plan: Plan, trusting: Plan) -> bool:
     more = [edit for edit in trusting.edits if edit not in plan.edits]
     if not more:
         return False
-    click.echo("\nSome agents skip these hooks until a person trusts them. Their own question would write:")
+    click.echo("\nSome agents skip these hooks until a person trusts them. Answering their own prompt would write:")
     _list(Plan(more))
     return click.confirm("Trust them?", default=False)
 
@@ -361,7 +374,7 @@ def _count(plan: Plan) -> str:
 
 
 def _list(plan: Plan) -> None:
-    """The files that would change, and in full what an agent would be told to trust."""
+    """The files that would change, and in full what agents would be set to trust."""
     from onehook.setup.preview import unified_diff
 
     for edit in plan.edits:
@@ -386,10 +399,12 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
         if edit.kind == "trust":
             click.echo(f"{'trust':<14} written to {edit.path}")
         if edit.kind == "exclude":
-            does = "ignores what is only for you" if len(edit.after or b"") > len(edit.before or b"") else "no longer ignores them"
+            does = (
+                "ignores the files that are only for you" if len(edit.after or b"") > len(edit.before or b"") else "no longer ignores them"
+            )
             click.echo(f"{'git':<14} {does}: {edit.path}")
     if request.copy:
-        click.echo(f"{'policy':<14} {request.copy.source} is copied to {request.policy}; after a change, install it again")
+        click.echo(f"{'policy':<14} {request.copy.source} is copied to {request.policy}; install it again after a change")
     if request.portable:
         click.echo(f"{'runtime':<14} in {machine.project / PORTABLE_FOLDER}; commit it with the rest")
     elif request.program:
@@ -402,7 +417,7 @@ def _report(plan: Plan, hosts: Sequence[str], request: Request, machine: Machine
     if request.wish.observe:
         click.echo("\nNothing is blocked yet; install again without --observe to enforce.")
     scope = "" if request.scope in ("project", "local") else f" --scope {request.scope}"
-    click.echo(f"\n`onehook doctor` checks that a deny takes effect; `onehook uninstall{scope}` removes it again.")
+    click.echo(f"\n`onehook doctor` checks that a deny takes effect; `onehook uninstall{scope}` removes the policy.")
 
 
 def _temporary(launcher: str) -> bool:
@@ -427,7 +442,7 @@ def _next_steps(host: str, request: Request, machine: Machine) -> list[str]:
 
 
 def loaded(path: Path, program: Program | None = None) -> Hooks:
-    """The policy, loaded now: a policy that does not load must not be installed. With another program, what install must know of it."""
+    """Load the policy: one that does not load must not be installed. With another interpreter, what install needs to know about it."""
     from onehook.manifest.load import Manifest
     from onehook.policy import load_policy
     from onehook.setup.interpreters import loaded_by

@@ -18,14 +18,28 @@ _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 
 @click.command("lint", cls=Verb)
 @click.argument("policy")
-@hosts_option("Agents to check for: 'all' or names, by default every agent that onehook installs into")
+@hosts_option("Agents to check for: 'all' or names; default: every agent that onehook can be installed into")
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True, help="Output format.")
-@click.option("--json", "style", flag_value="json", help="Short for --format json.")
-@click.option("--slow-import", type=click.FloatRange(min=0), default=20.0, show_default=True, metavar="MS", help="Limit for an import.")
-@click.option("--slow-handler", type=click.FloatRange(min=0), default=100.0, show_default=True, metavar="MS", help="Limit for a handler.")
+@click.option("--json", "style", flag_value="json", help="Print JSON, for scripts; short for --format json.")
+@click.option(
+    "--slow-import",
+    type=click.FloatRange(min=0),
+    default=20.0,
+    show_default=True,
+    metavar="MS",
+    help="Report imports that take longer than this, in milliseconds.",
+)
+@click.option(
+    "--slow-handler",
+    type=click.FloatRange(min=0),
+    default=100.0,
+    show_default=True,
+    metavar="MS",
+    help="Report handlers that take longer than this, in milliseconds.",
+)
 @click.option(
     "--fail-on", type=click.Choice(["note", "warning", "error", "never"]), default="warning", show_default=True,
-    help="The lowest level of a finding that exits with 1.",
+    help="The lowest level of finding that makes the exit code 1.",
 )  # fmt: skip
 @click.option("--no-run", is_flag=True, help="Load the policy, but do not run its handlers on sample events.")
 def command(policy: str, hosts: list[str], style: str, slow_import: float, slow_handler: float, fail_on: str, no_run: bool) -> None:

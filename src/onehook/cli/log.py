@@ -29,8 +29,10 @@ def filters(verb: str) -> Callable[[F], F]:
     """Which lines of the log. `chosen` turns the options into a filter."""
 
     def decorated(function: F) -> F:
-        function = click.option("--session", default="", metavar="ID", help="A session of an agent, by the start of its id.")(function)
-        function = click.option("--decision", type=click.Choice(OUTCOMES), help="What came of the event.")(function)
+        function = click.option("--session", default="", metavar="ID", help="The id of an agent's session, or the beginning of it.")(
+            function
+        )
+        function = click.option("--decision", type=click.Choice(OUTCOMES), help="The outcome of the event.")(function)
         function = click.option("--rule", default="", help="A rule, a pack, a handler or a program; * and ? are wildcards.")(function)
         return log_options(verb)(function)
 
@@ -49,12 +51,12 @@ def chosen(
 
 @click.command("log", cls=VerbGroup, invoke_without_command=True)
 @click.option("-n", "--lines", type=click.IntRange(min=0), default=20, show_default=True, help="How many decisions to show; 0 for all.")
-@click.option("-f", "--follow", is_flag=True, help="Go on showing decisions as they are made.")
+@click.option("-f", "--follow", is_flag=True, help="Keep showing decisions as they are made.")
 @filters("show")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, lines: int, follow: bool, as_json: bool, **options: Any) -> None:
-    """Show what was decided: one entry for each event on which a rule, a handler or a program had a say. The newest is last.
+    """Show the decisions: one entry for each event that a rule, a handler or a program answered, newest last.
 
     \b
     Examples:
@@ -62,7 +64,7 @@ def command(ctx: click.Context, /, lines: int, follow: bool, as_json: bool, **op
       onehook log -f --decision deny                denials, as they happen
       onehook log --since 7d --rule 'git.*'         what the rules of the git pack did
       onehook log --hosts codex --project . --json  for scripts
-      onehook log show 7d61cc                       all about one decision
+      onehook log show 7d61cc                       the details of one decision
       onehook log verify                            whether the log was changed
       onehook log export --format csv               for a spreadsheet, a database or a SIEM
 
@@ -83,7 +85,7 @@ def command(ctx: click.Context, /, lines: int, follow: bool, as_json: bool, **op
         printed.show(entry)
         last = entry["n"]
     if not last and not follow:
-        click.echo(f"No decision is logged in {log_folder()}, or none that fits.")
+        click.echo(f"No decision has been logged in {log_folder()}, or none matches.")
     try:
         for entry in filter(wanted, following(places)) if follow else ():
             if entry["n"] > last:  # not written while the others were read
@@ -150,8 +152,8 @@ def local_time(text: str) -> tuple[str, str]:
 @click.argument("id")
 @json_option
 def show(id: str, as_json: bool) -> None:
-    """Show all that is known of the decision ID (the end of an id is enough): what the agent sent, who said what, how the command was
-    read, which rules match, and what each agent is told in such a case."""
+    """Show everything known about the decision ID (the end of an id is enough): what the agent sent, what each rule or handler answered,
+    how the command was parsed, which rules match now, and what each agent would be told."""
     from onehook.log.reader import find
     from onehook.report.story import call_of, reason_of, story_of, told_to
 
@@ -234,8 +236,9 @@ def _paused(pause: dict[str, Any] | None) -> str:
 def check(ctx: click.Context, as_json: bool) -> None:
     """Check that no line of the log was removed, changed or moved since it was written. Exits with 1 if one was.
 
-    Each line holds the hash of the one before, and `head` that of the last. Somebody who can write to the log can also write all of it
-    anew, hashes included: to notice that, keep the last hash, or the log itself, where the agent's user cannot write.
+    Each line contains the hash of the line before it, and the file `head` contains the hash of the last one. Somebody who can write to the
+    log can also rewrite all of it, hashes included: to detect that, keep the last hash, or a copy of the log, where the agent's user cannot
+    write.
     """
     from onehook.log.chain import verify
 
@@ -248,15 +251,22 @@ def check(ctx: click.Context, as_json: bool) -> None:
         for problem in checked.problems:
             click.secho(problem, fg="red")
         lines = f"{checked.lines} line{'s' if checked.lines != 1 else ''} in {checked.files} file{'s' if checked.files != 1 else ''}"
-        click.echo(f"{lines}: {'the chain is whole' if not checked.problems else 'the log was changed'}.")
+        click.echo(f"{lines}: {'the hash chain is intact' if not checked.problems else 'the log was changed'}.")
     ctx.exit(1 if checked.problems else 0)
 
 
 @command.command("export", cls=Verb)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="jsonl", show_default=True, help="ocsf: a Detection Finding a line.")
-@click.option("-o", "--output", metavar="FILE", help="[default: stdout, except for parquet]")
-@click.option("--to", "server", metavar="URL", help="Insert into a table of ClickHouse instead, which is made if it is missing.")
-@click.option("--all", "quiet", is_flag=True, help="Also the events on which nobody had a say.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="jsonl",
+    show_default=True,
+    help="The output format; ocsf writes one Detection Finding per line.",
+)
+@click.option("-o", "--output", metavar="FILE", help="The file to write. [default: stdout, except for parquet]")
+@click.option("--to", "server", metavar="URL", help="Insert into a ClickHouse table instead; it is created if it does not exist.")
+@click.option("--all", "quiet", is_flag=True, help="Also include events that nothing answered.")
 @filters("export")
 def export(form: str, output: str | None, server: str | None, quiet: bool, **options: Any) -> None:
     """Write decisions for other programs, oldest first.

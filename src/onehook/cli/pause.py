@@ -1,4 +1,4 @@
-"""onehook pause: let everything, or one rule, pass for a while."""
+"""onehook pause: suspend all policies, or one rule, for a while."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ def _seconds(_: click.Context, __: click.Parameter, text: str) -> float:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
     seconds = float(found[1]) * _UNITS[found[2]] if found else 0
     if not 1 <= seconds <= LONGEST:
-        raise click.BadParameter(f"{text!r} is not a time such as 90s, 10m or 2h; the longest is {LONGEST // 3600}h")
+        raise click.BadParameter(f"{text!r} is not a duration such as 90s, 10m or 2h; the longest is {LONGEST // 3600}h")
     return seconds
 
 
 @click.command("pause", cls=Verb)
-@click.option("--for", "seconds", default="10m", callback=_seconds, metavar="TIME", help="How long: 90s, 10m, 2h. [default: 10m]")
-@click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule, pack or handler; may be repeated. [default: all]")
-@click.option("--reason", default="", metavar="TEXT", help="Why: shown by status and at the start of a session, and logged.")
+@click.option("--for", "seconds", default="10m", callback=_seconds, metavar="TIME", help="How long to pause: 90s, 10m, 2h. [default: 10m]")
+@click.option("--rule", "rules", multiple=True, metavar="ID", help="Pause only this rule, pack or handler; may be repeated. [default: all]")
+@click.option(
+    "--reason", default="", metavar="TEXT", help="Why the policies are paused; shown by status and at the start of a session, and logged."
+)
 def command(seconds: float, rules: tuple[str, ...], reason: str) -> None:
-    """Pause every policy of this user, in all projects, or only one rule of them.
+    """Pause all of your policies, in all projects, or only one rule.
 
-    Nothing is blocked meanwhile; what would have been is still computed, and written to stderr as "would deny". The pause ends by
-    itself, or with `onehook resume`. A policy that is installed for the whole machine stays in force, unless it says `pausable = true`.
+    While paused, nothing is blocked; decisions are still computed, and written to stderr as "would deny". The pause ends when its time is
+    up, or with `onehook resume`. A policy that is installed for the whole machine stays in force, unless it sets `pausable = true`.
 
-    Only a person can start a pause: it needs a terminal, and is refused if an agent runs it.
+    Only a person can start a pause: the command needs a terminal, and refuses to run for an agent.
 
     \b
     Examples:
@@ -52,7 +54,7 @@ def command(seconds: float, rules: tuple[str, ...], reason: str) -> None:
 
 
 def _check(rules: tuple[str, ...]) -> None:
-    """Refuse a name that nothing installed here has, as far as that can be known: the handlers of Python policies have any name."""
+    """Refuse a name that no installed policy has, as far as that can be known: handlers of Python policies can have any name."""
     from onehook.core import covers_rule
     from onehook.setup.installed import rule_names
     from onehook.testing.shots import close_to

@@ -20,7 +20,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
     is_flag=True,
     help="Run only the core scenarios on agents whose adapters have not changed since the committed results were made.",
 )
-@click.option("--again", is_flag=True, help="Run what was a MISS once more at the end, with nothing beside it: for a busy machine.")
+@click.option("--again", is_flag=True, help="Repeat every MISS at the end, one at a time: for a busy machine.")
 @click.option(
     "--install", "fetch", is_flag=True, help="Install the pinned agents from the npm registry into the cache folder first, and use them."
 )
@@ -34,7 +34,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 @json_option
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results as JSON to this file.")
 @click.option("--diff", is_flag=True, help="Show what differs from the committed results.")
-@click.option("--update", is_flag=True, help="Put the results into the committed ones.")
+@click.option("--update", is_flag=True, help="Update the committed results with these.")
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
@@ -44,7 +44,7 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, json_option
 @click.option(
     "--command", "shell_command", help="The command that the model tries under --policy. It really runs if the policy does not stop it."
 )
-@click.option("--resident", is_flag=True, help="Install the policies with --resident. Their results are not committed.")
+@click.option("--resident", is_flag=True, help="Install the policies with --resident. These results cannot be committed.")
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios and the agents, and exit.")
 def command(
     hosts: list[str], only: str, changed: bool, again: bool, fetch: bool, pinned: bool, versions: str, as_json: bool, output: Path | None,
@@ -61,10 +61,10 @@ def command(
       onehook prove --versions old,pinned,newest --only core
       onehook prove --hosts copilot --versions 1.0.75,1.0.80
       onehook prove --policy .hooks/policy.py --command 'touch forbidden.txt'
-      onehook prove --install --changed      all on the agents whose adapters changed, the core on the others
+      onehook prove --install --changed      all scenarios on agents whose adapters changed, core ones on the others
       onehook prove --diff                   what the agents here do differently from the committed results
 
-    Exits with 1 if an effect that onehook declares did not take place, or an agent could not be installed (the others are run).
+    Exits with 1 if a declared effect did not take place, or if an agent could not be installed (the others still run).
     """
     from onehook.prove.results import compared
     from onehook.prove.scenarios import SCENARIOS, by_id
@@ -72,10 +72,10 @@ def command(
 
     if resident:
         if update:
-            raise click.UsageError("--update is for the results without resident mode; leave out --resident")
+            raise click.UsageError("--update is for results without resident mode; remove --resident")
         os.environ[RESIDENT] = "1"
     if changed and only:
-        raise click.UsageError("--changed chooses the scenarios itself; leave out --only")
+        raise click.UsageError("--changed chooses the scenarios itself; remove --only")
     scenarios = by_id(_words(only)) if only else list(SCENARIOS)
     if versions and diff:
         raise click.UsageError("--diff compares one release with the committed results; --versions compares releases with each other")

@@ -16,8 +16,8 @@ from onehook.cli.choices import Verb, machine_of
 @click.option(
     "--output", type=click.Path(file_okay=False, path_type=Path), help="The folder to write to. [default: onehook-record in the project]"
 )
-@click.option("--to", "server", metavar="URL", help="Then load the folder into a table of ClickHouse: clickhouse://user@host/database.")
-@click.option("--no-mask", is_flag=True, help="Keep credentials. By default, each is replaced by the name of the rule that found it.")
+@click.option("--to", "server", metavar="URL", help="Afterwards, load the folder into a ClickHouse table: clickhouse://user@host/database.")
+@click.option("--no-mask", is_flag=True, help="Keep credentials. By default, each is replaced with the name of the rule that found it.")
 @click.option("--rules", is_flag=True, help="List the rules that detect credentials, and exit.")
 def command(agent: tuple[str, ...], output: Path | None, server: str | None, no_mask: bool, rules: bool) -> None:
     """Start an agent and record each event that its hooks see: the payload and the answer, as one JSON line, in one file per session.
@@ -30,7 +30,7 @@ def command(agent: tuple[str, ...], output: Path | None, server: str | None, no_
       onehook record -- claude
       onehook record --output fixtures -- codex exec "fix the test"
       onehook replay onehook-record new-policy.py
-      onehook record --to clickhouse://writer@db.example/onehook      load what is recorded already
+      onehook record --to clickhouse://writer@db.example/onehook      load existing recordings
     """
     if rules:
         from onehook.policies.secret_formats import FORMATS

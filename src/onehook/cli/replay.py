@@ -17,12 +17,14 @@ from onehook.cli.choices import Verb, existing_policy, hosts_option, pick
 @click.argument("words", nargs=-1, required=True, metavar="[LOG]... POLICY")
 @click.option("--against", help="The previous policy: show only the decisions that change from it to POLICY.", metavar="OTHER")
 @click.option("--transcripts", metavar="AGENTS", help="Read the transcripts of these agents on this machine, comma-separated, or 'all'.")
-@click.option("--from", "server", metavar="URL", help="Read the recordings of a fleet: clickhouse://user@host/database.")
+@click.option("--from", "server", metavar="URL", help="Read the recordings of a fleet from ClickHouse: clickhouse://user@host/database.")
 @click.option("--since", default="30d", show_default=True, help="How far to go back with --transcripts or --from: 30d, 12h, 2w, or a date.")
-@hosts_option("Agents that LOG may come from, for payloads that do not show it", "", "--host")
+@hosts_option("Agents that LOG may come from, for payloads that do not identify their agent", "", "--host")
 @click.option("--all", "everything", is_flag=True, help="Also show events that the policy leaves to the agent.")
 @click.option("--run-programs", is_flag=True, help="Let the policy start programs and open connections, as it does live.")
-@click.option("--workers", metavar="N|ADDRESS", help="How many processes to use, or a Dask scheduler (tcp://host:8786) to spread over.")
+@click.option(
+    "--workers", metavar="N|ADDRESS", help="How many processes to use, or the Dask scheduler (tcp://host:8786) to distribute the work with."
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if there is something to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, for scripts; the last one is the summary.")
 def command(
@@ -62,7 +64,7 @@ def _workers(given: str | None) -> tuple[int, str]:
     if given is None or given.isdigit():
         return int(given or 0), ""
     if "://" not in given:
-        raise click.UsageError("--workers is a number, or the address of a Dask scheduler such as tcp://host:8786")
+        raise click.UsageError("--workers must be a number, or the address of a Dask scheduler such as tcp://host:8786")
     return 0, given
 
 
@@ -71,13 +73,13 @@ def _sources(logs: tuple[str, ...], agents: str | None, server: str | None, sinc
     from onehook.record import sources
 
     if bool(logs) + (agents is not None) + (server is not None) > 1:
-        raise click.UsageError("give logs, --transcripts or --from, not several of them")
+        raise click.UsageError("give only one of LOG, --transcripts and --from")
     if server is not None:
         begin = sources.parse_since(since)
         return sources.table(server, begin), sources.as_stamp(begin)
     if agents is None:
         if not logs:
-            raise click.UsageError("name a log before the policy, or use --transcripts all")
+            raise click.UsageError("name a LOG before the policy, or use --transcripts all")
         return sources.logs(logs), ""
     names = sources.hosts_with_transcripts() if agents == "all" else [name.strip() for name in agents.split(",") if name.strip()]
     begin = sources.parse_since(since)
@@ -90,7 +92,7 @@ def _sources(logs: tuple[str, ...], agents: str | None, server: str | None, sinc
 
 @contextmanager
 def _progress(sources: list[Any], as_json: bool) -> Iterator[tuple[Callable[[int, int], None], Callable[[Any], None]]]:
-    """A bar on a terminal; elsewhere the rows alone."""
+    """A progress bar on a terminal; elsewhere only the rows."""
     from rich.console import Console
 
     out = Console(soft_wrap=True, highlight=False)

@@ -1,4 +1,4 @@
-"""onehook report: the decision log as one page, to show around."""
+"""onehook report: the decision log as one page, to share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from onehook.cli.choices import Verb, log_options, rules_option, selection
 @click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE", help="Where to write the page; - for stdout.")
 @log_options("report on", since="30d")
 @click.option(
-    "--events", type=click.IntRange(0, 20_000), default=1000, show_default=True, help="How many single events to put in, newest first."
+    "--events", type=click.IntRange(0, 20_000), default=1000, show_default=True, help="How many individual events to include, newest first."
 )
 @rules_option
 @click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
 def command(output: str, since: str, hosts: list[str], project: str, events: int, rules_path: str | None, open_it: bool) -> None:
     """Write the decision log as one HTML page: decisions by day, agent, rule and project, what observe mode would have blocked, how long
-    events took, and single events to look into.
+    events took, and individual events to inspect.
 
     \b
     Examples:
@@ -27,8 +27,8 @@ def command(output: str, since: str, hosts: list[str], project: str, events: int
       onehook report --since 7d --project . -o week.html
       onehook report --hosts codex,claude --events 5000
 
-    The page needs no network and loads nothing. It holds commands, paths and reasons as the log does, with credentials masked; only you can
-    read the file, until you share it.
+    The page needs no network and loads nothing. It contains commands, paths and reasons as the log does, with credentials masked; only you
+    can read the file until you share it.
     """
     from onehook.cli.stats import about_rules, without_policy
     from onehook.log.reader import moment
@@ -53,7 +53,7 @@ def command(output: str, since: str, hosts: list[str], project: str, events: int
 
 
 def _written(output: str, text: str) -> Any:
-    """The file, which only this user can read. A file that is not a report is not overwritten."""
+    """Write the file, which only this user can read. A file that is not a report is not overwritten."""
     import os
     from pathlib import Path
 

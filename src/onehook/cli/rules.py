@@ -1,4 +1,4 @@
-"""onehook rules: the rules that are on, their levels, and the files that set them."""
+"""onehook rules: the active rules, their levels, and the files that set them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from onehook.cli.choices import RULES_FILE, Verb, json_option, machine_of, neare
 @rules_option
 @json_option
 def command(rules_path: str | None, as_json: bool) -> None:
-    """List the rules that are on: those of the packs, and those of the rules file, of what it extends, of the user and of the machine.
+    """List the active rules: from packs, the rules file, the files that it extends, and the user's and the machine's rules files.
 
-    The layer says whose file sets the rule: the machine's (managed), the user's or the project's. The level shown is the strictest that a
-    file sets; in mode "observe" it is only recorded.
+    The layer tells which file sets the rule: the machine's (managed), the user's or the project's. The level shown is the strictest that
+    any file sets; in mode "observe" it is only recorded.
     """
     from onehook.rules.explain import rules_on
     from onehook.setup.installed import rules_above
@@ -37,7 +37,7 @@ def command(rules_path: str | None, as_json: bool) -> None:
         level = says["level"] if says["mode"] == "enforce" else f"{says['level']} (observe)"
         table.add_row(rule["id"], level, says["layer"], rule["severity"], f"{says['file']}:{says['line']}", rule["reason"])
     Console().print(table)
-    click.echo(f"{len(rules)} rules are on. [permissions] come in addition; `onehook explain COMMAND` shows what decides.")
+    click.echo(f"{len(rules)} rules are active, in addition to [permissions]; `onehook explain COMMAND` shows which one decides.")
 
 
 def _strictest(rule: dict[str, Any]) -> dict[str, Any]:

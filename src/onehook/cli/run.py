@@ -1,4 +1,4 @@
-"""onehook run: what the launcher does, from the command line, for trying a policy by hand."""
+"""onehook run: what the launcher does, from the command line, to try a policy by hand."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ HELP = """Answer the event on stdin with POLICY, as the installed hook does.
 --timeout S                  seconds for the whole event
 --ask-fallback D             what ask becomes on agents that cannot ask: deny, allow, ask
 --cursor-ask-fallback D      the same, for Cursor only
---ask-via agent|desk|desk-always   who puts an ask before a person (docs/approvals.md)
---ask-wait S                 seconds that the desk waits for a person, at most
---on-unsupported warn|deny   what to do if the agent does not support a field of the answer
+--ask-via agent|desk|desk-always   who asks a person (docs/approvals.md)
+--ask-wait S                 the longest time that the desk waits for a person, in seconds
+--on-unsupported warn|deny   what to do if the agent does not support part of the answer
 --stop-limit N               how many times in a row a Stop handler may keep the agent working
 --log on|off|required        whether the decision is logged
 --isolation process|thread   where the policy runs

@@ -1,4 +1,4 @@
-"""onehook scan: text or a file, shown to the content scanner; and whether the scanner can be reached at all."""
+"""onehook scan: scan text or a file with the content scanner, or check that the scanner can be reached."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ GOOD_SAMPLE = "Please rename the function `total` to `sum_of_items` and run the 
 @click.argument("what", metavar="TEXT|FILE|-|verify")
 @rules_option
 @click.option("--policy", "policy_path", metavar="FILE", help="A policy in Python that uses scanner(), instead of a rules file.")
-@click.option("--backend", metavar="NAME", help="A scanner with its defaults, instead of the one of a policy.")
-@click.option("--as", "gate", type=click.Choice(list(GATES)), help="What it is. [default: prompts; of a file, writes]")
-@click.option("--bad", metavar="TEXT", help="For verify: something that the scanner should object to.")
+@click.option("--backend", metavar="NAME", help="A scanner with its default settings, instead of a policy's.")
+@click.option(
+    "--as", "gate", type=click.Choice(list(GATES)), help="What kind of content it is. [default: writes for a file, otherwise prompts]"
+)
+@click.option("--bad", metavar="TEXT", help="For verify: text that the scanner should reject.")
 @json_option
 def command(
     what: str, rules_path: str | None, policy_path: str | None, backend: str | None, gate: str | None, bad: str | None, as_json: bool
 ) -> None:
-    """Show TEXT, a FILE or stdin (-) to the content scanner of a policy, and print what it finds. `verify` checks the connection, the key,
-    and that the scanner tells a harmless text from one that is not.
+    """Scan TEXT, a FILE or stdin (-) with the content scanner of a policy, and print what it finds. `verify` checks the connection, the
+    key, and that the scanner accepts harmless text and rejects harmful text.
 
     \b
     Examples:
@@ -38,7 +40,7 @@ def command(
       git diff | onehook scan - --as writes --json
       onehook scan notes.md --backend gitleaks
 
-    The scanner is asked whatever the cache and the circuit breaker know. Exits with 1 if something is found, or the scan fails.
+    The cache and the circuit breaker are bypassed. Exits with 1 if something is found, or if the scan fails.
     """
     from onehook.scan.engine import Engine
 
@@ -57,7 +59,7 @@ def command(
 
 
 def _settings(rules_path: str | None, policy_path: str | None, backend: str | None) -> Settings:
-    """Of the first scanner that is named."""
+    """The settings of the first scanner that is named."""
     from onehook.scan.settings import Settings
 
     try:
@@ -111,7 +113,7 @@ def _show(settings: Settings, outcome: Outcome) -> None:
     if outcome.error:
         click.secho(f"error: {outcome.error}", fg="red")
     elif outcome.skipped:
-        click.echo("skipped: too long, or not of a kind that is scanned")
+        click.echo("skipped: too long, or not a kind of content that is scanned")
     elif not outcome.found:
         click.secho("nothing found", fg="green")
     click.echo(f"{settings.backend}, {outcome.requests} {'request' if outcome.requests == 1 else 'requests'}, {outcome.ms:.0f} ms")
@@ -145,10 +147,10 @@ def _verified(engine: Engine, bad: str | None) -> dict[str, Any]:
         if not step("connection", not good.error, good.error or f"answered after {good.ms:.0f} ms"):
             return
         named = ", ".join(sorted({one.category for _, one in good.found}))
-        step("known-good", not good.found, f"a harmless text is objected to: {named}" if named else "a harmless text passes")
+        step("known-good", not good.found, f"harmless text is rejected: {named}" if named else "harmless text passes")
         wanted = bad or engine.backend.BAD_SAMPLE
         if not wanted:
-            steps.append({"name": "known-bad", "ok": True, "text": "not tried; give one with --bad"})
+            steps.append({"name": "known-bad", "ok": True, "text": "not tried; pass some text with --bad"})
             return
         found = scan(wanted)
         named = ", ".join(sorted({one.category for _, one in found.found}))

@@ -13,27 +13,27 @@ from onehook.cli.choices import Verb, existing_policy, json_option, print_json
 
 @click.command("serve", cls=Verb)
 @click.argument("policy", required=False)
-@click.option("--status", is_flag=True, help="Show the processes that run, and what they have answered. The default without POLICY.")
-@click.option("--stop", is_flag=True, help="End them; events that are being answered are answered.")
+@click.option("--status", is_flag=True, help="Show the running processes and what they have answered; the default without POLICY.")
+@click.option("--stop", is_flag=True, help="Stop the processes, after they have answered the events that they are working on.")
 @json_option
 def command(policy: str | None, status: bool, stop: bool, as_json: bool) -> None:
-    """Start the process that answers the events of POLICY in resident mode, or show or stop those that run.
+    """Start the process that answers the events of POLICY in resident mode, or show or stop the running ones.
 
-    Nobody has to start one: the first event of a policy that was installed with --resident does, and is itself answered without it, as is
-    every event whose process has gone. A process ends after 15 minutes without an event.
+    You do not have to start one: the first event of a policy that was installed with --resident does. That event, and any event that finds
+    no running process, is answered in the ordinary way. A process ends after 15 minutes without an event.
 
     \b
     Examples:
-      onehook install policy.py --resident   from now on
-      onehook serve                          what runs, and how fast it answers
-      onehook serve --stop                   end all of them
+      onehook install policy.py --resident   turn resident mode on
+      onehook serve                          show what is running, and how fast it answers
+      onehook serve --stop                   stop all processes
       onehook serve policy.py                start one now, before the first event
     """
     from onehook.setup.resident import gone, servers
     from onehook.setup.resident import stop as stop_one
 
     if policy and (status or stop):
-        raise click.UsageError("POLICY is to start a process; leave it out with --status and --stop")
+        raise click.UsageError("POLICY starts a process; remove it to use --status or --stop")
     if policy:
         _start(str(existing_policy(policy)))
         return
@@ -41,7 +41,7 @@ def command(policy: str | None, status: bool, stop: bool, as_json: bool) -> None
     for server in found if stop else ():
         stop_one(server)
     if stop and not gone():
-        raise click.ClickException("a process has not ended; try again")
+        raise click.ClickException("a process has not stopped; try again")
     if as_json:
         print_json({"stopped" if stop else "servers": [server.to_dict() for server in found]})
         return
@@ -50,11 +50,11 @@ def command(policy: str | None, status: bool, stop: bool, as_json: bool) -> None
         if server.refused:
             click.secho(f"  its packages are loaded for each event: {server.refused}", fg="yellow")
     if not found:
-        click.echo("No process answers events: none was installed with --resident, or none has had an event in the last 15 minutes.")
+        click.echo("No resident process is running: no policy is installed with --resident, or there was no event in the last 15 minutes.")
 
 
 def _start(policy: str) -> None:
-    """As the client does it that finds no process for an event."""
+    """Start the process, as a client does if it finds none for an event."""
     from onehook.setup.command import own_program
     from onehook.setup.resident import folder
 
@@ -66,7 +66,7 @@ def _start(policy: str) -> None:
         command = [program.interpreter, "-I", "-S", program.launcher, policy]
         key = windows.key_of(command, os.getcwd(), os.environ)
         windows.start([*command[:4], SERVE, key, policy])
-        click.echo(f"{policy}: a process is started, unless there is one")
+        click.echo(f"{policy}: started a process, unless one is already running")
         return
     from onehook.resident import asking
 
@@ -74,4 +74,4 @@ def _start(policy: str) -> None:
     place = os.open(folder(), os.O_RDONLY)
     asking.start(words, asking.key_of(words, os.getcwdb(), os.environb), place)
     os.close(place)
-    click.echo(f"{policy}: a process is started, unless there is one")
+    click.echo(f"{policy}: started a process, unless one is already running")

@@ -27,12 +27,14 @@ SOON = 14  # days
 
 @click.command("stats", cls=Verb)
 @log_options("count", since="7d")
-@click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What to count for each.")
-@click.option("--from", "server", metavar="URL", help="Count a fleet's table instead: clickhouse://user@host:8123/database.")
+@click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What to group the counts by.")
+@click.option(
+    "--from", "server", metavar="URL", help="Read a fleet's table instead of the local log: clickhouse://user@host:8123/database."
+)
 @rules_option
 @json_option
 def command(since: str, hosts: list[str], project: str, by: str, server: str | None, rules_path: str | None, as_json: bool) -> None:
-    """Count the decision log: events, denials, what observe mode would have denied, errors, and how long events took.
+    """Summarise the decision log: events, denials, what observe mode would have denied, errors, and how long events took.
 
     \b
     Examples:
@@ -42,7 +44,7 @@ def command(since: str, hosts: list[str], project: str, by: str, server: str | N
       onehook stats --by project --json
       onehook stats --from clickhouse://reader@db.example/onehook
 
-    Times are from the start of the hook's own code to its answer; starting the interpreter comes in addition.
+    Times run from the start of the hook's own code to its answer; they do not include starting the interpreter.
     """
     found = _counted(server, by, selection(since, hosts, project))
     found |= about_rules(rules_path, found.pop("fired"))
@@ -51,7 +53,7 @@ def command(since: str, hosts: list[str], project: str, by: str, server: str | N
         print_json(found)
         return
     if not found["total"]["events"]:
-        click.echo(f"No event is logged since {found['since']}.")
+        click.echo(f"No event has been logged since {found['since']}.")
     else:
         _table(found, by)
     _scanners(found.get("scanners", []))
@@ -72,7 +74,7 @@ def _counted(url: str | None, by: str, chosen: dict[str, Any]) -> dict[str, Any]
 
 
 def about_rules(rules_path: str | None, fired: Collection[str]) -> dict[str, Any]:
-    """Of the rules file here: rules that are on and never fired, and exceptions that end soon."""
+    """From the rules file here: active rules that never fired, and exceptions that end soon."""
     from onehook.cli.choices import rules_file
 
     if rules_path is None and nearest([RULES_FILE]) is None:
@@ -146,7 +148,7 @@ def _remarks(found: dict[str, Any]) -> None:
     silent = found["never_fired"]
     if silent:
         shown = ", ".join(silent[:5]) + (f" and {len(silent) - 5} more (--json lists them)" if len(silent) > 5 else "")
-        click.echo(f"\n{len(silent)} of the rules that are on never fired: {shown}")
+        click.echo(f"\n{len(silent)} of the active rules never fired: {shown}")
     for one in found["exceptions"]:
         click.secho(f"The exception for {one['rule']} ends on {one['until']} ({one['file']}:{one['line']}): {one['reason']}", fg="yellow")
     if found["agents_without_policy"]:

@@ -55,15 +55,15 @@ def command(hosts: list[str], as_json: bool, project: str | None) -> None:
 
 
 def _show_layers(layers: list[InForce], machine: Machine) -> None:
-    """If there is more than one file: which of them can only add to which."""
+    """If there is more than one file, show them strongest first: each can only add to those above it."""
     if len(layers) > 1:
-        click.echo("In force, from the strongest layer down; a file takes nothing away from those above it:")
+        click.echo("In force, strongest layer first; a file cannot weaken the ones above it:")
         width = max(len(_short(one.file, machine)) for one in layers)
         for one in layers:
             count = "" if one.rules is None else f"  {len(one.rules)} rule{'s' if len(one.rules) != 1 else ''}"
-            where = ", ".join(one.hosts) or "beside every rules file"
+            where = ", ".join(one.hosts) or "in addition to every rules file"
             click.echo(f"  {one.layer:<8} {_short(one.file, machine):<{width}}  {where}{count}")
-        click.echo("`onehook rules` shows which rule is set where.")
+        click.echo("`onehook rules` shows which file sets which rule.")
 
 
 def _show_pause(pause: dict[str, Any]) -> None:

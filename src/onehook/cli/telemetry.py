@@ -1,4 +1,4 @@
-"""onehook telemetry: how far the decision log was sent to its collector."""
+"""onehook telemetry: how much of the decision log its collector has received."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from onehook.cli.choices import Verb, VerbGroup, json_option, print_json
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Show how far the decision log was sent, for each collector that a policy names.
+    """Show how much of the decision log has been sent to each collector that a policy names.
 
     \b
     In the rules file:
       [telemetry]
       otlp = "http://localhost:4318"     OTLP over HTTP; grpc://localhost:4317 for gRPC
 
-    The log is sent by a process of its own, which an event starts and does not wait for (docs/log.md). Needs pip install 'onehook[otlp]'.
+    A background process, which an event starts and does not wait for, sends the log (docs/log.md). Needs pip install 'onehook[otlp]'.
     """
     if ctx.invoked_subcommand:
         return
@@ -29,7 +29,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         print_json(found)
         return
     if not found:
-        click.echo("The log is sent nowhere: no policy with [telemetry] otlp has decided anything yet.")
+        click.echo("Nothing is being sent: no policy with [telemetry] otlp has made a decision yet.")
     for one in found:
         click.secho(one["url"], bold=True)
         click.echo(f"  policy   {one['policy']}")
@@ -40,10 +40,12 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 
 @command.command("flush", cls=Verb)
-@click.option("--wait", type=click.FloatRange(min=0), default=30.0, show_default=True, help="Seconds for another process that sends.")
+@click.option(
+    "--wait", type=click.FloatRange(min=0), default=30.0, show_default=True, help="Seconds to wait for another process that is sending."
+)
 @click.pass_context
 def flush(ctx: click.Context, wait: float) -> None:
-    """Send what waits, now. Exits with 1 if a collector did not confirm it."""
+    """Send unsent lines now. Exits with 1 if a collector does not confirm them."""
     from onehook.core import OnehookError
     from onehook.log.flusher import destinations
     from onehook.log.flusher import flush as flushed

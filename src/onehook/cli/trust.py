@@ -1,4 +1,4 @@
-"""onehook trust: accept a change of a pinned policy, or let a user-wide install take all of a project's rules file."""
+"""onehook trust: accept a changed pinned policy, or let a user-wide install use all of a project's rules file."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 @click.command("trust", cls=Verb)
 @click.argument("policy", required=False)
 @rules_option
-@click.option("--revoke", is_flag=True, help="Trust it no longer.")
-@click.option("--list", "as_list", is_flag=True, help="Show every file that is trusted, and whether it has changed since.")
+@click.option("--revoke", is_flag=True, help="Stop trusting the rules file.")
+@click.option("--list", "as_list", is_flag=True, help="List every trusted file, and whether it has changed since.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 def command(policy: str | None, rules_path: str | None, revoke: bool, as_list: bool, yes: bool, as_json: bool) -> None:
-    """Accept what has changed since a person last looked: the pinned POLICY, or the rules file of this project.
+    """Accept changes to a pinned POLICY, or trust the rules file of this project.
 
-    A policy that was installed with --pin runs only as it was then. If it, or a file that it loads, has changed, this shows the
-    difference and pins it anew, here and in every other config that has it. Without POLICY: every pinned policy that has changed.
+    A policy that was installed with --pin runs only in the state that it had then. If it, or a file that it loads, has changed, this shows
+    the difference and pins the new state, in every config that has the policy. Without POLICY: every pinned policy that has changed.
 
-    If none has, this is about the project's rules file: an install with --scope user also applies the rules file of the project that an
-    agent works in. Without trust it takes only what stops something: rules, packs, levels, and the deny and ask lists. With trust it
-    takes the rest too: programs, policies, the allow list and options. Trust is for the content: after a change, trust it again.
+    If none has changed, this trusts the project's rules file: an install with --scope user also applies the rules file of the project that
+    an agent works in. From an untrusted file it takes only restrictions: rules, packs, levels, and the deny and ask lists. From a trusted
+    one it also takes programs, policies, the allow list and options. Trust applies to the content: after a change, trust the file again.
     """
     from onehook.rules.trust import digest, is_trusted, keep, trusted
     from onehook.setup.managed import require_root
@@ -41,7 +41,7 @@ def command(policy: str | None, rules_path: str | None, revoke: bool, as_list: b
         if pinned:
             require("run onehook trust")
             if any(file.place.scope == "enterprise" for one in pinned for file in one.files):
-                require_root("to accept a change of what is installed for the whole machine")
+                require_root("to accept a change to what is installed for the whole machine")
             _pin_anew(pinned, yes, as_json)
             return
     entries = trusted()
@@ -60,18 +60,18 @@ def command(policy: str | None, rules_path: str | None, revoke: bool, as_list: b
     if revoke:
         was = entries.pop(path, None) is not None
         keep(entries)
-        _tell(path, as_json, {"trusted": False, "was_trusted": was}, "is trusted no longer" if was else "was not trusted")
+        _tell(path, as_json, {"trusted": False, "was_trusted": was}, "is no longer trusted" if was else "was not trusted")
         return
     grants = granted(path)
     if not as_json:
         for line in grants:
             click.echo(f"  {line}")
         if not grants:
-            click.echo("It starts no program and allows nothing by itself.")
+            click.echo("It starts no programs and allows nothing.")
     if not yes and not as_json and sys.stdin.isatty():
         click.confirm(f"Trust {path}?", default=False, abort=True)
     keep({**entries, path: {"sha256": digest(path), "since": time.strftime("%Y-%m-%d")}})
-    _tell(path, as_json, {"trusted": True, "grants": grants}, "is trusted as it is now")
+    _tell(path, as_json, {"trusted": True, "grants": grants}, "is trusted in its current state")
 
 
 def _pinned(policy: str | None) -> list[Pinned]:
@@ -105,9 +105,9 @@ def _pin_anew(pinned: list[Pinned], yes: bool, as_json: bool) -> None:
         for line, edit in shown:
             click.echo(line)
             diff = unified_diff([edit], colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ) if edit else ""
-            click.echo(diff if edit else "  (no copy of the old text was kept)", nl=not edit)
+            click.echo(diff if edit else "  (no copy of the previous version was kept)", nl=not edit)
     if not yes and not as_json and sys.stdin.isatty():
-        click.confirm("Pin it as it is now?", default=False, abort=True)
+        click.confirm("Pin the current version?", default=False, abort=True)
     machine, journal = machine_of(), Journal()
 
     def carried() -> Plan:
@@ -123,7 +123,7 @@ def _pin_anew(pinned: list[Pinned], yes: bool, as_json: bool) -> None:
         policies = list(dict.fromkeys(str(one.policy) for one in pinned))
         print_json({"pinned": policies, "changes": [line for line, _ in shown], "files": files})
     else:
-        click.echo(f"Pinned as it is now, in {', '.join(files)}")
+        click.echo(f"Pinned the current version in {', '.join(files)}")
 
 
 def _tell(path: str, as_json: bool, data: dict[str, Any], text: str) -> None:

@@ -1,4 +1,4 @@
-"""onehook uninstall: remove every trace again."""
+"""onehook uninstall: remove a policy and every trace of it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 @click.option("--scope", type=SCOPE_CHOICE, help="Which config to change. [default: project and local; user in your home folder]")
 @project_option
 @click.option("--dry-run", is_flag=True, help="Show a diff of each file; change nothing.")
-@click.option("--yes", "-y", is_flag=True, expose_value=False, help="Accepted for symmetry with install; uninstall never asks.")
+@click.option(
+    "--yes", "-y", is_flag=True, expose_value=False, help="Accepted for symmetry with install; uninstall never asks for confirmation."
+)
 @json_option
 def command(policy: str | None, hosts: list[str], scope: str | None, project: str | None, dry_run: bool, as_json: bool) -> None:
     """Remove POLICY (or every onehook entry) from the agents' configs in this project.
 
-    What is installed for you (--scope user) or the machine (--scope enterprise) stays, and is listed.
+    Policies installed for you (--scope user) or for the machine (--scope enterprise) stay installed, and are listed.
 
     A file that has not changed since the install is restored exactly; from any other file, only onehook's entries are
     removed. Files and folders that install created are deleted.

@@ -1,4 +1,4 @@
-"""onehook verify: is everything as install wrote it?"""
+"""onehook verify: check that everything is as install wrote it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onehook.cli.choices import Verb, json_option, machine_of, print_json, proje
 def command(as_json: bool, project: str | None) -> None:
     """Compare the agents' configs with what `onehook install` wrote; exit with 1 if something was changed or removed. For cron and CI.
 
-    Checked are the entries that you have installed, in all projects (with --project: in that one, and for all of them), and those of
-    this project that somebody else has installed: a clone's must be what this onehook writes. Also that hooks are not switched off in
-    the same file, and that the policy, the runtime, the interpreter and what is pinned are there as they were.
+    Checks the entries that you have installed, in all projects (with --project: those of that project, and those for all projects), and the
+    entries of this project that somebody else has installed: in a clone, they must be what this version of onehook writes. Also checks that
+    hooks are not disabled in the same file, and that the policy, the runtime, the interpreter and pinned files are unchanged.
     """
     from onehook.setup.journal import Journal
     from onehook.setup.verify import verified
@@ -27,12 +27,13 @@ def command(as_json: bool, project: str | None) -> None:
     if as_json:
         print_json({"ok": ok, "checked": result.checked, "differences": [asdict(one) for one in result.differences]})
     elif not result.checked:
-        click.echo("Nothing is installed here, or was by this user.", err=True)
+        click.echo("Nothing is installed here, and this user has installed nothing elsewhere.", err=True)
     else:
         for one in result.differences:
             click.secho(f"{one.host}  {one.file}", bold=True)
             click.echo(f"  {one.what}\n    fix: {one.fix}")
         click.echo(
-            f"{result.checked} entries checked; " + (f"{len(result.differences)} differ." if result.differences else "all as installed.")
+            f"{result.checked} entries checked; "
+            + (f"{len(result.differences)} differ." if result.differences else "all are as installed.")
         )
     raise SystemExit(0 if ok else 1)

@@ -18,7 +18,6 @@ from onehook.desk.requests import (
     SESSION,
     DeskError,
     call_of,
-    digest,
     folder,
     ids,
     is_waiting,
@@ -30,6 +29,7 @@ from onehook.desk.requests import (
 )
 from onehook.desk.statements import sealed
 from onehook.hosts import having, load
+from onehook.system import digest
 
 SCOPES = ("once", "session")
 _TEXTS = (
@@ -41,7 +41,7 @@ _LISTS = ("paths", "rewritable")
 
 
 class NoSuchRequest(DeskError):
-    """There is no request of this name, or nobody can answer it any more."""
+    """There is no request with this ID, or it can no longer be answered."""
 
 
 class AlreadyAnswered(DeskError):
@@ -54,9 +54,9 @@ class PinNeeded(DeskError):
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it lies there. What it says comes from a process that the agent may have forged: show it, never act on it.
+    """A request as it is on disk. Its content comes from a process that the agent may have forged: show it, never act on it.
 
-    state: "waiting" (a hook waits for the answer), "unanswered" (its time is over; an answer counts for the next try of the same call),
+    state: "waiting" (a hook waits for the answer), "unanswered" (its time is over; an answer counts for the next attempt at the same call),
     "gone" (its hook was ended; nothing to answer), "answered".
 
     content, as JSON data: id, time and until (when it was asked, and how long the agent waits), host (`title` has its name), host_version,
@@ -68,7 +68,7 @@ class Asked:
 
     id: str
     content: dict[str, Any]
-    digest: str  # of the very bytes that are shown: an answer is to these, and the hook compares
+    digest: str  # of exactly the bytes that are shown: an answer refers to these, and the hook compares
     state: str
 
     @property
@@ -96,8 +96,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """decision: "allow" or "deny". scope: "once" or "session". words: what the model is told, of a deny. input: what is changed before it
-    runs, such as {"command": "git push origin mine"}."""
+    """decision: "allow" or "deny". scope: "once" or "session". words: the message for the model, with a deny. input: what is changed before
+    it runs, such as {"command": "git push origin mine"}."""
 
     decision: str
     scope: str = "once"
@@ -113,17 +113,17 @@ def listed() -> list[Asked]:
 
 
 def one(id: str) -> Asked:
-    """The request of this name; the beginning of it is enough if no other begins so. Of one that is answered or gone, its state says so."""
+    """The request with this ID, or with the only ID that begins with it. `state` shows whether it was answered or is gone."""
     found = [name for name in ids() if name.startswith(id)] if id else []
     asked = _asked(found[0]) if len(found) == 1 else None
     if asked is None:
-        several = f"{len(found)} requests begin with {id!r}: give more of it"
+        several = f"{len(found)} requests begin with {id!r}: give a longer part of the ID"
         raise NoSuchRequest(several if len(found) > 1 else f"there is no request {id!r}")
     return asked
 
 
 def watched(stop: Callable[[], bool] = lambda: False, every: float = 0.3) -> Iterator[list[Asked]]:
-    """The list now, and again whenever it has changed, until `stop` says so."""
+    """The list now, and again whenever it has changed, until `stop` returns true."""
     before: list[tuple[str, str]] | None = None
     while not stop():
         now = listed()
@@ -144,7 +144,8 @@ def _asked(id: str) -> Asked | None:
 
 
 def _is_request(content: dict[str, Any]) -> bool:
-    """Whether a file has all that people are shown, each of its kind: it may be anybody's, and must not break the list of the others."""
+    """Whether a file has everything that people see, with the right types: anyone may have written it, so it must not break the
+    list."""
     texts = all(isinstance(content.get(name), str) for name in _TEXTS)
     times = all(isinstance(content.get(name), (int, float)) and 0 < content[name] < 1e11 for name in ("time", "until"))
     tables = all(_are_tables(content.get(name), keys) for name, keys in _TABLES.items())
@@ -178,23 +179,23 @@ def _state(path: str, content: dict[str, Any]) -> str:
 def give(asked: Asked, answer: Answer, key: pin.Key | None, *, by: str, via: str) -> str:
     """Answer a request as the person saw it; returns what the answer does, in a sentence.
 
-    Without a key (no PIN is set), only a terminal can answer, and only while the agent waits: the hook looks at who answers.
+    Without a key (no PIN is set), only a terminal can answer, and only while the agent waits: the hook checks who answers.
     """
     if answer.decision not in ("allow", "deny") or answer.scope not in SCOPES:
         raise ValueError(f"{answer.decision}, {answer.scope}")
     if answer.input is not None and (answer.decision != "allow" or answer.scope != "once"):
-        raise DeskError("another command is approved once, and goes with an approval")
+        raise DeskError("another command can only be approved, and only once")
     if not asked.open:
         raise (AlreadyAnswered if asked.state == "answered" else NoSuchRequest)(f"request {asked.id} is {asked.state}")
     statement = _statement(asked, answer, by, via)
     if key is None:
         return _at_the_terminal(asked, answer, statement)
     if key.public != pin.public_key():
-        raise pin.WrongPin("the PIN was set anew meanwhile")
+        raise pin.WrongPin("the PIN was changed in the meantime")
     path = f"{folder()}/{asked.id}/{ANSWER}"
     try:
         if not put_once(path, sealed(statement, key)):
-            raise AlreadyAnswered(f"request {asked.id} is answered already")
+            raise AlreadyAnswered(f"request {asked.id} has already been answered")
     except FileNotFoundError:
         raise NoSuchRequest(f"request {asked.id} is gone") from None
     return _effect(asked, answer)
@@ -205,7 +206,7 @@ def _at_the_terminal(asked: Asked, answer: Answer, statement: dict[str, Any]) ->
         raise PinNeeded("a PIN is set: only an answer with the PIN counts")
     if answer.scope == "session" or asked.state != "waiting":
         what = "for the rest of a session" if answer.scope == "session" else "after the agent has stopped waiting"
-        raise PinNeeded(f"an answer {what} needs a PIN, by which a later hook knows it: run `onehook approve --set-pin`")
+        raise PinNeeded(f"an answer {what} needs a PIN, so that a later hook can verify it: run `onehook approve --set-pin`")
     from onehook.desk.peer import tell
 
     said = tell(asked.id, statement)
@@ -235,7 +236,7 @@ def _statement(asked: Asked, answer: Answer, by: str, via: str) -> dict[str, Any
 def _effect(asked: Asked, answer: Answer) -> str:
     what = "approved" if answer.decision == "allow" else "denied"
     if answer.scope == "session":
-        return f"{what} for the rest of this session: whatever is asked for the same reason"
+        return f"{what} for the rest of this session, for every request with the same reason"
     if asked.state == "waiting":
         return f"{what}: the agent continues"
-    return f"{what}: the agent has stopped waiting, so this counts for its next try within {NEXT_TRY // 60} minutes, once"
+    return f"{what}: the agent has stopped waiting, so this applies to its next attempt within {NEXT_TRY // 60} minutes, once"

@@ -36,7 +36,7 @@ def rules_of(asked: Asked) -> list[dict[str, Any]]:
 
 
 def suggested(asked: Asked) -> str:
-    """A pattern for the very command that is asked about; "" if it has to be written by hand."""
+    """A pattern for exactly the requested command; "" if it has to be written by hand."""
     command = asked.content["command"]
     return "" if set(command) & set("*?<>|&;$`\n\\\"'(){}!") else " ".join(command.split())
 
@@ -49,9 +49,9 @@ def draft(asked: Asked, rule: str, *, command: str = "", path: str = "", until: 
     """The exception for a rule; DeskError if it cannot be, with the reason. `command`: a pattern; `path`: files, as in permissions."""
     said = next((one for one in rules_of(asked) if one["name"] == rule), None)
     if said is None:
-        raise DeskError(f"{rule} is not a rule that asks here; an exception is possible for rules of packs and of rules files only")
+        raise DeskError(f"{rule} is not the rule that asked; exceptions are possible only for rules of packs and rules files")
     if not command and not path:
-        raise DeskError("an exception names the command or the files that it is for")
+        raise DeskError("an exception must name the command or the files that it is for")
     file = _file_for(said)
     item = {"rule": rule, **({"command": command} if command else {"path": path})}
     item |= {"until": _checked(until or default_until()), "reason": reason or f"approved in request {asked.id}"}
@@ -88,16 +88,16 @@ def _checked(until: str) -> str:
     except (ValueError, OverflowError):
         raise DeskError(f"{until!r} is not a date such as {default_until()}") from None
     if not -24 * 3600 < end - time.time() < LONGEST * 24 * 3600:
-        raise DeskError(f"{until} is past, or more than a year away")
+        raise DeskError(f"{until} is in the past, or more than a year away")
     return until
 
 
 def write(made: Draft) -> None:
-    """Write it, if the file is still what the draft was made of and what comes of it is a rules file that loads."""
+    """Write it, if the file has not changed since the draft was made and the result is a rules file that loads."""
     path = made.path
     before = path.read_bytes() if path.exists() else None
     if before != made.before:
-        raise DeskError(f"{path} was changed meanwhile; nothing was written")
+        raise DeskError(f"{path} was changed in the meantime; nothing was written")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     mode = path.stat().st_mode & 0o777 if before is not None else 0o600

@@ -1,4 +1,4 @@
-"""The hook's side: an ask is put before a person, and the call is held until there is an answer or the agent would stop waiting.
+"""The hook's side: a person is asked, and the call is held until there is an answer or the agent would stop waiting.
 
 Whatever happens here, nothing is allowed but by an answer that a person gave to this very call. The end of patience is a denial that says
 how to approve, and what is raised here is one too (runner.held).
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from onehook.policy import Message
 
 MARGIN = 5.0  # seconds before the agent stops waiting: time to write the answer, on a busy machine too
-_TICK = 0.15  # seconds between two looks at the folder
+_TICK = 0.15  # seconds between two checks of the folder
 _MOST_REFUSALS = 5  # that the log gets to hear of
 _AGENT = "the agent has ended"
 
@@ -92,7 +92,7 @@ def _printable(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def rewritable(wire: Wire, event: Event) -> list[str]:
-    """What of the input an answer can change on this agent."""
+    """The parts of the input that an answer can change on this agent."""
     caps = wire.caps(event)
     if not event.command or caps["modified_input"].given("allow").kind != "honoured":
         return []
@@ -101,7 +101,8 @@ def rewritable(wire: Wire, event: Event) -> list[str]:
 
 
 def tell_people(id: str) -> None:
-    """Start what tells people about a request, if there may be anybody to tell. That nobody is told must not fail the request."""
+    """Start the process that notifies people of a request, if there may be anyone to notify. A failure to notify must not fail the
+    request."""
     if not (variable("DISPLAY") or variable("WAYLAND_DISPLAY") or sys.platform == "darwin" or _has_settings()):
         return
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -127,14 +128,14 @@ def _has_settings() -> bool:
 
 
 def earlier(content: dict[str, Any]) -> dict[str, Any]:
-    """An answer that was given to an earlier try of the same call, or for the rest of the session; {} if there is none."""
+    """An answer that was given to an earlier attempt at the same call, or for the rest of the session; {} if there is none."""
     public = pin.public_key()
     if not public:
         return {}
     now, call, session = time.time(), call_of(content), session_of(content)
     for path, data in answers():
         claim = named(data)
-        here = claim and claim["id"] == os.path.basename(path)  # and not a copy, beside which nothing says that it was used
+        here = claim and claim["id"] == os.path.basename(path)  # and not a copy, without the record that it was used
         fits = here and now < claim["until"] and (claim["session"] == session or (claim["call"] == call and not claim["session"]))
         if fits and genuine(data, public) and (claim["session"] or (not is_waiting(claim["id"]) and take(path))):
             return claim
@@ -161,7 +162,7 @@ def waited_for(content: dict[str, Any], refused: list[str], progress: str = "") 
 
 
 def _wait(request: Request, watch: _Watch, door: Door | None, refused: list[str]) -> dict[str, Any]:
-    end = time.monotonic() + request.content["until"] - time.time()  # whatever is done to the clock meanwhile
+    end = time.monotonic() + request.content["until"] - time.time()  # even if the clock is changed in the meantime
     while True:
         late = time.monotonic() >= end
         statement = _from_file(request, refused)
@@ -174,7 +175,7 @@ def _wait(request: Request, watch: _Watch, door: Door | None, refused: list[str]
 
 
 class _Watch:
-    """Waits for somebody at the door, and notices if the agent has gone: then nobody reads what we write."""
+    """Waits for someone to connect, and notices if the agent has ended: then nobody reads what we write."""
 
     def __init__(self) -> None:
         self.alone = False
@@ -232,13 +233,13 @@ def _from_terminal(request: Request, door: Door | None, refused: list[str]) -> d
         return {}
     connection, statement, problem = heard
     if not problem and (not is_statement(statement) or not _is_for(statement, request)):
-        problem = "that is not an answer to this request: look at it again"
+        problem = "this is not an answer to the current request: review it again"
     if not problem and pin.is_set():
-        problem = "a PIN was set meanwhile: only an answer with the PIN counts"
+        problem = "a PIN was set in the meantime: only an answer with the PIN counts"
     if problem:
         _refuse(refused, f"an answer to request {request.id}: {problem}")
     elif not put_once(f"{request.folder}/{ANSWER}", b"{}") or not take(request.folder):
-        problem = f"request {request.id} is answered already"
+        problem = f"request {request.id} has already been answered"
     reply(connection, problem)
     return {} if problem else statement
 
@@ -257,7 +258,7 @@ def answered(statement: dict[str, Any], content: dict[str, Any], response: dict[
         return {**response, "decision": "allow", "reason": None}
     if list(change) != content["rewritable"]:
         want = ", ".join(f"{name}: {value}" for name, value in change.items())
-        return _denied(response, f"A person wants this to be done in another way, and asks you to try that instead. {want}")
+        return _denied(response, f"A person wants this to be done differently, and asks you to do the following instead. {want}")
     return {**response, "decision": "allow", "reason": None, "modified_input": {**(response.get("modified_input") or {}), **change}}
 
 

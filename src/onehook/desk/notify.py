@@ -1,4 +1,4 @@
-"""Tells people that something is asked: on the desktop, and by webhooks. A process of its own, so that the request never waits for it.
+"""Notifies people of a request: on the desktop, and through webhooks. A separate process, so that the request never waits for it.
 
 Where to is in the user's own rules file, in [desk] (docs/approvals.md). What is asked is masked as in the decision log.
 """
@@ -40,7 +40,7 @@ def settings() -> dict[str, Any]:
 
 
 def told(asked: Asked, link: str) -> dict[str, Any]:
-    """What leaves this machine: nothing of the input but what the request is about, and no credential of that."""
+    """What leaves this machine: only the subject of the request, with credentials masked, and no other input."""
     content = asked.content
     by = [plain(one["name"]) for one in content["by"] if one["said"] == "ask"]
     return {
@@ -82,7 +82,7 @@ def send(url: str, body: dict[str, Any]) -> str:
     """Post it; returns what went wrong, or ""."""
     to = Address(url)
     if to.scheme != "https" and not (to.scheme == "http" and to.host in _LOOPBACK):
-        return "only https:// is used, except on this machine"
+        return "the address must begin with https://, except on this machine"
     deadline, problem = time.monotonic() + _SECONDS, ""
     for wait in (0, 2):
         time.sleep(wait)

@@ -1,4 +1,4 @@
-"""Answers from a terminal while no PIN is set: the hook listens in the folder of its request and looks at the process that answers.
+"""Answers from a terminal while no PIN is set: the hook listens in the folder of its request and checks the process that answers.
 
 A file would not do: the agent can write any file that the person can. Of a connection, the system says which process made it, and that
 process must have a terminal, and no agent among the processes above it. What this cannot tell is in docs/safety.md.
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_PATIENCE = 1.0  # seconds for the other side to say all that it has to say: who dribbles must not make the hook miss the agent's limit
+_PATIENCE = 1.0  # seconds for the other side to send everything: who dribbles must not make the hook miss the agent's limit
 _CLIENT = 10.0  # seconds that we wait for the hook
 
 
 class Door:
-    """Where a hook can be answered. Without such sockets, or without a way to know who is on the other side, it stays shut."""
+    """Where a hook can be answered. Without such sockets, or without a way to know who is on the other side, it stays closed."""
 
     def __init__(self, path: str) -> None:
         self.socket: socket.socket | None = None
@@ -42,7 +42,7 @@ class Door:
         self.socket = listening
 
     def heard(self) -> tuple[socket.socket, dict[str, Any], str] | None:
-        """The connection, what was said on it, and why it does not count ("" if it does); None if nothing came of it."""
+        """The connection, what was sent on it, and why it does not count ("" if it does); None if there is no usable answer."""
         assert self.socket is not None
         try:
             connection, _ = self.socket.accept()
@@ -66,7 +66,7 @@ def reply(connection: socket.socket, problem: str) -> None:
     try:
         connection.sendall(dumps({"problem": problem}).encode("ascii"))
     except OSError:
-        pass  # who answered has gone; the answer counts all the same
+        pass  # the process that answered has ended; the answer still counts
     connection.close()
 
 
@@ -81,14 +81,14 @@ def tell(id: str, statement: dict[str, Any]) -> str:
         connection.shutdown(socket.SHUT_WR)
         answer = parsed(_received(connection, time.monotonic() + _CLIENT))
     except OSError as error:
-        raise DeskError(f"request {id} does not take answers any more ({error.strerror or error})") from None
+        raise DeskError(f"request {id} no longer accepts answers ({error.strerror or error})") from None
     finally:
         connection.close()
-    return str(answer.get("problem", f"request {id} does not take answers any more"))
+    return str(answer.get("problem", f"request {id} no longer accepts answers"))
 
 
 def _inside(path: str) -> Iterator[None]:
-    """In this folder: the path of a socket may have a hundred characters, and a state folder alone may have more."""
+    """Work in this folder: the path of a socket may have only a hundred characters, and a state folder alone may have more."""
     back = os.open(".", os.O_RDONLY)
     try:
         os.chdir(path)
@@ -113,7 +113,7 @@ def _received(connection: socket.socket, deadline: float) -> bytes:
 
 
 def peer_of(connection: socket.socket) -> int:
-    """The number of the process at the other end; 0 if the system does not say it."""
+    """The number of the process at the other end; 0 if the system does not report it."""
     if hasattr(socket, "SO_PEERCRED"):
         number, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         return number if user == os.getuid() else 0
@@ -128,7 +128,7 @@ def refusal(number: int) -> str:
     from onehook.hosts import having
 
     if not number or not having("config"):  # a copied runtime does not know how to recognise agents
-        return "this hook cannot see who answers: set a PIN with `onehook approve --set-pin`"
+        return "this hook cannot verify who answers: set a PIN with `onehook approve --set-pin`"
     if not terminal_of(number):
         return "only a person at a terminal can answer: there is no terminal"
     who = agent_above(variables_of(number), processes_above(number))

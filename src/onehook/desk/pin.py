@@ -1,4 +1,4 @@
-"""The person's key: made of a PIN that only the person knows, and checked with what anybody may read.
+"""The person's key: derived from a PIN that only the person knows, and checked with data that anyone may read.
 
 scrypt makes a secret of the PIN, and the secret is an Ed25519 key. On disk are the salt and the public key alone: with these an answer can
 be checked and not given. Someone who has the file can try PINs against it, at a third of a second each: a PIN has six characters at least.
@@ -15,7 +15,7 @@ import time
 from onehook.codec import dumps
 from onehook.desk.requests import PIN, DeskError, folder, make_folder, parsed, read
 from onehook.lock import Lock
-from onehook.places import managed_folder
+from onehook.places import managed_folder, replace_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ UNREADABLE = "unreadable"  # instead of a public key: no answer fits it
 COST = 1 << 17  # of scrypt, with blocks of 8: 128 MB, and a third of a second
 _FREE_TRIES = 3  # wrong PINs before one has to wait
 _LONGEST_WAIT = 900  # seconds
+WRONG = "wrong PIN"
 
 
 class WrongPin(DeskError):
@@ -71,7 +72,7 @@ def _stored() -> dict[str, Any]:
     for path in places():
         if os.path.lexists(path):
             data = parsed(_machine(path) if path == places()[0] else read(path))
-            # A file that cannot be used is not "no PIN": else whoever breaks the file would have removed the PIN.
+            # An unusable file does not mean "no PIN": otherwise damaging the file would remove the PIN.
             return data if _is_usable(data) else {"public": UNREADABLE}
     return {}
 
@@ -81,7 +82,7 @@ def _is_usable(data: dict[str, Any]) -> bool:
 
 
 def _machine(path: str) -> bytes | None:
-    """The machine's file, which everybody may read and only root may write."""
+    """The machine's file, which everyone may read and only root may write."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -99,7 +100,7 @@ def unlock(pin: str) -> Key:
     if not stored:
         raise DeskError("no PIN is set: run `onehook approve --set-pin`")
     if stored["public"] == UNREADABLE:
-        raise DeskError(f"the file of the PIN is damaged, or others can write it ({' or '.join(places())}): set the PIN anew")
+        raise DeskError(f"the PIN file is damaged, or others can write to it ({' or '.join(places())}): set the PIN again")
     tries = f"{folder()}/tries"
     with Lock(f"{tries}.lock", 30):
         wrong, since = _tries(tries)
@@ -107,10 +108,10 @@ def unlock(pin: str) -> Key:
         if wait > 0:
             raise TooManyTries(f"{wrong} wrong PINs: try again in {int(wait) + 1} s")
         # Counted before it is tried: who ends the process half-way has used up a try.
-        _write(tries, f"{wrong + 1} {time.time()}\n".encode(), 0o600)
+        replace_file(tries, f"{wrong + 1} {time.time()}\n".encode(), 0o600)
         key = _key_of(pin, bytes.fromhex(stored["salt"]), stored["cost"])
         if key.public != stored["public"]:
-            raise WrongPin("that is not the PIN")
+            raise WrongPin(WRONG)
         os.unlink(tries)
     return key
 
@@ -134,13 +135,13 @@ def _tries(path: str) -> tuple[int, float]:
 def problem_with(pin: str) -> str:
     """Why this cannot be a PIN; "" if it can."""
     if len(pin) < SHORTEST:
-        return f"a PIN has at least {SHORTEST} characters"
+        return f"a PIN must have at least {SHORTEST} characters"
     steps = {ord(b) - ord(a) for a, b in zip(pin, pin[1:])}
-    return "a PIN such as 111111 or 123456 is the first that anyone tries" if len(steps) == 1 and abs(min(steps)) <= 1 else ""
+    return "a PIN such as 111111 or 123456 is too easy to guess" if len(steps) == 1 and abs(min(steps)) <= 1 else ""
 
 
 def set_pin(pin: str, *, machine: bool = False, cost: int = COST) -> str:
-    """Set it anew; returns the file. Whoever calls this has made sure that a person asks for it."""
+    """Set a new PIN; returns the file. The caller must have made sure that a person asks for it."""
     if problem := problem_with(pin):
         raise DeskError(problem)
     salt = os.urandom(16)
@@ -148,7 +149,7 @@ def set_pin(pin: str, *, machine: bool = False, cost: int = COST) -> str:
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     content = {"salt": salt.hex(), "cost": cost, "public": _key_of(pin, salt, cost).public, "set": made}
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True) if machine else make_folder()
-    _write(path, dumps(content).encode("ascii") + b"\n", 0o644 if machine else 0o600)
+    replace_file(path, dumps(content).encode("ascii") + b"\n", 0o644 if machine else 0o600)
     return path
 
 
@@ -156,11 +157,3 @@ def _key_of(pin: str, salt: bytes, cost: int) -> Key:
     from hashlib import scrypt
 
     return Key(scrypt(pin.encode("utf-8"), salt=salt, n=cost, r=8, p=1, maxmem=1 << 28, dklen=32))
-
-
-def _write(path: str, data: bytes, mode: int) -> None:
-    temporary = f"{path}.{os.getpid()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), mode)
-    os.write(descriptor, data)
-    os.close(descriptor)
-    os.replace(temporary, path)

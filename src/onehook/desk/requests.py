@@ -6,8 +6,8 @@
     desk/ID/socket         where a terminal answers while no PIN is set (peer.py)
     desk/pin.json          what the person's answers are checked with (pin.py)
 
-A folder appears by a rename, with everything in it, and goes by a rename. So whoever is killed at whatever moment, every request is either
-not there, waiting, answered, or left behind, which the lock shows.
+A folder is created and removed by a rename, with everything in it. So at whatever moment a process is killed, every request is either
+absent, waiting, answered, or abandoned, which the lock shows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 from onehook.codec import dumps, loads
 from onehook.core import OnehookError, PayloadError
 from onehook.lock import release, try_acquire
-from onehook.system import sha256, state_folder
+from onehook.system import digest, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 REQUEST, ANSWER, USED, SOCKET, PIN = "request.json", "answer.json", "used", "socket", "pin.json"
 MAX_BYTES = 8 << 20
-LATE = 3600  # seconds for which a request that nobody answered in time can still be answered, for the next try
+LATE = 3600  # seconds for which a request that nobody answered in time can still be answered, for the next attempt
 NEXT_TRY = 900  # seconds for which such an answer counts
-AT_ONCE = 60  # seconds for which an answer counts that was given while the hook waited, should the hook be killed before it takes it
+AT_ONCE = 60  # seconds for which an answer that was given while the hook waited counts, in case the hook is killed before it reads it
 SESSION = 12 * 3600  # seconds for which an answer counts for the rest of the session, at most
 KEPT = 24 * 3600  # seconds for which a request that is done with is kept, so that nobody can answer it again
 
 
 class DeskError(OnehookError):
-    """A request or an answer cannot be written, read or accepted; the text says why."""
+    """A request or an answer cannot be written, read or accepted; the message explains why."""
 
 
 def folder() -> str:
@@ -44,21 +44,15 @@ def folder() -> str:
 
 
 def make_folder() -> None:
-    """The folder of the desk, for its owner alone."""
+    """The folder of the desk, which only its owner can access."""
     for path in (state_folder(), folder()):
         os.makedirs(path, mode=0o700, exist_ok=True)
 
 
-def digest(data: bytes) -> str:
-    hashed = sha256()
-    hashed.update(data)
-    return str(hashed.hexdigest())
-
-
 def call_of(request: dict[str, Any]) -> str:
-    """The same call by the same agent in the same project, in one word: what an answer for the next try is bound to.
+    """The same call by the same agent in the same project, as one string: what an answer for the next attempt is bound to.
 
-    Of a command, only the command line counts: what else the model says of it, such as a description, differs from try to try.
+    For a command, only the command line counts: other fields, such as a description, differ from attempt to attempt.
     """
     what = {"command": request["command"], "cwd": request["cwd"]} if request["command"] else {"input": _sorted(request["input"])}
     who = {name: request[name] for name in ("host", "project", "event", "native_tool")}
@@ -74,7 +68,7 @@ def _sorted(value: Any) -> Any:
 def session_of(request: dict[str, Any]) -> str:
     """What an answer for the session is bound to: this session of this agent, this tool, and whoever asks, for the same reason."""
     asking = sorted([one["kind"], one["name"], one.get("reason", "")] for one in request["by"] if one["said"] == "ask")
-    what = asking or call_of(request)  # a policy that does not say who asks is asked anew for every other call
+    what = asking or call_of(request)  # if the policy does not name who asks, every other call asks again
     return digest(dumps([request["host"], request["session"] or request["id"], request["native_tool"], what]).encode("ascii"))
 
 
@@ -94,7 +88,7 @@ class Request:
         self.folder = f"{folder()}/{self.id}"
         self.descriptor = -1
         if len(self.bytes) > MAX_BYTES:
-            raise DeskError(f"what is asked about is larger than {MAX_BYTES >> 20} MB")
+            raise DeskError(f"the request is larger than {MAX_BYTES >> 20} MB")
 
     def publish(self) -> None:
         """Put it where people see it; OSError if that is not possible."""
@@ -114,7 +108,7 @@ class Request:
         os.rename(hidden, self.folder)
 
     def withdraw(self) -> None:
-        """Nobody waits for it any more."""
+        """Nobody waits for it now: remove it."""
         release(self.descriptor)
         os.close(self.descriptor)
 
@@ -130,7 +124,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def put_once(path: str, data: bytes) -> bool:
-    """Write a file that is there whole or not at all; False if there is one already."""
+    """Write a file atomically; False if it already exists."""
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
@@ -145,7 +139,7 @@ def put_once(path: str, data: bytes) -> bool:
 
 
 def take(path: str) -> bool:
-    """Whether this process is the one that may use an answer, which lies in the folder `path`."""
+    """Whether this process is the one that may use an answer, which is in the folder `path`."""
     try:
         os.close(os.open(f"{path}/{USED}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
@@ -157,7 +151,7 @@ def take(path: str) -> bool:
 
 
 def read(path: str) -> bytes | None:
-    """A file of ours; None if there is none, or if it is not one that only its owner can read and write."""
+    """The content of one of onehook's files; None if it does not exist, or if anyone but its owner can read or write it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError:
@@ -205,7 +199,7 @@ def is_waiting(id: str) -> bool:
 
 
 def answers() -> Iterator[tuple[str, bytes]]:
-    """Every answer that lies there: the folder of its request, and what it says."""
+    """Every stored answer: the folder of its request, and its content."""
     for id in ids():
         data = read(f"{folder()}/{id}/{ANSWER}")
         if data is not None:
@@ -213,7 +207,7 @@ def answers() -> Iterator[tuple[str, bytes]]:
 
 
 def sweep(now: float) -> None:
-    """Remove what nothing can come of any more. Nothing here may fail an event."""
+    """Remove requests and answers that can no longer be used. Nothing here may fail an event."""
     try:
         names = os.listdir(folder())
     except OSError:

@@ -14,7 +14,7 @@ _LONGEST = 4000  # characters of one value
 
 
 def plain(text: str) -> str:
-    """A text in which every character is seen: control characters, and those that hide or reorder text, are spelled out."""
+    """A string in which every character is visible: control characters, and those that hide or reorder text, are spelled out."""
     return "".join(char if char.isprintable() and unicodedata.category(char) != "Cf" else _spelled(char) for char in text)
 
 
@@ -27,7 +27,7 @@ def width_of(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """The beginning of a text that fits into so many columns."""
+    """The beginning of a string that fits into this many columns."""
     if width_of(text) <= width:
         return text
     while text and width_of(text) > width - 1:
@@ -46,7 +46,7 @@ def subject(asked: Asked) -> str:
 
 def waiting(asked: Asked) -> str:
     if asked.state != "waiting":
-        return "next try"
+        return "next attempt"
     minutes, seconds = divmod(int(asked.left), 60)
     return f"{minutes}:{seconds:02d} left"
 
@@ -63,7 +63,7 @@ def details(asked: Asked) -> Iterator[str]:
         if one["said"] == "ask":
             place = f" ({one['file']}:{one.get('line')})" if one.get("file") else ""
             yield from _field("asked by", f"{one['kind']} {one['name']}{place}")
-    yield from _field("because", content["reason"] or "no reason is given")
+    yield from _field("because", content["reason"] or "no reason given")
     yield from _field("command" if content["command"] else "tool", content["command"] or content["native_tool"])
     if not content["command"]:
         yield from _about(content)

@@ -20,11 +20,11 @@ from onehook.desk.show import cut, details, subject, waiting, width_of
 KEYS = "a approve  d deny  s session  e exception  r rewrite  j/k move  q quit"
 _BOLD, _DIM, _REVERSE, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[7m", "\x1b[0m"
 _ARROWS = {b"\x1b[A": "k", b"\x1b[B": "j", b"\x1bOA": "k", b"\x1bOB": "j", b"\x03": "q", b"\x04": "q"}
-_TICK = 0.5  # seconds between two looks at what is asked
+_TICK = 0.5  # seconds between two checks for new requests
 
 
 class List:
-    """What is on the screen: the requests, the one that is chosen, and what was done last."""
+    """What is on the screen: the requests, the selected one, and what was done last."""
 
     def __init__(self, key: Key | None, by: str) -> None:
         self.key = key
@@ -54,7 +54,7 @@ class List:
 
     def lines(self, columns: int, rows: int) -> Iterator[str]:
         """The screen, each line within the columns."""
-        head = f"onehook approve: {len(self.asked)} to answer" if self.asked else "onehook approve: nothing is asked; waiting"
+        head = f"onehook approve: {len(self.asked)} to answer" if self.asked else "onehook approve: no open requests; waiting"
         yield f"{_BOLD}{cut(head, columns)}{_PLAIN}"
         shown = max(3, min(len(self.asked), rows // 3))
         first = max(0, [asked.id for asked in self.asked].index(self.chosen) - shown + 1) if self.asked else 0
@@ -95,7 +95,7 @@ def _wrapped(line: str, columns: int) -> Iterator[str]:
 
 
 def attend(key: Key | None, by: str, ask: Callable[[str, str], str | None]) -> None:
-    """Show what is asked until the person quits. `ask`: put a question, with a text to start from; None if the person gives up."""
+    """Show what is asked until the person quits. `ask`: ask a question, with an initial text; None if the person cancels."""
     screen = List(key, by)
     with _raw() as (raw, cooked):
         while True:
@@ -124,7 +124,7 @@ def _session(screen: List, asked: Asked, ask: Callable[[str, str], str | None]) 
 
 
 def _deny(screen: List, asked: Asked, ask: Callable[[str, str], str | None]) -> None:
-    words = ask("What shall the model be told? ", "")
+    words = ask("Message for the model: ", "")
     if words is not None:
         screen.give(asked, Answer("deny", words=words))
 
@@ -144,7 +144,7 @@ def _except(screen: List, asked: Asked, ask: Callable[[str, str], str | None]) -
         screen.said = "nothing was written"
         return
     screen.give(asked, Answer("allow"))
-    screen.said = f"{screen.said}; {made.path} has the exception"
+    screen.said = f"{screen.said}; {made.path} contains the exception"
 
 
 _ACTS = {"a": _approve, "s": _session, "d": _deny, "r": _rewrite, "e": _except}
@@ -154,15 +154,15 @@ def excepted(asked: Asked, ask: Callable[[str, str], str | None]) -> exceptions.
     """Write an exception, once the person has seen it; None if the person does not want it."""
     names = [one["name"] for one in exceptions.rules_of(asked)]
     if not names:
-        raise OnehookError("no rule of a file or a pack asks here, so there is nothing to make an exception of")
+        raise OnehookError("the request does not come from a rule of a rules file or pack, so no exception is possible")
     rule = names[0] if len(names) == 1 else ask(f"Which rule? ({', '.join(names)}) ", names[0])
-    pattern = rule and ask("Commands that it is for (a pattern; docs/command-patterns.md): ", exceptions.suggested(asked))
+    pattern = rule and ask("Commands to except (a pattern; docs/command-patterns.md): ", exceptions.suggested(asked))
     until = pattern and ask("Until (a date): ", exceptions.default_until())
     reason = until and ask("Why? ", "")
     if not rule or not pattern or not until or not reason:
         return None
     made = exceptions.draft(asked, rule, command=pattern, until=until, reason=reason)
-    print(f"\nThis is added to {made.path}:\n\n{made.added}\n")
+    print(f"\nThis will be added to {made.path}:\n\n{made.added}\n")
     if (ask("Write it? (y/n) ", "") or "").strip().lower() not in ("y", "yes"):
         return None
     exceptions.write(made)
@@ -171,7 +171,7 @@ def excepted(asked: Asked, ask: Callable[[str, str], str | None]) -> exceptions.
 
 @contextmanager
 def _raw() -> Iterator[tuple[Callable[[], None], Callable[[], None]]]:
-    """One key at a time, on a screen of our own. The two functions go there, and back for a question."""
+    """One key at a time, on the alternate screen. The two functions switch to it, and back to ask a question."""
     before = termios.tcgetattr(sys.stdin.fileno())
 
     def raw() -> None:
@@ -198,7 +198,7 @@ def _draw(screen: List) -> None:
 
 
 def _key() -> str:
-    """The key that is pressed, "" if none is for a while."""
+    """The pressed key; "" if none was pressed for a while."""
     number = sys.stdin.fileno()
     if not select.select([number], [], [], _TICK)[0]:
         return ""

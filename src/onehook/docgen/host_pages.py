@@ -56,7 +56,7 @@ def page(host: str) -> str:
 _NO_TRANSCRIPTS = """\
 onehook cannot read the transcripts of this agent.
 [Programs that read the transcript](../bring-your-own.md#programs-that-read-the-transcript) and speak another agent's dialect get one that
-holds only what the event itself tells."""
+contains only what is in the event itself."""
 
 
 def releases(package: Package) -> str:
@@ -81,7 +81,7 @@ def title(host: str) -> str:
     return config.TITLE if config is not None else label[0].upper() + label[1:]
 
 
-def _event(host: str, native: str) -> Event:
+def event_of(host: str, native: str) -> Event:
     event = Event(wire_of(host).EVENTS[native].event, host)
     event.native_event = native
     return event
@@ -96,15 +96,16 @@ def _events(host: str) -> str:
 
 def _stand_ins(host: str) -> list[str]:
     """Events that the agent lacks, and which of its events stand in for them for the programs of a manifest."""
-    rows = wire_of(host).STAND_INS
+    rows = wire_of(host).TRAITS.stand_ins
     if not rows:
         return []
     lines = [
         "",
-        "The agent lacks these events. For the programs of a [manifest](../bring-your-own.md#events-that-an-agent-lacks), others stand in:",
+        "The agent lacks these events. For the programs of a "
+        "[manifest](../bring-your-own.md#events-that-an-agent-lacks), other events take their place:",
         "",
     ]
-    lines += ["| missing event | stand-in |", "|---|---|"]
+    lines += ["| missing event | replaced by |", "|---|---|"]
     for native, row in rows.items():
         whose = f" of {row.tool}" if row.tool else " of a subagent" if row.inside else ""
         lines.append(f"| {row.event}{f' ({row.source})' if row.source else ''} | {native}{whose} |")
@@ -112,30 +113,30 @@ def _stand_ins(host: str) -> list[str]:
 
 
 def _activity(host: str) -> list[str]:
-    """What the programs of a manifest can know of skills and of kinds of agents."""
+    """What the programs of a manifest can know about skills and kinds of agents."""
     config, wire = optional(host, "config"), wire_of(host)
     if config is None:
         return []
-    starts = [f"the {'event' if name in wire.EVENTS else 'tool'} `{name}`" for name in wire.SKILLS]
+    starts = [f"the {'event' if name in wire.EVENTS else 'tool'} `{name}`" for name in wire.TRAITS.skills]
     types = config.TRAITS.agent_types
     told = "every event" if set(config.EVENTS) <= set(types) else ", ".join(types)
     skills = (
-        f"a skill is active after {' or '.join(starts)}" if starts else "the agent does not tell when a skill starts, so they do not run"
+        f"a skill is active after {' or '.join(starts)}" if starts else "the agent does not report when a skill starts, so they do not run"
     )
-    kinds = f"the kind of agent is told by {told}" if types else "the agent does not tell the kind of agent, so they do not run"
+    kinds = f"the kind of agent is reported by {told}" if types else "the agent does not report the kind of agent, so they do not run"
     about = "[programs of a skill or a kind of agent](../bring-your-own.md#programs-of-a-skill-or-a-kind-of-agent)"
     return ["", f"For {about}:", "", f"- `skills`: {skills}.", f"- `agent_types`: {kinds}."]
 
 
 def _effects(host: str) -> str:
-    """Events that take the same answers share a row."""
+    """The table of effects; events that take the same answers share a row."""
     wire = wire_of(host)
     by_shape: dict[str, list[str]] = {}
     for native, row in wire.EVENTS.items():
         by_shape.setdefault(row.shape, []).append(native)
     lines = ["| events | supported | not supported |", "|---|---|---|"]
     for natives in by_shape.values():
-        caps = wire.caps(_event(host, natives[0]))
+        caps = wire.caps(event_of(host, natives[0]))
         works = [effect for effect in EFFECTS if caps[effect].kind == "honoured"]
         not_so = [f"{effect}: {_why(caps[effect])}" for effect in EFFECTS if effect not in works and caps[effect] is not NO_CHANNEL]
         lines.append(f"| {', '.join(natives)} | {', '.join(works) or 'nothing'} | {'; '.join(not_so)} |")
@@ -143,13 +144,13 @@ def _effects(host: str) -> str:
 
 
 def _results(host: str) -> str:
-    """What becomes of modified_output on each event that has a result."""
+    """What happens to modified_output on each event that has a result."""
     lines = ["[`modified_output`](../results.md#changing-what-the-model-sees), the text that the model gets instead of a result:", ""]
     wire = wire_of(host)
     for native in (name for name, row in wire.EVENTS.items() if row.event in RESULTS):
-        of_mcp = _event(host, native)
+        of_mcp = event_of(host, native)
         of_mcp.mcp = Mcp("server", "tool")
-        caps, mcp_caps = wire.caps(_event(host, native)), wire.caps(of_mcp)
+        caps, mcp_caps = wire.caps(event_of(host, native)), wire.caps(of_mcp)
         if caps.silent:
             lines.append(f"- {native}: it is dropped. This event takes no answer.")
             continue
@@ -207,7 +208,7 @@ def _read_again(config: Config) -> str:
 
 
 def _held(config: Config) -> list[str]:
-    """What an install for the whole machine writes beside the entries."""
+    """What a machine-wide install writes in addition to the entries."""
     held = config.TRAITS.held
     if held is None:
         return []

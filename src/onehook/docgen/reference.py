@@ -12,13 +12,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import click
+
 import onehook
-from onehook.cli import EXIT_CODES, VERBS
+from onehook.cli import EXIT_CODES, VERBS, main
 from onehook.core import EVENTS, EXTENDED_EVENTS, STOPS, TOOLS, Change, Hooks, Mcp, Options, Response, Result
+from onehook.docgen.host_pages import event_of
 from onehook.hosts import HOSTS, wire_of
 from onehook.state import State
 
-# The common events; a test checks that none is missing. Extended events belong to single agents and have no text of their own.
+# The common events; a test checks that none is missing. Extended events belong to single agents, and are not described.
 ABOUT_EVENTS = {
     "SessionStart": "a session starts, is resumed or cleared (`source`)",
     "PreToolUse": "the agent is about to call a tool",
@@ -44,6 +47,15 @@ DENIED = (
     "of each agent supports."
 )
 Rows = Iterable[tuple[str, ...]]
+# The schemas describe JSON, for programs; a handler gets these types instead.
+PYTHON_TYPES = {
+    "changes": "`list[Change]`",
+    "mcp": "`Mcp` or `None`",
+    "modified_output": "`str`, a function or `None`",
+    "paths": "`list[str]`",
+    "result": "`Result`",
+    "tool_response": "any",
+}
 
 
 def page(root: Path) -> str:
@@ -65,12 +77,12 @@ def page(root: Path) -> str:
         *_section("Result, Change and Mcp", _described(Result, Change, Mcp)),
         *_section("State", STATE, _described(State.increment)),
         *_section("Unified events", _events(EVENTS), DENIED),
-        *_section("Extended events", "Events of single agents, under those agents' names.", _extended()),
+        *_section("Extended events", "Events that only some agents have, under the names that those agents use.", _extended()),
         *_section("Unified tools", "A handler for a unified tool gets the calls of these tools.", _tools()),
         *_section(
             "Command line",
-            "Every verb explains itself with `--help`.",
-            table(("verb", "what it does"), [(f"`{verb}`", text) for verb, text in VERBS.items()]),
+            "`onehook VERB --help` describes the options of a verb. `--hosts` chooses agents on every verb that takes some.",
+            table(("verb", "what it does", "`--json`"), [(f"`{verb}`", text, _has_json(verb)) for verb, text in VERBS.items()]),
         ),
         *_section("Exit codes", *_exit_codes()),
     ]
@@ -94,13 +106,13 @@ def _described(*things: Any) -> str:
 
 
 def _summary(thing: Any) -> str:
-    """The docstring without its table of options, which is a section of its own."""
+    """The docstring without its table of options, which is a separate section."""
     blocks = (inspect.getdoc(thing) or "").split("\n\n")
     return "\n\n".join(block for block in blocks if not OPTION.search(block))
 
 
 def _signature(thing: Any) -> str:
-    """As the source has it. (str() of a signature differs between versions of Python.)"""
+    """The signature as in the source. (str() of a signature differs between versions of Python.)"""
     given = inspect.signature(thing)
     shown: list[str] = []
     for name, one in given.parameters.items():
@@ -121,8 +133,14 @@ def _options() -> str:
 
 
 def _fields(schema: dict[str, Any]) -> str:
-    rows = [(f"`{name}`", _type(field), field.get("description", "")) for name, field in schema["properties"].items()]
+    rows = [(f"`{name}`", PYTHON_TYPES.get(name) or _type(field), _meaning(name, field)) for name, field in schema["properties"].items()]
     return table(("field", "type", "meaning"), rows)
+
+
+def _meaning(name: str, field: dict[str, Any]) -> str:
+    """A field's description for Python, where null is None, and a result is never missing."""
+    text = field.get("description", "")
+    return text.replace("null on", "empty on") if name == "result" else re.sub(r"\bnull\b", "None", text)
 
 
 def _type(field: dict[str, Any]) -> str:
@@ -144,9 +162,23 @@ def _events(names: Iterable[str]) -> str:
         hosts = _hosts_with(name)
         lacking = [host for host in HOSTS if host not in hosts]
         where = "all" if not lacking else f"all except {', '.join(lacking)}" if len(lacking) < len(hosts) else ", ".join(hosts)
-        denied = [host for host in hosts if name in STOPS or any(row.gates and row.event == name for row in wire_of(host).EVENTS.values())]
+        denied = [host for host in hosts if _denies(host, name)]
         rows.append((f"`{name}`", ABOUT_EVENTS[name], where, "all of them" if denied == hosts else ", ".join(denied)))
     return table(("event", "when", "agents", "a deny takes effect on"), rows)
+
+
+def _denies(host: str, name: str) -> bool:
+    """Whether a deny of this event prevents it on an agent; for a stop, whether it keeps the agent working."""
+    wire = wire_of(host)
+    natives = [native for native, row in wire.EVENTS.items() if row.event == name]
+    if name in STOPS:
+        return any(wire.caps(event_of(host, native))["deny"].kind == "honoured" for native in natives)
+    return any(wire.EVENTS[native].gates for native in natives)
+
+
+def _has_json(verb: str) -> str:
+    command = main.get_command(click.Context(main), verb)
+    return "yes" if command and any("--json" in option.opts for option in command.params) else ""
 
 
 def _extended() -> str:
@@ -164,7 +196,7 @@ def _tools() -> str:
 
 def _exit_codes() -> tuple[str, str]:
     rest = (
-        "Two verbs differ: `run` answers in the way that its agent expects from a hook, and `record` passes on the exit code of the agent "
+        "These apply to all verbs but two: `run` exits as its agent expects from a hook, and `record` passes on the exit code of the agent "
         "that it starts. `--json` prints JSON on stdout with the same exit codes; messages go to stderr."
     )
     return table(("code", "meaning"), [(str(code), meaning) for code, meaning in EXIT_CODES.items()]), rest

@@ -1,10 +1,10 @@
-"""What an event must know of all hosts, without loading them: written from the hosts' own tables.
+"""What an event must know about all hosts without loading them, generated from the hosts' own tables.
 
 python -m onehook.docgen.registry
 
 - into the registry, which hosts also run another host's configuration;
-- into policies/agent_files.py, what can switch the hooks of any host off: the files of every scope on every system, the verbs and options
-  of its command line, and its variables; and which hosts ask before they take a change of their config.
+- into policies/agent_files.py, what can switch off the hooks of any host: the files of every scope on every system, the verbs and options
+  of its command line, and its variables; and which hosts ask before they accept a change to their config.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _LINE = re.compile(r"^READ_BY.*$", re.MULTILINE)
 
 
 def read_by() -> dict[str, dict[str, str]]:
-    """Lender -> a key that tells a reader's payload from the lender's -> the reader."""
+    """Lender -> a key that distinguishes a reader's payload from the lender's -> the reader."""
     index: dict[str, dict[str, str]] = {}
     for reader in HOSTS:
         wire = wire_of(reader)
-        for lender in wire.READS_CONFIG_OF:
+        for lender in wire.TRAITS.reads_config_of:
             certain = {key for mark in wire.MARKS if mark.weight == CERTAIN for key in mark.fields}
             own = [key for key in wire.SENDS if key in certain and key not in wire_of(lender).SENDS]
             index.setdefault(lender, {}).update(dict.fromkeys(own, reader))
@@ -59,7 +59,7 @@ class _AllSet(UserDict[str, str]):
 
 
 def switched_by(host: str, machine: Machine) -> list[Path]:
-    """The files and folders by which the hooks of a host can be switched off."""
+    """The files and folders that can switch off the hooks of a host."""
     config, trust = load(host, "config"), optional(host, "trust")
     found = [place.path for place in config.places(machine)]
     found += [trust.store(machine).path] if trust else []
@@ -94,7 +94,7 @@ def agent_files() -> str:
 
 
 def _words() -> dict[str, tuple[str, ...]]:
-    """Program -> what of its command line switches hooks off."""
+    """Program -> the parts of its command line that disable hooks."""
     configs = [load(host, "config") for host in having("config")]
     return {binary: config.TRAITS.switches.words for config in configs for binary in config.BINARIES}
 
@@ -120,7 +120,7 @@ def _row(values: set[str] | tuple[str, ...], indent: int) -> str:
 
 
 def _least(paths: set[str]) -> list[str]:
-    """Without what lies in a folder that is listed too."""
+    """The paths without those inside a folder that is also listed."""
     return sorted(path for path in paths if not any(path.startswith(f"{other}/") for other in paths))
 
 

@@ -35,7 +35,7 @@ class Server(NamedTuple):
     secure: bool = False
 
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
-        """The rows of a SELECT. It is sent as one that may change nothing."""
+        """The rows of a SELECT. It is sent as read-only."""
         with self._sent(query.encode(), {"readonly": "1"}, " FORMAT JSONEachRow") as answer:
             for line in answer:
                 yield json.loads(line)
@@ -88,20 +88,20 @@ def _told(answer: bytes) -> str:
     """The message of an answer such as `Code: 60, e.displayText() = DB::Exception: Table d.t doesn't exist., e.what() = ...`."""
     text = " ".join(answer.decode("utf-8", "replace").split())
     found = re.search(r"DB::Exception: (.*?)(?:,? e\.what\(\)| \(version|$)", text)
-    return (found[1] if found else text)[:400].rstrip("., ") or "no reason is given"
+    return (found[1] if found else text)[:400].rstrip("., ") or "no reason given"
 
 
 def parse(url: str) -> Server:
     """The server that a URL names. The password is in a variable or a file: a URL can be read in the list of processes."""
     parts = urlsplit(url)
     if parts.scheme not in SCHEMES:
-        raise UsageError(f"{url!r} is not an address of ClickHouse; use clickhouse://user@host:8123/database")
+        raise UsageError(f"{url!r} is not a ClickHouse address; use clickhouse://user@host:8123/database")
     if parts.password is not None:
-        raise UsageError(f"a password in the address can be seen by others; set {PASSWORD}, or ?password_file=FILE")
+        raise UsageError(f"a password in the address is visible to others; set {PASSWORD}, or ?password_file=FILE")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     unknown = sorted(set(options) - set(_OPTIONS))
     if unknown:
-        raise UsageError(f"{unknown[0]!r} is not an option of the address; there are {' and '.join(_OPTIONS)}")
+        raise UsageError(f"{unknown[0]!r} is not an option of the address; the options are {' and '.join(_OPTIONS)}")
     secure = SCHEMES[parts.scheme] or options.get("secure", "0") not in ("", "0", "false")
     database = parts.path.strip("/") or "default"
     try:
@@ -128,9 +128,9 @@ def _password(path: str) -> str:
 
 
 def name(text: str) -> str:
-    """A name of a database or table, which stands in SQL as it is."""
+    """The name of a database or table, which is inserted into SQL as it is."""
     if not _NAME.fullmatch(text):
-        raise UsageError(f"{text!r} is not a name of a database or table: letters, digits and _")
+        raise UsageError(f"{text!r} is not a valid name for a database or table: use letters, digits and _")
     return text
 
 

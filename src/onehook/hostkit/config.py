@@ -1,6 +1,6 @@
 """What the hosts' config modules share: where an agent reads hooks from, and what one entry looks like there.
 
-The installer knows formats only; everything about a host comes from its config module. Not on the hot path.
+The installer only knows formats; everything about a host comes from its config module. Not on the hot path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from onehook.hostkit.imports import grouped_handlers
+from onehook.hostkit.imports import grouped_handlers, listed_handlers
 from onehook.hostkit.own_entries import EXEC as EXEC
 from onehook.hostkit.own_entries import GUARD as GUARD
 from onehook.jsonc import read_regular, without_comments
@@ -22,8 +22,8 @@ from onehook.jsonc import read_regular, without_comments
 SCOPES = ("project", "local", "user", "enterprise")
 DEFAULT_EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
 _STRING_OR_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|(,)\s*[}\]]')
-# GUARD for fish too, which has neither $? nor, up to 4.0, braces, and drops the rest of a list after a command that it does not find; in
-# other shells $status is empty or the same as $?. The shell itself has said on stderr what it could not run.
+# GUARD for all shells including fish, which has neither $? nor, up to 4.0, braces, and drops the rest of a list after a command that it
+# does not find. In other shells $status is empty or the same as $?. The shell itself has reported on stderr what it could not run.
 GUARD_IN_ANY_SHELL = ' || exit 2; test "$status" != 127 || exit 2'
 # For an agent that reads stdout whatever the exit code is: the word for a denial that such agents share.
 GUARD_ON_STDOUT = """ || echo '{"decision": "block", "reason": "onehook: the hook could not run (blocked: fail=closed)"}'"""
@@ -33,14 +33,14 @@ TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionReq
 
 @dataclass(frozen=True)
 class Machine:
-    """Where install looks and writes. Everything about the surroundings comes through here, so that tests can set it."""
+    """Where install looks and writes. All access to the environment goes through here, so that tests can set it."""
 
     home: Path
     project: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     platform: str = sys.platform
     system_root: Path = Path("/")  # what "/etc" and the like are below
-    ask_hosts: bool = False  # whether a host's own binary may be started to ask it
+    ask_hosts: bool = False  # whether an agent's program may be started to ask it
 
     @classmethod
     def here(cls, project: Path | None = None) -> Machine:
@@ -56,11 +56,11 @@ class Machine:
         return Path(os.path.abspath(named)) if named else self.home / default
 
     def scope_of(self, folder: Path) -> Path:
-        """What a user's config may lead to: the home, where people keep their dotfiles, or a folder that was moved out of it."""
+        """Where links in a user's config may lead: the home folder, where people keep their dotfiles, or a folder outside of it."""
         return self.home if folder.is_relative_to(self.home) else folder
 
     def system(self, linux: str, macos: str, windows: str) -> Path:
-        """A path of the whole machine."""
+        """A machine-wide path."""
         if self.windows and os.name == "nt":
             return Path(windows)
         if self.windows:
@@ -68,7 +68,7 @@ class Machine:
         return self.system_root / (macos if self.platform == "darwin" else linux).lstrip("/")
 
     def system_file(self, variable: str, linux: str, macos: str, windows: str) -> Path:
-        """A file of the whole machine that a variable may move."""
+        """A machine-wide file that a variable may move."""
         named = self.variables.get(variable)
         return Path(named) if named else self.system(linux, macos, windows)
 
@@ -82,8 +82,8 @@ class Place:
 
     scope: str
     path: Path
-    format: str  # json, jsonc, toml, or own: the whole file is onehook's
-    root: Path  # nothing outside of this folder is written
+    format: str  # json, jsonc, toml, or "own" if the whole file is onehook's
+    root: Path  # nothing outside this folder is written
     committed: bool = False  # teams keep it in their repository
 
 
@@ -96,19 +96,19 @@ class Wish:
     stop_limit: int = 5
     matchers: Mapping[str, str] = field(default_factory=dict)  # unified event -> unified tools; "" for every tool event
     observe: bool = False
-    log: str = ""  # whether decisions are logged; "": as the policy says
-    ask_via: str = ""  # who puts an ask before a person; "": as the policy says
+    log: str = ""  # whether decisions are logged; "": as set in the policy
+    ask_via: str = ""  # who asks a person; "": as set in the policy
     holds: bool = False  # a person may be asked while the agent waits
-    hold: int = 0  # seconds that the agent is told to wait on this event, so that a person has time; 0: as for any other event
+    hold: int = 0  # seconds that the agent should wait on this event, so that a person has time; 0: as on any other event
 
     @property
     def deadline(self) -> float:
-        """Seconds for one event, as they are written into the command: those of the policy are not known until it is loaded."""
+        """Seconds for one event, as written into the command: the policy's own are not known until it is loaded."""
         return self.timeout or 20.0
 
     @property
     def host_timeout(self) -> int:
-        """Seconds that the host waits: longer than onehook's own deadline, since most hosts fail open when theirs passes."""
+        """Seconds that the agent waits: longer than onehook's own deadline, since most agents fail open when theirs passes."""
         return self.hold or int(self.deadline + 10)
 
     def matcher(self, event: str) -> str:
@@ -117,7 +117,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Commands:
-    """The command line of an entry, for each kind of shell; "" where it could not work."""
+    """The command line of an entry for each kind of shell; "" for a shell in which it would not work."""
 
     posix: str
     powershell: str
@@ -128,7 +128,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Found:
-    """A hook entry that stands in a config."""
+    """A hook entry in a config."""
 
     event: str  # the native event
     path: tuple[str | int, ...]  # where in the document
@@ -151,19 +151,19 @@ Slot = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Switches:
-    """What can switch the agent's hooks off, beside the files that it reads hooks from and the one that it keeps trust in.
+    """What can disable the agent's hooks, in addition to the files that it reads hooks from and the one that it keeps trust in.
 
     `python -m onehook.docgen.registry` writes it into onehook.policies.agent_files, for self_protect.
     """
 
     files: Callable[[Machine], Iterable[Path]] = lambda machine: ()  # files and folders
-    words: tuple[str, ...] = ()  # of its command line: verbs and options. * stands for the rest of a word; several words in this order
+    words: tuple[str, ...] = ()  # verbs and options of its command line; * stands for the rest of a word; several words in this order
     variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Held:
-    """A value in a file of the whole machine that the machine's hooks need, so that they run whatever a user's own settings say."""
+    """A value in a machine-wide file that the machine's hooks need so that they run whatever a user's own settings are."""
 
     file: Callable[[Machine], Place]
     path: tuple[str, ...]
@@ -177,35 +177,35 @@ class Traits:
     """What differs from most hosts: the optional members of a host's config, with their defaults."""
 
     captured: tuple[str, ...] = ()  # versions of the agent whose payloads were recorded
-    programs: tuple[str, ...] = ()  # where its installer puts the program, below the home folder, if that is not on every PATH
-    # By what a command can tell that this agent runs it: variables that it sets for its shell and for nothing else, and the names of its
+    programs: tuple[str, ...] = ()  # where in the home folder its installer puts the program, if that may not be on PATH
+    # How a command can recognise that this agent runs it: variables that it sets for its shell and for nothing else, and the names of its
     # programs in a process list, if they are not all of BINARIES.
     shell_variables: tuple[str, ...] = ()
-    longest_timeout: int = 0  # seconds that it waits for a hook at most, if an entry says so, up to a day; 0 if nobody has looked
-    reloads: bool | None = None  # whether it reads its hooks again in the middle of a session; None if nobody has looked
+    longest_timeout: int = 0  # the longest time that it waits for a hook, if an entry asks for it, up to a day; 0 if unknown
+    reloads: bool | None = None  # whether it rereads its hooks during a session; None if this was not tested
     processes: tuple[str, ...] | None = None
-    updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns below the home folder of paths that end in a version
-    skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs beside hooks
-    escape_slashes: bool = False  # the agent takes "//" inside a string for a comment
+    updates: tuple[str, ...] = ()  # where it keeps its own updates: patterns, below the home folder, for paths that end in a version
+    skeleton: Mapping[str, Any] = field(default_factory=dict)  # what a new file needs besides hooks
+    escape_slashes: bool = False  # the agent mistakes "//" inside a string for a comment
     shell: tuple[str, ...] = ("/bin/sh", "-c")  # what runs a command; $SHELL stands for the user's own shell
-    guard: str = GUARD  # what follows a command that must end in a deny if it cannot run; "" if the agent denies then anyway
+    guard: str = GUARD  # what follows a command, so that it denies if it cannot run; "" if the agent denies then anyway
     same_command_runs_once: bool = False  # even if it is in several files
     held: Held | None = None  # what `install --scope enterprise` writes beside the entries
     unguarded: Mapping[str, str] = field(default_factory=dict)  # tools that no policy can check -> why
     switches: Switches = Switches()  # what else switches its hooks off
-    agent_types: tuple[str, ...] = ()  # the unified events that tell of which kind the agent is that they come from
-    # How the agent compares a matcher with the name of a tool: a matcher of these characters is a list of names. Any other is a regular
-    # expression that may fit anywhere in the name, or has to fit the whole name.
+    agent_types: tuple[str, ...] = ()  # the unified events that report the kind of agent that they come from
+    # How the agent compares a matcher with the name of a tool: a matcher of only these characters is a list of names. Any other is a
+    # regular expression that may match anywhere in the name, or has to match the whole name.
     listed: str = ""
     whole: bool = False
     also_listed: tuple[str, ...] = ()  # the unified names that such a list may have instead of the agent's own
     # For an agent whose files are not all of one shape: where an entry goes in this file.
     slot_in: Callable[[Place, Slot], Slot] = lambda place, slot: slot
-    # For an agent that has no file for command hooks: the content of a file that is onehook's alone, from the command for each event.
+    # For an agent without a file for command hooks: the content of a file that only onehook writes, from the command for each event.
     own_content: Callable[[Place, Mapping[str, Commands], Wish, Machine], bytes] | None = None
     # For `onehook import`: the files of a scope that the agent reads hooks from, if they are not just the config's places.
     read_from: Callable[[Machine, str], list[Place]] | None = None
-    # Files of another host that the agent runs hooks from as well, each with that host.
+    # Files of other hosts from which the agent runs hooks as well, each with its host.
     borrowed_from: Callable[[Machine, str], list[tuple[Place, str]]] = lambda machine, scope: []
 
 
@@ -215,7 +215,7 @@ def no_slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[
 
 
 def no_text_problems(place: Place, text: str, data: Any) -> list[str]:
-    """`text_problems` of a host for which the data of a file shows everything."""
+    """`text_problems` of a host for which the parsed data shows every problem."""
     return []
 
 
@@ -224,27 +224,25 @@ def byte_order_mark(title: str, text: str) -> list[str]:
 
 
 def trailing_commas(text: str, then: str) -> list[str]:
-    """For hosts that allow comments, but no comma after a last element; `then` is what the host does about one."""
+    """For agents that allow comments but no trailing commas; `then` is what the agent does about one."""
     commas = (match.start() for match in _STRING_OR_LAST_COMMA.finditer(without_comments(text)) if match[1])
     lines = (text.count("\n", 0, comma) + 1 for comma in commas)
     return [f"line {line}: a comma after the last element; {then}: remove it" for line in lines][:1]
 
 
 def grouped(data: Any) -> Iterator[Found]:
-    """The entries of the shape that Claude Code began: hooks.<Event>[group].hooks[handler].command."""
+    """The entries of the shape that Claude Code introduced: hooks.<Event>[group].hooks[handler].command."""
     for event, group, handler, path in grouped_handlers(data):
         if isinstance(handler.get("command"), str):
             yield Found(event, path, handler["command"], handler, written_matcher(group))
 
 
-def listed_entries(data: Any, command_of: Callable[[Any], str | None]) -> Iterator[Found]:
+def listed_entries(data: Any, command_of: Callable[[dict[str, Any]], str | None]) -> Iterator[Found]:
     """The entries of the shape hooks.<Event>[entry]. `command_of`: the command of an entry, None if it has none."""
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            command = command_of(entry)
-            if command is not None:
-                yield Found(event, ("hooks", event, index), command, entry, written_matcher(entry))
+    for event, entry, path in listed_handlers(data):
+        command = command_of(entry)
+        if command is not None:
+            yield Found(event, path, command, entry, written_matcher(entry))
 
 
 def written_matcher(entry: Mapping[str, Any]) -> str:
@@ -259,7 +257,8 @@ def grouped_slot(event: str, native: str, handler: Mapping[str, Any], matcher: s
 
 
 def group_fault(group: Any, handler_fault: Callable[[dict[str, Any]], str], types: tuple[str, ...]) -> str:
-    """What is wrong with a group of that shape, or ""; `handler_fault` knows what the host wants of a handler beside its type."""
+    """What is wrong with a group of that shape, or ""; `handler_fault` checks what the host requires of a handler in addition to its
+    type."""
     if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
         return 'a group needs a list "hooks"'
     if not isinstance(group.get("matcher", ""), str):
@@ -270,7 +269,7 @@ def group_fault(group: Any, handler_fault: Callable[[dict[str, Any]], str], type
 def grouped_faults(
     data: Any, no_object: str, types: tuple[str, ...], handler_fault: Callable[[dict[str, Any]], str], effect: Callable[[str], str]
 ) -> list[str]:
-    """What is wrong with a file of that shape. `no_object`: what to say if the file is not an object."""
+    """What is wrong with a file of that shape. `no_object`: the message if the file is not an object."""
     return hook_faults(data, no_object, '"hooks" is not an object', lambda group: group_fault(group, handler_fault, types), effect)
 
 
@@ -280,7 +279,7 @@ def type_fault(handler: Any, types: tuple[str, ...]) -> str:
 
 
 def hook_faults(data: Any, no_object: str, no_hooks: str, fault: Callable[[Any], str], effect: Callable[[str], str]) -> list[str]:
-    """What is wrong with a file of hooks.<Event>[...]. `effect`: what the host does about a fault of this event; "" if it looks at none."""
+    """What is wrong with a file of hooks.<Event>[...]. `effect`: what the host does about a fault of this event; "" if it checks none."""
     if not isinstance(data, dict):
         return [no_object]
     hooks = data.get("hooks", {})
@@ -322,7 +321,7 @@ def matches(traits: Traits, matcher: str, names: Iterable[str]) -> bool:
 
 
 def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
-    """A matcher in unified names ("Bash|Write|MCP") as a matcher in the host's own; "" for every tool stays so."""
+    """A matcher in unified names ("Bash|Write|MCP") as a matcher in the host's own names; "" for every tool is unchanged."""
     if not unified:
         return ""
     words: list[str] = []
@@ -335,7 +334,7 @@ def native_tools(unified: str, tools: Mapping[str, Any], mcp: str) -> str:
 
 
 def anchored(matcher: str) -> str:
-    """For hosts that take a matcher as a pattern that may fit anywhere in the name."""
+    """For hosts that treat a matcher as a pattern that may match anywhere in the name."""
     return matcher if not matcher or matcher.startswith("^") else f"^({matcher})$"
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     W = TypeVar("W", bound=Recognised)
 
 
-# Agents that are known, and not supported yet: a payload of theirs has all of these keys. Seen in what they sent: Auggie 0.36.0,
-# Letta Code 0.32.18, Reasonix 1.38.11.
+# Agents that are known but not supported yet: their payloads have all of these keys. Seen in payloads of Auggie 0.36.0, Letta Code
+# 0.32.18 and Reasonix 1.38.11.
 NOT_YET = {
     "Auggie": ("conversation_id", "hook_event_name", "workspace_roots"),
     "Letta Code": ("agent_id", "event_type", "tool_call_id", "working_directory"),
@@ -32,7 +32,7 @@ def heaviest(wires: Sequence[W], payload: dict[str, Any]) -> W:
         known = ", ".join(wire.ID for wire in wires)
         for title, keys in NOT_YET.items():
             if all(key in payload for key in keys):
-                raise NotSupported(f"{title} is not supported yet, and no handler was asked; supported: {known}")
+                raise NotSupported(f"{title} is not supported yet, and no handler was run; supported: {known}")
         raise PayloadError(f"cannot tell which agent sent this payload; name it with --host ID (known: {known})")
     if first[0] == second[0]:
         raise PayloadError(f"cannot tell whether {first[1].ID} or {second[1].ID} sent this payload; name it with --host ID")

@@ -1,7 +1,7 @@
 """What a host's tables are made of, and how the answer of a policy becomes the answer that takes effect on one host.
 
-Each host's wire module states for an event what works there (its caps). compile_response takes the rest out, each with a Drop that
-names the field, the agent, the event and the reason, so that render gets an answer of which every field works.
+Each host's wire module states for each event what works there (its caps). compile_response removes everything else, and records it in a
+Drop that names the field, the agent, the event and the reason. So render gets an answer in which every field works.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from onehook.core import STOPS, Drop, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
     from onehook.core import Event, Options
 
     class Recognised(Protocol):
-        """What detection reads of a host's wire."""
+        """The part of a host's wire that detection reads."""
 
         @property
         def ID(self) -> str: ...
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
         def SENDS(self) -> tuple[str, ...]: ...
 
     class Tables(Protocol):
-        """What compile_response reads of a host's wire."""
+        """The part of a host's wire that compile_response reads."""
 
         @property
         def EVENTS(self) -> Mapping[str, Row]: ...
         @property
         def RESULTS(self) -> Results: ...
-        def caps(self, event: Event) -> Caps: ...
+        def caps(self, event: Event, /) -> Caps: ...
 
 
 class Row:
     """What a native event is: the unified event, the tool that it implies, the answer's shape, and whether a deny prevents something.
 
-    `confirmed`: the agent also sends it when nothing happens, and the host's confirm.py tells which.
+    `confirmed`: the agent also sends it when nothing happens, and the host's confirm.py finds out whether something does.
     """
 
     __slots__ = ("confirmed", "event", "gates", "shape", "tool")
@@ -52,10 +52,10 @@ class Row:
 
 
 class StandIn:
-    """A moment that the host has no event for, and the event that stands in for it.
+    """A moment that the host has no event for, and the event that replaces it.
 
     For programs of a manifest, which were written for a host that has the event and cannot be changed. `tool`: only with this unified
-    tool. `source`: of a SessionStart, why the session starts. `inside`: only if it comes from a subagent, and then it is nothing else.
+    tool. `source`: for a SessionStart, why the session starts. `inside`: only if it comes from a subagent, and then as nothing else.
     """
 
     __slots__ = ("event", "inside", "source", "tool")
@@ -70,14 +70,45 @@ class StandIn:
         return (not self.tool or event.tool == self.tool) and (not self.inside or bool(event.agent_id))
 
 
-class Results:
-    """Where the results of a host's tools hold what event.result has (onehook.hostkit.results reads it).
+class Traits:
+    """What differs from most hosts: the optional members of a host's wire, with their defaults.
 
-    `texts`: native tool ("*" for the others) -> the keys of the output, "a.b|c" for several; without it, the result's shape tells. What
-    the agent puts around the output of the `framed` tools: `heads`, with "*" for anything in between or "#" for a number, and whole lines
-    at its end, `tails`, with "#" for a number ("\\n" in one begins another line); `empty` is its word for no output. The exit code of a
-    command: the key `code`, of the result or the payload; or the number after `marker` in a head or tail; or else `code_if_none`, if none
-    of the keys `unless` is set. `unkept`: keys that repeat the output, and are left out of a result that is replaced.
+    skills: native tools and events that start a skill or a command -> the key that names it. stand_ins: native event -> the event of
+    other agents that it stands in for. variables: environment variables by which a hook can recognise that this agent runs it.
+    reads_config_of: hosts whose hook configuration this one also runs. built_on: the host that this one is a fork of, whose modules it
+    uses. When failing open, unreadable is stdout and exit code for a payload that cannot be read, and error_exit is the exit code for every
+    other error, with which the agent continues.
+    """
+
+    __slots__ = ("built_on", "error_exit", "reads_config_of", "skills", "stand_ins", "unreadable", "variables")
+
+    def __init__(
+        self,
+        skills: Mapping[str, str] | None = None,
+        stand_ins: Mapping[str, StandIn] | None = None,
+        variables: tuple[str, ...] = (),
+        reads_config_of: tuple[str, ...] = (),
+        built_on: str = "",
+        unreadable: tuple[str, int] = ("", 1),
+        error_exit: int = 1,
+    ) -> None:
+        self.skills = skills or {}
+        self.stand_ins = stand_ins or {}
+        self.variables = variables
+        self.reads_config_of = reads_config_of
+        self.built_on = built_on
+        self.unreadable = unreadable
+        self.error_exit = error_exit
+
+
+class Results:
+    """Where the results of a host's tools contain what event.result returns (onehook.hostkit.results reads it).
+
+    `texts`: native tool ("*" for the others) -> the keys of the output, "a.b|c" for several; without it, the result's shape decides. What
+    the agent adds around the output of the `framed` tools: before it, `heads`, with "*" for anything or "#" for a number; after it, whole
+    lines, `tails`, with "#" for a number ("\\n" in one begins another line). `empty` is its text for no output. The exit code of a
+    command: the key `code` of the result or the payload; or the number after `marker` in a head or tail; or else `code_if_none`, if none
+    of the keys in `unless` is set. `unkept`: keys that repeat the output, and are omitted from a replaced result.
     """
 
     __slots__ = ("code", "code_if_none", "empty", "framed", "heads", "marker", "tails", "texts", "unkept", "unless")
@@ -115,8 +146,8 @@ class Mark:
     """One way to recognise a host's payloads, and how much it weighs.
 
     `fields`: what the payload's keys hold: a type, the possible values, None for null, or ABSENT. `folder`: part of the transcript's
-    path; `file`: how the name of the transcript begins. `alone`: the payload has no other keys. A mark that is CERTAIN counts whatever
-    else is in the payload; any other only if the payload has no key that this host does not send (see SENDS).
+    path; `file`: the beginning of the transcript's name. `alone`: the payload has no other keys. A mark that is CERTAIN counts whatever
+    else is in the payload; any other counts only if the payload has no key that this host does not send (see SENDS).
     """
 
     __slots__ = ("alone", "fields", "file", "folder", "weight")
@@ -142,7 +173,7 @@ class Mark:
 
 
 def weight(wire: Recognised, payload: Mapping[str, Any], telling: frozenset[str] = frozenset()) -> int:
-    """How surely a payload is this host's; 0 if it is not. `telling`: those of its keys that not every host sends."""
+    """How likely it is that this host sent a payload; 0 if it did not. `telling`: the payload's keys that not every host sends."""
     least = CERTAIN if telling.difference(wire.SENDS) else 0
     found = 0
     for mark in wire.MARKS:
@@ -160,12 +191,11 @@ def _matches(value: object, wanted: Any) -> bool:
 
 
 class Cap:
-    """What becomes of one effect of an answer on one kind of event.
+    """What happens to one effect of an answer on one kind of event.
 
     kind: "honoured"; "dropped"; "unheeded" (the agent was seen to ignore it; it is still written, since other surfaces of the agent may
-    not); "moved" (it takes effect as the field `becomes`; a loss only if there is a `why`); "limited" (it takes effect beside the
-    decision `beside` only, or "nothing": with no other part of an answer; of modified_output: on results whose own value has a place
-    for text).
+    not); "moved" (it takes effect as the field `becomes`; a loss only if there is a `why`); "limited" (it takes effect only with the
+    decision `beside`, or for "nothing" only if the answer has no other part; modified_output: only on results with a place for text).
     """
 
     __slots__ = ("becomes", "beside", "kind", "why")
@@ -177,7 +207,7 @@ class Cap:
         self.beside = beside
 
     def given(self, decision: str | None, alone: bool = True) -> Cap:
-        """The cap beside a decision. `alone`: nothing but this is answered."""
+        """The cap in combination with a decision. `alone`: the answer contains nothing else."""
         if self.kind != "limited":
             return self
         return HONOURED if decision == self.beside or (alone and self.beside == "nothing") else Cap("dropped", self.why)
@@ -188,9 +218,9 @@ class Cap:
 
 HONOURED = Cap("honoured")
 NO_CHANNEL = Cap("dropped", "the agent has no channel for it on this event")
-# approve: an allow skips the permission prompt; allow: it is understood, if only as going on; reason: of a deny or an ask; ask_reason and
-# allow_reason: where these differ; note: a reason without a decision; withhold: a result that cannot be replaced is kept from the model,
-# by ending the turn.
+# approve: an allow skips the permission prompt; allow: an allow is understood, even if it only means to continue; reason: for a deny or an
+# ask; ask_reason and allow_reason: where these differ; note: a reason without a decision; withhold: ending the turn keeps a result that
+# cannot be replaced from the model.
 EFFECTS = (
     "approve", "allow", "deny", "ask", "reason", "ask_reason", "allow_reason", "note", "user_message", "modified_input",
     "modified_output", "withhold", "additional_context", "message", "lint_command",
@@ -202,10 +232,10 @@ def dropped(why: str) -> Cap:
 
 
 class Caps:
-    """What takes effect on one kind of event: what holds on most events of the host (`base`), and in what this one differs (`own`).
+    """What takes effect on one kind of event: the caps of most events of the host (`base`), and how this one differs (`own`).
 
     `silent`: the event takes no answer at all. `rewrites`: the input keys that a rewrite can change, None for all. `ask_passes`: the host
-    takes an ask, and mishandles it; a policy may insist on it. `ask_warning`: the host's own words for an ask that is not honoured.
+    accepts an ask but mishandles it; a policy may insist on it. `ask_warning`: the host's own words for an ask that is not honoured.
     `progress`: a line on stdout that the host shows while the hook runs, with %s for the text; "" if it shows nothing before the end.
     """
 
@@ -230,25 +260,30 @@ class Caps:
         self.progress = progress
 
     def __getitem__(self, effect: str) -> Cap:
-        """The cap of an effect; one that is not named has no channel."""
+        """The cap of an effect; an effect that is not named has no channel."""
         return self.own.get(effect) or self.base.get(effect) or NO_CHANNEL
 
     def but(self, ask_warning: str = "", rewrites: frozenset[str] | None = None, **own: Cap) -> Caps:
-        """The same with other caps for some effects."""
+        """The same caps, with others for some effects."""
         warning, rewrites = ask_warning or self.ask_warning, rewrites or self.rewrites
         return Caps(self.base, self.silent, self.ask_passes, warning, rewrites, self.progress, **{**self.own, **own})
+
+    @staticmethod
+    def by_shape(events: Mapping[str, Row], caps: Mapping[str, Caps]) -> Callable[[Event], Caps]:
+        """`caps` of a wire on which only the shape of an event decides."""
+        return lambda event: caps[events[event.native_event].shape]
 
 
 SILENT = Caps({"allow": HONOURED}, silent=True)
 
 
 def compile_response(wire: Tables, event: Event, response: Response, options: Options) -> tuple[Response, list[Drop]]:
-    """The answer without the fields that this host cannot honour, and what was taken out."""
+    """The answer without the fields that this host cannot honour, and what was removed."""
     caps = wire.caps(event)
     drops: list[Drop] = []
     answer = response.copy()
     if answer.decision in ("deny", "ask") and answer.reason is not None and not answer.reason.strip():
-        answer.reason = None  # a blank reason is none: some hosts take a denial without one for a failed hook, and run the tool
+        answer.reason = None  # blank means none: some hosts treat a denial without a reason as a failed hook, and run the tool
     own_words = answer.reason is not None or answer.decision not in ("deny", "ask")
     if answer.decision == "deny" and answer.reason is None:
         answer.reason = "denied by policy"
@@ -256,7 +291,7 @@ def compile_response(wire: Tables, event: Event, response: Response, options: Op
         if _can_deny(wire, event, caps):
             _settle_ask(event, answer, caps, options, drops)
         _settle_decision(event, answer, caps, drops)
-    _settle_reason(event, answer, caps, drops if own_words else [])  # a reason that was put in here is not a loss
+    _settle_reason(event, answer, caps, drops if own_words else [])  # a default reason that was set here is not a loss
     _settle_output(wire, event, answer, caps, drops)
     for field in ("user_message", "modified_input", "additional_context", "message", "lint_command"):
         if getattr(answer, field) is not None:
@@ -281,15 +316,15 @@ def _settle_output(wire: Tables, event: Event, answer: Response, caps: Caps, dro
     if cap.kind == "limited":
         from onehook.hostkit.results import replaced
 
-        # (A result that holds nothing has nothing to hide.)
+        # (An empty result has nothing to hide.)
         cap = dropped(cap.why) if event.tool_response and replaced(event, wire.RESULTS, "") is None else HONOURED
     if not str(answer.modified_output).strip():
-        answer.modified_output = "(empty)"  # some hosts take an empty text for none, and show the old one
+        answer.modified_output = "(empty)"  # some hosts treat empty text as none, and show the old text
     _settle(event, answer, "modified_output", cap, drops)
 
 
 def _withhold(event: Event, answer: Response, caps: Caps) -> None:
-    """A result that was to be replaced and cannot be is kept from the model, if ending the turn does that here."""
+    """If a result cannot be replaced, end the turn, provided that this keeps the result from the model."""
     if caps["withhold"].kind != "honoured":
         return
     text = f"the result is withheld: {event.host} cannot replace it on {event.native_event} ({caps['modified_output'].why})"
@@ -298,7 +333,7 @@ def _withhold(event: Event, answer: Response, caps: Caps) -> None:
 
 
 def _settle(event: Event, answer: Response, field: str, cap: Cap, drops: list[Drop]) -> None:
-    """Leave a field in the answer, take it out, or move it where it takes effect."""
+    """Keep a field in the answer, remove it, or move it to where it takes effect."""
     if cap.kind == "honoured":
         return
     kind, why = cap.kind, cap.why
@@ -323,7 +358,7 @@ def _passes_ask(answer: Response, caps: Caps, options: Options, host: str) -> bo
 
 
 def _can_deny(wire: Tables, event: Event, caps: Caps) -> bool:
-    """Whether a denial is worth writing: one that some surface of the host may obey is, where it prevents something."""
+    """Whether to write a denial: yes if it prevents something and some surface of the agent may obey it."""
     kind = caps["deny"].kind
     return kind == "honoured" or (kind == "unheeded" and wire.EVENTS[event.native_event].gates)
 
@@ -364,7 +399,7 @@ def _settle_reason(event: Event, answer: Response, caps: Caps, drops: list[Drop]
 
 
 def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop]) -> None:
-    """modified_input becomes the whole input, since hosts replace it whole, in the host's own spelling."""
+    """modified_input becomes the complete input, since hosts replace all of it, in the host's own spelling."""
     if answer.modified_input is None:
         return
     if answer.decision == "deny":
@@ -380,29 +415,29 @@ def _settle_rewrite(event: Event, answer: Response, caps: Caps, drops: list[Drop
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """Those of an answer's fields that are set."""
+    """The fields of an answer that are set."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def for_plugin(response: Response) -> dict[str, Any]:
-    """An answer for our plugin in an agent that has no command hooks: args is the whole input, in the tool's own keys, and output is
-    instead of the result."""
+    """An answer for onehook's plugin in an agent without command hooks: args is the whole input, in the tool's own keys, and output
+    replaces the result."""
     said = given(decision=response.decision, reason=response.reason, args=response.modified_input, output=response.modified_output)
     return {**said, **given(context=response.additional_context, message=response.user_message)}
 
 
 def halted(response: Response, body: dict[str, Any]) -> dict[str, Any]:
-    """An answer that ends the turn, in the form that Claude Code began."""
+    """An answer that ends the turn, in the form that Claude Code introduced."""
     return {**body, "continue": False, "stopReason": response.reason}
 
 
 def dialog_answer(response: Response) -> dict[str, Any]:
-    """An allow or a deny as the answer to a permission request, in the form that Claude Code began."""
+    """An allow or a deny as the answer to a permission request, in the form that Claude Code introduced."""
     if response.decision == "deny":
         return {"behavior": "deny", "message": response.reason}
     return given(behavior="allow", updatedInput=response.modified_input)
 
 
 def gates(wire: Tables, event: Event) -> bool:
-    """Whether a deny of this event prevents something. (Never a stop: to deny one is to go on.)"""
+    """Whether a deny of this event prevents something. (Never a stop: denying one means to continue.)"""
     return event.event not in STOPS and wire.EVENTS[event.native_event].gates

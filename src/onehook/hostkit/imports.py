@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from onehook.hostkit.config import Machine, Place
     from onehook.textedit.front_matter import Page
 
-NO_LIMIT = 100  # for an agent that never ends a loop of refused stops: more than one that ends by itself needs
+NO_LIMIT = 100  # for an agent that never ends a loop of refused stops: more than any loop that ends by itself needs
 _ANY = (None, "", "*", ".*")
 _ELSEWHERE = (*TOOLS, "MultiEdit", "NotebookEdit")
-_GROUP = re.compile(r"([^()|]*)\((?:\?:)?([^()]*)\)(?![*+?{])([^()|]*)")  # the only one, without a repetition
+_GROUP = re.compile(r"([^()|]*)\((?:\?:)?([^()]*)\)(?![*+?{])([^()|]*)")  # a regular expression's only group, not repeated
 _NAME = re.compile(r"[A-Za-z0-9_:*-]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _RELATIVE = re.compile(r"""(?:^|[\s;&|(=<>'"])(?:\.{1,2}/|(?:[\w.-]+/)+[\w.-])""")
@@ -34,23 +34,23 @@ _COMMAND = re.compile(r"[A-Za-z0-9_:*/=@,\" -]+")
 
 @dataclass(frozen=True)
 class Pages:
-    """Markdown files with hooks in their front matter. Those run only while what the file describes is active."""
+    """Markdown files with hooks in their front matter, which run only while what the file describes is active."""
 
-    files: str  # a pattern, below the agent's folder or a plugin's
-    key: str  # the key of a manifest that says so: agent_types or skills
+    files: str  # a pattern, in the agent's folder or a plugin's
+    key: str  # the manifest's key for it: agent_types or skills
     hooks: Callable[[Page, Place], Iterator[Borrowed]]
     rooted: bool = False  # the variables for a plugin's folder name the folder of the file
 
 
 @dataclass(frozen=True)
 class Plugins:
-    """How an agent's plugins carry hooks."""
+    """How an agent's plugins contain hooks."""
 
     marks: tuple[str, ...]  # the file that makes a folder a plugin; its "hooks" may name other files, or hold the hooks
     roots: tuple[str, ...]  # variables that name the plugin's folder
     files: tuple[str, ...] = ("hooks/hooks.json",)
     data: tuple[str, ...] = ()  # variables that name a folder for its data
-    replaced: tuple[str, ...] = ()  # what the agent replaces by the plugin's folder in the text of a command
+    replaced: tuple[str, ...] = ()  # what the agent replaces with the plugin's folder in a command
     installed: Callable[[Machine, str], list[Path]] = lambda machine, scope: []  # the plugins that are on in a scope
     pages: tuple[Pages, ...] = ()
     pages_below: Callable[[Machine, str], Path | None] = lambda machine, scope: None  # the folder of a scope that they are in
@@ -62,11 +62,11 @@ class Borrowed:
 
     event: str  # the native event
     path: tuple[str | int, ...]  # where in the config
-    shown: str  # the command, or what stands in its place
-    run: str | list[str] = ""  # a text is for the shell
-    prompt: str = ""  # in place of a command: what a model is asked
-    agent: bool = False  # that model may look at files
-    continue_on_block: bool = False  # its no does not end the turn
+    shown: str  # the command, or what there is instead of one
+    run: str | list[str] = ""  # a string is for the shell
+    prompt: str = ""  # what a model is asked, instead of a command
+    agent: bool = False  # whether that model may read files
+    continue_on_block: bool = False  # whether the turn continues if the model says no
     name: str = ""  # what the person called it
     timeout: float = 60
     closed: bool = False
@@ -76,11 +76,11 @@ class Borrowed:
     sources: list[str] = field(default_factory=list)
     agent_types: list[str] = field(default_factory=list)
     skills: list[str] = field(default_factory=list)
-    once: bool = False  # not again in a session once it has succeeded
-    hosts: list[str] = field(default_factory=list)  # only there; empty for all
-    background: bool = False  # it is started and not waited for
-    wake: bool = False  # the same, and what it says wakes the agent
-    stop_limit: int = 0  # how often in a row its own agent lets it refuse a stop; 0 for what holds there in general
+    once: bool = False  # whether it no longer runs in a session once it has succeeded
+    hosts: list[str] = field(default_factory=list)  # the only hosts that it runs on; empty for all
+    background: bool = False  # whether it runs without being waited for
+    wake: bool = False  # the same, and its answer wakes the agent
+    stop_limit: int = 0  # how often in a row its own agent lets it refuse a stop; 0 for the agent's general limit
     losses: list[str] = field(default_factory=list)
     refused: str = ""
 
@@ -92,9 +92,9 @@ def switched_on(settings: Mapping[str, Any]) -> list[str]:
 
 
 def extensions(folder: Path, mark: str, installed: str, project: Path) -> list[Path]:
-    """The extensions in a folder that are on in this project. `installed`: the file that tells where an extension comes from.
+    """The extensions in a folder that are on in this project. `installed`: the file that records where an extension comes from.
 
-    Each has a list of paths for which it is on or (with !) off, those below included if it ends with *; the last that fits decides.
+    Each has a list of paths for which it is on or (with !) off; one that ends with * includes the paths below it. The last match decides.
     """
     rules = read_jsonc(folder / "extension-enablement.json")
     found: list[Path] = []
@@ -115,15 +115,22 @@ def _covers(rule: str, project: Path) -> bool:
     return path.startswith(base[:-1]) if base.endswith("*") else path == f"{base.rstrip('/')}/"
 
 
+def listed_handlers(data: Any) -> Iterator[tuple[str, dict[str, Any], tuple[str | int, ...]]]:
+    """(event, entry, path) of hooks.<Event>[entry]."""
+    hooks = data.get("hooks") if isinstance(data, dict) else None
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict):
+                yield event, entry, ("hooks", event, at)
+
+
 def grouped_handlers(data: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], tuple[str | int, ...]]]:
     """(event, group, handler, path) of hooks.<Event>[group].hooks[handler], whatever type the handler is."""
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for g, group in enumerate(groups if isinstance(groups, list) else ()):
-            handlers = group.get("hooks") if isinstance(group, dict) else None
-            for h, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if isinstance(handler, dict):
-                    yield event, group, handler, ("hooks", event, g, "hooks", h)
+    for event, group, path in listed_handlers(data):
+        handlers = group.get("hooks")
+        for at, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+            if isinstance(handler, dict):
+                yield event, group, handler, (*path, "hooks", at)
 
 
 def shown_of(handler: Mapping[str, Any]) -> str:
@@ -141,13 +148,11 @@ def shortened(text: str, width: int = 100) -> str:
 
 
 def misplaced(data: Any, title: str) -> Iterator[Borrowed]:
-    """Hooks that stand in their event without a group around them: an agent whose hooks are grouped does not run them."""
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(entry, dict) and "hooks" not in entry and isinstance(entry.get("command"), str):
-                why = f'{title} does not run it: it must be in a group, {{"hooks": [...]}}'
-                yield Borrowed(event, ("hooks", event, at), shown_of(entry), refused=why)
+    """Hooks that are directly below their event, without a group: an agent with grouped hooks does not run them."""
+    for event, entry, path in listed_handlers(data):
+        if "hooks" not in entry and isinstance(entry.get("command"), str):
+            why = f'{title} does not run it: it must be in a group, {{"hooks": [...]}}'
+            yield Borrowed(event, path, shown_of(entry), refused=why)
 
 
 def name_of(handler: Mapping[str, Any]) -> str:
@@ -160,7 +165,7 @@ def lost(handler: Mapping[str, Any], carried: tuple[str, ...]) -> list[str]:
 
 
 def lost_of_group(group: Mapping[str, Any], known: tuple[str, ...] = ("matcher", "hooks", "sequential")) -> list[str]:
-    """What a group says of its hooks and a manifest does not."""
+    """What a group sets for its hooks but a manifest cannot express."""
     found = [f"{key!r} of its group is not carried over" for key in group if key not in known]
     if "sequential" in known and group.get("sequential") is True:
         return ["'sequential' is not carried over: the hooks of a manifest run at the same time", *found]
@@ -168,7 +173,7 @@ def lost_of_group(group: Mapping[str, Any], known: tuple[str, ...] = ("matcher",
 
 
 def no_command(title: str, event: str, events: Container[str], handler: Mapping[str, Any]) -> str:
-    """Why a handler is no command of an event that the host has, or ""."""
+    """Why a handler is not a command for an event that the host has, or ""."""
     if event not in events:
         return f"{title} has no event {event!r}"
     if handler.get("type") != "command" or not isinstance(handler.get("command"), str):
@@ -181,7 +186,7 @@ def is_judged(handler: Mapping[str, Any]) -> bool:
 
 
 def take_prompt(hook: Borrowed, handler: Mapping[str, Any], judged: Container[str], events: Container[str], title: str) -> str:
-    """A hook that a model judges. Returns why it cannot be one, or ""."""
+    """Take over a hook that a model decides. Returns why that is not possible, or ""."""
     prompt, kind = handler.get("prompt"), handler["type"]
     if hook.event not in events:
         return f"{title} has no event {hook.event!r}"
@@ -230,7 +235,7 @@ def no_powershell() -> str:
 
 
 def in_project(text: str, variable: str) -> str:
-    """A command of a host that starts hooks in the project's folder: others may start them below it, where its paths lead nowhere."""
+    """A command of an agent that starts hooks in the project's folder. Others may start them below it, where relative paths are wrong."""
     return in_folder(text, f'"${variable}"')
 
 
@@ -281,7 +286,7 @@ def _unified(name: str, tools: Mapping[str, Tool]) -> list[str]:
 
 
 def own_tools(names: list[str], known: Container[str], title: str) -> list[str]:
-    """What is lost of a matcher that names tools which no other agent has, or none at all. `known`: all tools of the agent."""
+    """What is lost of a matcher that names tools no other agent has, or unknown tools. `known`: all tools of the agent."""
     said: list[str] = []
     for name in (name for name in names if name not in TOOLS and not name.startswith("mcp__")):
         if name in known:
@@ -292,7 +297,7 @@ def own_tools(names: list[str], known: Container[str], title: str) -> list[str]:
 
 
 def dead_words(patterns: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Those of a matcher's words that are tools of other agents only. They start nothing on their own agent, and must not elsewhere."""
+    """The words of a matcher that are only tools of other agents. They match nothing on their own agent, so they must not elsewhere."""
     words = (pattern for pattern in patterns if pattern.strip("*") in _ELSEWHERE)
     return [word for word in words if not any(wildcard(word, name) for name in known)]
 
@@ -306,7 +311,7 @@ def no_such_tool(matcher: object, title: str) -> str:
 
 
 def patterns_of(regex: str, allowed: re.Pattern[str] = _NAME, whole: bool = False) -> list[str] | None:
-    """A regular expression as patterns with *, or None if it says more than those can. `whole`: it must fit the whole text anyway."""
+    """A regular expression as patterns with *, or None if those cannot express it. `whole`: it must match the whole string anyway."""
     grouped = _GROUP.fullmatch(regex)
     texts = [f"{grouped[1]}{part}{grouped[3]}" for part in grouped[2].split("|")] if grouped else regex.split("|")
     patterns: list[str] = []
@@ -346,7 +351,7 @@ def tools_of_regex(regex: str, tools: Mapping[str, Tool], mcp_prefix: str) -> li
 
 
 def joined_mcp(body: str, joint: str) -> list[str] | None:
-    """server<joint>tool, with a * at its end or none, as patterns of the unified name: one for each way to split it."""
+    """server<joint>tool, perhaps with a * at the end, as patterns for the unified name: one for each way to split it."""
     literal = body.removesuffix("*")
     rest = body[len(literal) :]
     words = literal.split(joint)
@@ -360,7 +365,7 @@ def joined_mcp(body: str, joint: str) -> list[str] | None:
 def natives_of(patterns: list[str], known: Iterable[str], prefix: str, joint: str) -> tuple[list[str], list[str]] | None:
     """The native tools and the MCP patterns that patterns of native names stand for; None if they cannot be listed.
 
-    MCP tools are called <prefix>server<joint>tool. A name that is not known is a tool of its own.
+    MCP tools are called <prefix>server<joint>tool. An unknown name is a separate tool.
     """
     natives: list[str] = []
     servers: list[str] = []
@@ -412,10 +417,22 @@ def take_names_or_regex(
     return no_equivalent(hook, matcher)
 
 
+def take_sources(hook: Borrowed, matcher: str, starts: Sequence[str], fits: Callable[[str], object], names: Mapping[str, str]) -> str:
+    """The reasons for a session's start that a matcher matches. `starts`: all of them; `names`: those that other agents call otherwise."""
+    try:
+        fitting = [start for start in starts if fits(start)]
+    except re.error:
+        return no_equivalent(hook, matcher)
+    if not fitting:
+        return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(starts)}"
+    hook.sources = [] if len(fitting) == len(starts) else list(dict.fromkeys(names.get(start, start) for start in fitting))
+    return ""
+
+
 def take_tools(
     hook: Borrowed, natives: Iterable[str], servers: list[str], tools: Mapping[str, Tool], others: tuple[str, ...], title: str
 ) -> None:
-    """The tools of a hook, in unified words; what it fires on beside, or no longer, is a loss.
+    """The tools of a hook, in unified names; what it additionally runs for, or no longer runs for, is a loss.
 
     `tools` is the host's table without older names for a tool, `others` are those without a unified name.
     """
@@ -434,7 +451,7 @@ def take_tools(
 
 
 def forgotten_servers(patterns: list[str], natives: list[str], servers: list[str], prefix: str) -> list[str]:
-    """Of patterns that may fit anywhere in a name: the MCP tools that they fit too are not said where no MCP tool was meant."""
+    """The losses of patterns that may match anywhere in a name: MCP tools that they would also match no longer start the hook."""
     parts = [pattern.strip("*") for pattern in patterns if pattern.startswith("*") and "MCP" not in servers]
     return [
         f"MCP tools with {part!r} in their name no longer start it" for part in parts if part not in natives and not part.startswith(prefix)

@@ -13,7 +13,7 @@ from typing import Any
 from onehook.core import TOOLS, wildcard
 from onehook.hostkit.tools import Tool
 
-LEVELS = ("allow", "ask", "deny")  # from the weakest up
+LEVELS = ("allow", "ask", "deny")  # from the weakest to the strictest
 NO_TOOL = "it is about a tool that other agents do not have"
 
 
@@ -26,7 +26,7 @@ class Listed:
     file: Path
     entry: str = ""  # as [permissions] writes it
     refused: str = ""
-    loss: str = ""  # what of it is not carried over
+    loss: str = ""  # the part that is not carried over
 
 
 Translated = tuple[str, str]  # the entry, or why there is none
@@ -81,16 +81,16 @@ def mcp(server: str, tool: str = "") -> Translated:
 
 
 def domain(url: str) -> Translated:
-    """Of an address, or a pattern of addresses, if it is about a whole host."""
+    """The domain of an address, or of a pattern of addresses, if it covers a whole host."""
     rest = url.partition("://")[2] or url
     host, _, path = rest.partition("/")
     if path.strip("*/") or not host or ":" in host or any(char in host for char in "()? "):
-        return "", "it is about a part of a site; here, WebFetch goes by domain"
+        return "", "it is about a part of a site, and WebFetch here only matches domains"
     return ("WebFetch", "") if host == "*" else (f"WebFetch(domain:{host})", "")
 
 
 def ranked(several: Sequence[Listed], covers: Callable[[Listed, Listed], bool]) -> Iterable[Listed]:
-    """Entries where the last that matches wins, for a file where the strictest does: those that cannot be expressed are refused."""
+    """Entries whose last match wins, for a file in which the strictest wins: those that cannot be expressed are refused."""
     for at, one in enumerate(several):
         for later in several[at + 1 :]:
             weaker = LEVELS.index(later.level) < LEVELS.index(one.level)
@@ -104,5 +104,5 @@ def ranked(several: Sequence[Listed], covers: Callable[[Listed, Listed], bool]) 
 
 
 def covers_text(one: str, other: str) -> bool:
-    """Whether a pattern with * covers all that another one does. "git *" covers "git" too."""
+    """Whether a pattern with * covers everything that another one covers. "git *" covers "git" too."""
     return wildcard(one, other) or (one.endswith(" *") and wildcard(one[:-2], other))

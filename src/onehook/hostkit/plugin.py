@@ -1,4 +1,4 @@
-"""Our plugin in an agent that has no command hooks: a file that is onehook's alone, made of plugin.js, which all such agents share, of
+"""onehook's plugin in an agent without command hooks: a file that only onehook writes, made of plugin.js, which all such agents share, of
 connection.js in resident mode, and of the host's own plugin.js. One line of it is JSON, and holds what install chose."""
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from onehook.hostkit.tools import Tool
 SHARED = Path(__file__).with_name("plugin.js")
 CONNECTION = Path(__file__).with_name("connection.js")
 FILE = "onehook.js"
-LISTED = ".+"  # a matcher is a list of names for our plugin, and MCP is every tool that it does not know
-PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # for who reads the entries; the plugin has no shell, and knows where it lies
+LISTED = ".+"  # our plugin treats a matcher as a list of names, and MCP as every tool that it does not know
+PROJECT = '"${CLAUDE_PROJECT_DIR:-.}"'  # for readers of the entries; the plugin uses no shell, and knows where it is
 _OPTIONS = "const OPTIONS = "
 _PROJECT = "{project}"
 
 
 class Tables(Protocol):
-    """What the plugin needs to know of a host's wire."""
+    """What the plugin needs to know about a host's wire."""
 
     @property
     def ID(self) -> str: ...
@@ -32,17 +32,17 @@ class Tables(Protocol):
     def EVENTS(self) -> Mapping[str, Row]: ...
     @property
     def TOOLS(self) -> Mapping[str, Tool]: ...
-    @property
-    def OTHERS(self) -> tuple[str, ...]: ...  # the agent's other tools; what is in neither list is an MCP server's
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """`own`: the host's part of the file. `also`: native event -> others that are the same unified event, and come with it."""
+    """`own`: the host's part of the file. `also`: native event -> others that are the same unified event and are installed with it.
+    `others`: the agent's tools that are not in TOOLS; a tool in neither list belongs to an MCP server."""
 
     wire: Tables
     own: Path
     also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
 
     @property
     def events(self) -> dict[str, str]:
@@ -64,7 +64,7 @@ class Plugin:
             "events": [name for event in lines if event in events for name in (events[event], *self.also.get(events[event], ()))],
             "gates": [native for native, row in self.wire.EVENTS.items() if row.gates],
             "tools": self._matchers(lines, wish),
-            "known": [*self.wire.TOOLS, *self.wire.OTHERS],
+            "known": [*self.wire.TOOLS, *self.others],
             "timeout": wish.host_timeout,
             "fail": "closed" if wish.fail_closed else "open",
             "stopLimit": wish.stop_limit,
@@ -85,7 +85,7 @@ class Plugin:
 
 
 def _command(words: tuple[str, ...], place: Place, machine: Machine) -> list[str]:
-    """Without --event, which the payload says. What lies in the project is named from there, so that a clone works elsewhere."""
+    """The command without --event, since the payload names the event. Paths in the project are relative, so that a clone works."""
     at = words.index("--event") if "--event" in words else len(words)
     plain = [*words[:at], *words[at + 2 :]]
     if place.scope != "project":
@@ -95,7 +95,7 @@ def _command(words: tuple[str, ...], place: Place, machine: Machine) -> list[str
 
 
 def options_in(text: Any) -> dict[str, Any]:
-    """The options of a plugin file that install wrote; {} of any other."""
+    """The options in a plugin file that install wrote; {} for any other file."""
     for line in text.splitlines() if isinstance(text, str) else ():
         if line.startswith(_OPTIONS):
             try:
@@ -107,7 +107,7 @@ def options_in(text: Any) -> dict[str, Any]:
 
 
 def found(data: Any) -> Iterator[Found]:
-    """An entry for each event that the plugin forwards, with the command as a shell would have it."""
+    """An entry for each event that the plugin forwards, with the command as a shell would take it."""
     options = options_in(data)
     words = [word for word in options.get("command", ()) if isinstance(word, str)]
     quoted = [f"{PROJECT}/{shlex.quote(word[len(_PROJECT) + 1 :])}" if word.startswith(_PROJECT) else shlex.quote(word) for word in words]
@@ -118,5 +118,5 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def foreign(data: Any, title: str) -> list[str]:
-    """`problems` of a host whose hooks are our plugin."""
-    return [] if options_in(data) else [f"this is not the plugin that onehook writes; {title} loads it anyway"]
+    """`problems` of a host whose hooks are in onehook's plugin."""
+    return [] if options_in(data) else [f"this is not the plugin that onehook writes, but {title} still loads it"]

@@ -1,7 +1,7 @@
 """What the hosts' reverse modules share: build an agent's payload from a unified event, and read a hook's answer as that agent does.
 
-Rules of this file and of hosts/<id>/reverse.py: nothing imported that costs start-up time (they run inside events), and pure, except that
-text_of_file reads what another agent does not send.
+Rules for this file and for hosts/<id>/reverse.py: import nothing that costs start-up time (they run inside events), and stay pure, except
+that text_of_file reads what another agent does not send.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ TOOL_KEYS = {
     "WebSearch": ("query",),
     "Agent": ("prompt", "description", "subagent_type"),
 }
-TIME = "2026-01-01T00:00:00.000Z"  # in a payload for an event of another host, which did not say when it was
-# Where a result has a text for the user and one for the model: what a command printed is in the first, the other has notes around it.
+TIME = "2026-01-01T00:00:00.000Z"  # in a payload for an event of another host, which did not report the time
+# If a result has one text for the user and one for the model: what a command printed is in the first, the other has notes around it.
 _MAX_FILE = 4 * 1024 * 1024
-# The fields of an answer in the form that Claude Code began.
+# The fields of an answer in the form that Claude Code introduced.
 ANSWER = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
 _FILE_TOOLS = ("Read", "Write", "Edit", "Delete")
 _TEXTS = (
@@ -61,8 +61,8 @@ SAMPLE_FIELDS = (*_TEXTS, "stop_hook_active", "tool_response")  # what sample() 
 class Host:
     """The part of a reverse module that is the same for every host.
 
-    `tools`: how the tools' inputs are spelled in payloads. `body`: what the agent would send for an event that is another host's, whose
-    native name here is given. `again`: the same for the host's own events, where it is not the payload with another tool_input.
+    `tools`: how the tools' inputs are spelled in payloads. `body`: what the agent would send for another host's event, under the given
+    native name. `again`: the same for the host's own events, if that is not just the payload with another tool_input.
     """
 
     __slots__ = ("_again", "_body", "events", "id", "label", "tools")
@@ -80,7 +80,7 @@ class Host:
         self._body, self._again = body, again or _sent_again
 
     def name(self, event: Event, wanted: str) -> str:
-        """The host's own name for an event: the wanted one, the one that the event came as, or the first that means the same."""
+        """The host's own name for an event: the wanted one, the event's native one, or the first that means the same."""
         if wanted:
             row = self.events.get(wanted)
             if row is None:
@@ -96,7 +96,7 @@ class Host:
         raise UsageError(f"{self.label} has no event for {event.event}; it has {', '.join(unified_events(self.events))}")
 
     def payload(self, event: Event, native_event: str = "") -> dict[str, Any]:
-        """What the agent would send for this event; for an event of its own, what it sent, with the tool's input as it is now."""
+        """What the agent would send for this event; for its own event, what it sent, with the tool's current input."""
         name = self.name(event, native_event)
         if event.host == self.id and event.native and name == event.native_event:
             return self._again(event)
@@ -105,7 +105,7 @@ class Host:
         return self._body(event, name)
 
     def parts(self, event: Event) -> list[Event]:
-        """One event per changed file: most hosts' tools change one each, and what is written for one file looks for its path.
+        """One event per changed file: the tools of most hosts change one file, and scripts written for them look for its path.
 
         A script that guards files must see each of them: run it once for each part, and merge the answers.
         """
@@ -119,7 +119,7 @@ class Host:
         return [_narrowed(event, change) for change in changes]
 
     def rewrite(self, event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
-        """What a script's rewrite of the input that it was sent means for the event's own host."""
+        """What a script's rewrite of its input means for the event's own host."""
         if event.host == self.id:
             return updated
         sent = self.payload(event, name)
@@ -149,7 +149,7 @@ def unified_events(events: Mapping[str, Row]) -> list[str]:
 
 
 def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The named fields: as the event knows them, else as its own host sent them under the same name, else the default."""
+    """The named fields: from the event, or else as its own host sent them under the same name, or else the default."""
     body: dict[str, Any] = {}
     for name, default in defaults.items():
         known = getattr(event, name, None) if name in _TEXTS or name in ("prompt", "stop_hook_active") else None
@@ -160,7 +160,7 @@ def filled(event: Event, defaults: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ordered(body: Mapping[str, Any], first: Iterable[str]) -> dict[str, Any]:
-    """A payload with these keys first, in this order: programs read it with sed, too."""
+    """A payload with these keys first, in this order, since some programs read it with sed."""
     return {**{key: body[key] for key in first if key in body}, **body}
 
 
@@ -176,7 +176,7 @@ def text_of_file(path: str, cwd: str) -> str:
     """The content of the file that an event is about; "" if there is none, or if it is too large to be sent."""
     try:
         place = absolute(path, cwd)
-        if not is_file(place):  # nor a pipe, which would never end
+        if not is_file(place):  # a pipe, for example, would never end
             return ""
         with open(place, "rb") as file:
             data = file.read(_MAX_FILE + 1)
@@ -186,7 +186,7 @@ def text_of_file(path: str, cwd: str) -> str:
 
 
 def sent_text(event: Event, name: str, default: str) -> str:
-    """A text that the event's own host sent under this name."""
+    """A string that the event's own host sent under this name."""
     value = event.native.get(name)
     return value if isinstance(value, str) and value else default
 
@@ -198,7 +198,7 @@ def sent_mode(event: Event, modes: Collection[str], default: str) -> str:
 
 
 def own_transcript(event: Event, host: str, marks: tuple[str, ...] = ()) -> str:
-    """The transcript if it is of this host's kind, or was made for it. "" is what hosts send that have none to show."""
+    """The transcript if it has this host's format or was made for it; otherwise "", which hosts send if they have none."""
     if event._transcript:
         return event._transcript
     where = event.transcript_path.replace("\\", "/")
@@ -206,7 +206,7 @@ def own_transcript(event: Event, host: str, marks: tuple[str, ...] = ()) -> str:
 
 
 def sent_again(native_input: object, tool_input: dict[str, Any]) -> Any:
-    """The tool's input for the same host: as it came, unless a handler has rewritten it since."""
+    """The tool's input for the same host: the original, unless a handler has rewritten it since."""
     return native_input if tool_input in (native_input, {"input": native_input}, decoded(native_input)) else tool_input
 
 
@@ -222,11 +222,11 @@ def unified_keys(tool: Tool, native_input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def call_of(event: Event) -> tuple[str, dict[str, Any]]:
-    """The unified tool and its unified input, made from what the event is about. For an event of at most one change."""
+    """The unified tool and its unified input, made from what the event is about. For an event with at most one change."""
     if event.mcp is not None:
         return "MCP", dict(event.tool_input)
     if len(event.changes) > 1 or any(change.kind == "move" for change in event.changes):
-        raise HandlerError(f"{event.native_tool} changes several files; a call of this host changes one (see parts)")
+        raise HandlerError(f"{event.native_tool} changes several files; a call on this agent changes one (see parts)")
     given = unified_input(event)
     tool = event.tool
     facts: dict[str, Any] = {}
@@ -239,7 +239,7 @@ def call_of(event: Event) -> tuple[str, dict[str, Any]]:
     elif event.url:
         facts = {"url": event.url}
     keys = TOOL_KEYS.get(tool)
-    # Keys that are nobody's spelling but one host's own would only mislead on another.
+    # Keys that only one host uses would be misleading on another.
     kept = given if keys is None or not event.host else {key: given[key] for key in keys if key in given}
     return tool, {**kept, **facts}
 
@@ -255,18 +255,18 @@ def _said_as(change: Change) -> tuple[str, dict[str, Any]]:
 def said_tools(event: Event) -> list[str]:
     """What other agents would call a tool that changes files: one word for each change."""
     if _is_whole(event) and event.event not in GATED:
-        return ["Write", "Edit"]  # the file is written, so which of them it was can no longer be told
+        return ["Write", "Edit"]  # the file is already written, so which of the two it was is not known
     return [_said_as(change)[0] for change in event.changes]
 
 
 def _is_whole(event: Event) -> bool:
-    """Whether this is a tool that says a change of a file as its whole new text."""
+    """Whether this tool reports a change to a file as the complete new text."""
     tool: Tool | None = event._tool
     return tool is not None and not tool.patch and "Write" in tool.names and "Edit" in tool.names
 
 
 def told(event: Event) -> Event:
-    """An event whose tool says every edit as the whole new text, with what it changes in the file on disk."""
+    """An event whose tool reports every edit as the complete new text, reduced to what changes in the file on disk."""
     if not _is_whole(event) or event.event not in GATED:
         return event
     copy = event.copy()
@@ -285,7 +285,7 @@ def _compared(change: Change, cwd: str) -> Change:
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    if len(old) - end == start:  # nothing goes, so a line beside it says where
+    if len(old) - end == start:  # nothing is removed, so an adjacent line shows where
         start, end = (start - 1, end) if start else (start, end - 1)
     return Change(change.path, "edit", "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end]))
 
@@ -299,7 +299,7 @@ def spelled(
 
 
 def path_parts(event: Event, host: str) -> list[Event]:
-    """A call that looks at several places as one event per place, for a host whose tools look at one."""
+    """A call that reads several paths as one event per path, for a host whose tools read one."""
     if event.host == host or event.changes or len(event.paths) < 2:
         return [event]
     found = [event.copy() for _ in event.paths]
@@ -309,7 +309,7 @@ def path_parts(event: Event, host: str) -> list[Event]:
 
 
 def _single_steps(changes: list[Change]) -> list[Change]:
-    """The same changes without moves, which no other tool has: the old file goes, the new one is touched."""
+    """The same changes without moves, which no other tool has: the old file is deleted, the new one changed."""
     steps: list[Change] = []
     for at, change in enumerate(changes):
         if change.kind != "move":
@@ -330,7 +330,7 @@ def _narrowed(event: Event, change: Change) -> Event:
 
 
 def stood_for(event: Event, row: StandIn) -> Event:
-    """The moment that an event of this host stands in for. It has no name and no payload of the host's own."""
+    """The moment that an event of this host replaces. The host has no name and no payload for it."""
     moment = Event(row.event, event.host)
     moment.native_event = ""
     for name in ("session_id", "cwd", "transcript_path", "model", "host_version", "agent_id"):
@@ -344,7 +344,7 @@ def stood_for(event: Event, row: StandIn) -> Event:
 
 
 def new_output(event: Event, host: str, form: Results, tool: str, value: object) -> str | None:
-    """The text of a result that a program of `host` replaces, for an event of another agent. (On its own the value is kept as it is.)"""
+    """The new text of a result that a program for `host` replaces, on another agent's event. (On its own host the value is kept.)"""
     if value is None or event.host == host:
         return None
     from onehook.hostkit.results import text_in
@@ -363,7 +363,7 @@ def json_text(value: object) -> str:
 
 
 def patch_of(changes: list[Change], cwd: str) -> str:
-    """An apply_patch text that makes these changes. Lines are all that a patch knows: each text ends with a line end in it."""
+    """An apply_patch text that makes these changes. A patch consists of lines, so every text in it ends with a newline."""
     lines = ["*** Begin Patch"]
     opened = ""  # the file whose section is open for more hunks
     for change in changes:
@@ -391,7 +391,7 @@ def _lines(text: str | None) -> list[str]:
 def _patch_path(path: str, cwd: str) -> str:
     inside = path[len(cwd) + 1 :] if cwd and path.startswith(cwd + "/") else ""
     name = inside if inside and inside == inside.strip() and not inside.startswith("/") else path
-    # A patch is made of lines and trims them, so such a name would be read as another file's or as more of the patch.
+    # A patch is made of lines, which are trimmed, so such a name would be read as another file's or as more of the patch.
     if "\n" in name or "\r" in name or name != name.strip() or not name:
         raise HandlerError(f"the path {path!r} cannot be written in a patch")
     return name
@@ -401,7 +401,7 @@ def _patch_path(path: str, cwd: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The one JSON object that a text is, else None."""
+    """The JSON object that a string holds, or None."""
     try:
         value = loads(text.lstrip("\ufeff"))
     except PayloadError:
@@ -410,7 +410,7 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 
 def printed_json(text: str) -> tuple[bool, Any]:
-    """Whether a text is JSON, and its value; of JSON in a JSON text the inner value, as Gemini CLI and Qwen Code read it."""
+    """Whether a string is JSON, and its value; for JSON inside a JSON string the inner value, as Gemini CLI and Qwen Code read it."""
     try:
         value = loads(text.lstrip("\ufeff"))
         return True, loads(value) if isinstance(value, str) else value
@@ -419,7 +419,7 @@ def printed_json(text: str) -> tuple[bool, Any]:
 
 
 def broken_json(text: str) -> bool:
-    """Whether an output begins like JSON and is not. Several agents read that as plain text, which allows: a deny that was cut short."""
+    """Whether an output begins like JSON but is not. Several agents read it as plain text, which allows; it may be a cut-off deny."""
     return text.lstrip("\ufeff").startswith(("{", '"{')) and not printed_json(text)[0]
 
 
@@ -442,17 +442,17 @@ def object_in(body: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def set_in(body: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
-    """Those of the named fields that an answer sets. An empty text is set: a result that is replaced by nothing is a redaction too."""
+    """The named fields that an answer sets. An empty string counts: replacing a result with nothing is a redaction too."""
     return [key for key in keys if body.get(key) is not None and body[key] is not False]
 
 
 def part_of(body: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    """An answer's fields of these names, those that are set."""
+    """The fields with these names that an answer sets."""
     return {key: body[key] for key in set_in(body, keys)}
 
 
 def no_losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
-    """`losses` of a host whose answers say nothing that a Response cannot."""
+    """`losses` of a host whose answers contain nothing that a Response cannot express."""
     return []
 
 
@@ -467,16 +467,16 @@ def kept_for(host: str, event: Event, beyond: dict[str, Any]) -> dict[str, Any] 
 
 
 def refuse_unsaid(label: str, body: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """An error for what the host would do and a Response has no word for: a redacted result that came back as it was would be worse.
+    """Raise an error for what the host would do but a Response cannot express: a result without its redaction would be worse.
 
-    For what hides nothing and allows nothing more if it is lost, a reverse module has `losses` instead: the rest of the answer counts.
+    A field whose loss neither reveals nor allows anything is reported by the reverse module's `losses` instead, and the rest counts.
     """
     for key in set_in(body, keys):
         raise HandlerError(f"{label} hook: its answer sets {key}, which onehook cannot carry over; only {label} itself can act on it")
 
 
 def problem_in(body: Mapping[str, Any], spec: Spec, strict: bool = False, nullable: bool = False) -> str:
-    """What is wrong with an answer's fields, or "". A spec names a type, or the texts that are possible."""
+    """What is wrong with an answer's fields, or "". A spec names a type, or the allowed strings."""
     for key, value in body.items():
         wanted = spec.get(key)
         if wanted is None:
@@ -498,7 +498,7 @@ def exit_problem(label: str, exit_code: int, stderr: str) -> HandlerError:
 
 
 def rewrite_for(event: Event, tool: Tool | None, sent: Mapping[str, Any], updated: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a script's rewrite means for the event's own host: the unified keys that it changed. `tool` is the script's host's entry."""
+    """What a script's rewrite means for the event's own host: the unified keys that it changed. `tool`: the entry of the script's host."""
     changed = {key: value for key, value in updated.items() if key not in sent or sent[key] != value}
     if not changed or event.mcp is not None:
         return changed or None
@@ -521,7 +521,7 @@ def _plain_rewrite(event: Event, tool: Tool | None, changed: Mapping[str, Any]) 
 
 
 def _from_patch(event: Event, text: object) -> dict[str, Any]:
-    """The unified keys that a rewritten patch changes, for an event of one change."""
+    """The unified keys that a rewritten patch changes, for an event with one change."""
     try:
         changes = changes_of_patch(text) if isinstance(text, str) else []
     except PayloadError:

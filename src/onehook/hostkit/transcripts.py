@@ -1,8 +1,8 @@
-"""What the hosts' transcript readers share: lines in, the payloads that a hook would have been sent out. And the other way round.
+"""What the hosts' transcript readers share: from lines to the payloads that a hook would have been sent, and the reverse.
 
 A host's class Transcript reads one file: take(line) returns payloads with their times, or None for a kind of line that it does not know.
 The file may be a database of many sessions (see Database), whose rows are the lines.
-Its lines() writes such a file, for programs that look for it although another agent runs; what its own reader reads of it is what went in.
+The host's lines() writes such a file, for programs that expect one while another agent runs; the host's own reader gets back what went in.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class Moment(NamedTuple):
     """A payload as the host would have sent it, and when."""
 
     time: str
-    payload: dict[str, Any]  # empty for what the host tells no hook
-    prompt: str = ""  # of a person, if the host tells no hook of it
+    payload: dict[str, Any]  # empty for what the host does not report to hooks
+    prompt: str = ""  # a person's prompt, if the host does not report it to hooks
 
 
 class Entry(NamedTuple):
-    """One thing to write into a transcript, in the words of the agent whose form it has. kind: prompt, call, result or say."""
+    """One entry of a transcript, in the format of the agent that it is written for. kind: prompt, call, result or say."""
 
     kind: str
-    text: str = ""  # of a result: what the tool printed, or its error
+    text: str = ""  # for a result: what the tool printed, or its error
     tool: str = ""
     input: dict[str, Any] = {}  # noqa: RUF012
-    id: str = ""  # the same of a call and its result
+    id: str = ""  # the same for a call and its result
     response: Any = None
     failed: bool = False
 
@@ -45,7 +45,7 @@ def uuid_of(number: int) -> str:
 
 
 def chained(steps: Iterable[Entry], **common: Any) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Each step with what every line of a chain has: an id, its parent's and a time."""
+    """Each step with what every line of a chain has: an id, its parent's id and a time."""
     for number, step in enumerate(steps, 1):
         parent = uuid_of(number - 1) if number > 1 else None
         yield step, {"parentUuid": parent, **common, "uuid": uuid_of(number), "timestamp": TIME}
@@ -76,22 +76,40 @@ class Transcript(Protocol):
     def end(self) -> Iterable[Moment]: ...
 
 
-class Database:
-    """A transcript for which an agent keeps all its sessions in one SQLite database. A file with such rows as JSON lines reads the same."""
+class Reader:
+    """A transcript that reports the start of its session first, and does not report its end."""
 
-    ROWS = ""  # the query for them
-    OF_SESSION = ""  # its condition for those of one session
+    begun = False  # whether the start was reported
+
+    def start(self, line: dict[str, Any]) -> Moment:
+        raise NotImplementedError
+
+    def from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
+        if not self.begun:
+            self.begun = True
+            yield self.start(line)
+        yield from found
+
+    def end(self) -> Iterator[Moment]:
+        return iter(())
+
+
+class Database(Reader):
+    """A transcript of an agent that keeps all its sessions in one SQLite database. A file with such rows as JSON lines reads the same."""
+
+    ROWS = ""  # the query for all rows
+    OF_SESSION = ""  # its condition for the rows of one session
     ORDER = ""
 
 
-class Folder:
-    """A session that the agent keeps in a folder. One of its files alone can be read, too."""
+class Folder(Reader):
+    """A session that the agent keeps in a folder. A single one of its files can be read too."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def files(self) -> list[Path]:
-        """Those that hold the session, in order."""
+        """The files that hold the session, in order."""
         raise NotImplementedError
 
     def read(self, file: Path, counts: Counts, last: int) -> Iterator[dict[str, Any]]:
@@ -103,7 +121,7 @@ class Folder:
 
 
 def _newest(files: list[Path], last: int) -> list[Path]:
-    """Only those at the end, of so many bytes; all if it is 0."""
+    """The files at the end that together have `last` bytes; all if it is 0."""
     size = 0
     for number in range(len(files), 0, -1):
         size += files[number - 1].stat().st_size
@@ -124,33 +142,26 @@ class Counts:
         self.unknown[kind] = self.unknown.get(kind, 0) + 1
 
 
-class Messages:
+class Messages(Reader):
     """A transcript whose every line names its session and its folder, and whose first message is the start of the session."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
         self.calls: dict[str, tuple[str, Any]] = {}
-        self.begun = False
-
-    def end(self) -> Iterator[Moment]:
-        return iter(())
 
     def moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
         common = {"session_id": text(line.get("sessionId")), "transcript_path": self.path, "cwd": text(line.get("cwd"))}
         return Moment(text(line.get("timestamp")), {**common, "hook_event_name": event, **more})
 
-    def from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
-        if not self.begun:
-            self.begun = True
-            yield self.moment(line, "SessionStart", source="startup")
-        yield from found
+    def start(self, line: dict[str, Any]) -> Moment:
+        return self.moment(line, "SessionStart", source="startup")
 
     def call(self, line: dict[str, Any], call_id: object, name: object, given: object) -> Moment:
         self.calls[text(call_id)] = (text(name), given)
         return self.moment(line, "PreToolUse", tool_name=name, tool_input=given, tool_use_id=call_id)
 
     def result(self, line: dict[str, Any], call_id: object, error: str | None, response: object) -> Iterator[Moment]:
-        """`error` is None for a call that went well; a result of a call that was not seen is nothing."""
+        """`error` is None for a call that succeeded; the result of an unknown call is ignored."""
         name, given = self.calls.pop(text(call_id), ("", None))
         if not name:
             return
@@ -162,9 +173,9 @@ class Messages:
 
 
 def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0, session: str = "") -> Iterator[Moment]:
-    """Every moment of one session, in order. A line that is not JSON, or of no known kind, is counted and passed over.
+    """Every moment of one session, in order. A line that is not JSON, or of an unknown kind, is counted and skipped.
 
-    `last`: only of its end, of so many bytes. `session`: only of this one, in a database of many.
+    `last`: read only this many bytes at its end. `session`: the one to read, in a database of many.
     """
     for line in _lines(transcript, path, counts, last, session):
         found = transcript.take(line)
@@ -176,8 +187,8 @@ def moments(transcript: Transcript, path: Path, counts: Counts, last: int = 0, s
 
 
 def session_file(own: Kept, session: str) -> Path:
-    """Where an agent that does not tell keeps a session: in a file or a folder of its name, in a folder of the project, or in the one
-    file with all of them."""
+    """Where an agent whose payloads do not name it keeps a session: in a file or folder with its name, in a folder for the project, or
+    in the one file with all sessions."""
     from glob import escape
 
     folder = Path.home() / own.FOLDER
@@ -201,7 +212,7 @@ def is_database(path: Path) -> bool:
 
 
 def database_rows(transcript: Database, path: Path, counts: Counts, session: str = "") -> Iterator[dict[str, Any]]:
-    """Its rows as lines. A database without a log beside it is open nowhere, and one that is read as such stays without."""
+    """Its rows as lines. A database without a log next to it is not open anywhere, and reading it does not create a log."""
     import sqlite3
 
     query = f"{transcript.ROWS} {transcript.OF_SESSION if session else ''} {transcript.ORDER}"
@@ -221,7 +232,7 @@ def database_rows(transcript: Database, path: Path, counts: Counts, session: str
 
 
 def _end_of(lines: Iterable[dict[str, Any]], size: int) -> Iterator[dict[str, Any]]:
-    """The last of them that are no larger together."""
+    """The last lines that together are not larger than `size`."""
     kept: deque[tuple[int, dict[str, Any]]] = deque()
     total = 0
     for line in lines:
@@ -233,12 +244,12 @@ def _end_of(lines: Iterable[dict[str, Any]], size: int) -> Iterator[dict[str, An
 
 
 def name_of(module: Kept, session: str) -> str:
-    """Where a session is kept, below the agent's folder or that of the files that onehook writes."""
+    """Where a session is kept, below the agent's folder or the folder of files that onehook writes."""
     return module.NAME.format(session=session, bare=session.replace("-", ""))
 
 
 def event_of(moment: Moment, wire: Parser) -> Event:
-    """What happened then, in unified words. PayloadError if it is nothing that the host would send."""
+    """What happened at that moment, as a unified event. Raises PayloadError if the host would not send it."""
     if moment.payload:
         return wire.parse(moment.payload, "")
     event = Event("UserPromptSubmit", wire.ID)
@@ -275,7 +286,7 @@ def json_lines(path: Path, counts: Counts, last: int = 0) -> Iterator[dict[str, 
 
 
 def json_of(path: Path) -> Any:
-    """None if there is none."""
+    """The data of a JSON file; None if there is none."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -296,12 +307,12 @@ def rows(value: object) -> list[dict[str, Any]]:
 
 
 def joined_texts(value: object) -> str:
-    """A text, or the texts of a list of parts."""
+    """A string, or the strings of a list of parts."""
     return value if isinstance(value, str) else "\n".join(text(part.get("text")) for part in rows(value) if part.get("text"))
 
 
 def stamp(moment: object, per_second: int = 1) -> str:
-    """A number since 1970 as the time of a Moment; "" if it is none."""
+    """A number since 1970 as the time of a Moment; "" if it is not a number."""
     try:
         return datetime.fromtimestamp(moment / per_second, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")  # type: ignore[operator]
     except (TypeError, ValueError, OverflowError, OSError):

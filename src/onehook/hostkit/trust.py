@@ -13,24 +13,24 @@ _GITDIR = "gitdir:"
 
 @dataclass(frozen=True)
 class Grant:
-    """A value that the agent's own question would write."""
+    """A value that answering the agent's own question would write."""
 
     path: tuple[str, ...]  # where in the file
     value: Any
     what: str  # what is trusted with it, for users
-    listed: bool = False  # there is a list at the path, and the value is an element of it
-    by: tuple[str, ...] = ()  # the keys that tell such elements apart, if they are objects; the others may say when it was
+    listed: bool = False  # the value is an element of a list at the path
+    by: tuple[str, ...] = ()  # the keys that distinguish such elements, if they are objects; other keys may contain the time
 
     def is_for(self, path: tuple[str, ...], value: Any) -> bool:
-        """Whether a value at a path is about the same: at that path, and in a list the same element."""
+        """Whether a value at a path means the same: it is at that path and, in a list, is the same element."""
         if path != self.path or not self.listed:
             return path == self.path
         return value == self.value if not self.by else all(value.get(key) == self.value[key] for key in self.by)
 
 
 def repository(folder: Path) -> Path:
-    """The root of the repository that a folder is in, of its main checkout for a linked worktree; the folder itself if it is in none."""
-    root = _root(folder)
+    """The root of a folder's repository (for a linked worktree, that of its main checkout); the folder itself if it is in none."""
+    root = root_of(folder)
     if root is None:
         return folder
     try:
@@ -43,11 +43,12 @@ def repository(folder: Path) -> Path:
 
 def in_repository(folder: Path) -> list[Path]:
     """A folder and those above it, up to the root of its repository; all of them if it is in none."""
-    root = _root(folder)
+    root = root_of(folder)
     return [parent for parent in (folder, *folder.parents) if root is None or parent.is_relative_to(root)]
 
 
-def _root(folder: Path) -> Path | None:
+def root_of(folder: Path) -> Path | None:
+    """The root of the git repository that a folder is in."""
     return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
 
 

@@ -38,39 +38,43 @@ HOSTS = (
     "cline",
     "contract",
 )
-# Agents that nothing can be installed on. Their folders have what it takes to import hooks that are written for them, and to run those on
-# the hosts. With the other parts of a host such a folder becomes one.
+# Agents that onehook cannot be installed on. Their folders hold what is needed to import the hooks that are written for them, and to run
+# those on the hosts. With the other parts added, such a folder becomes a host.
 GUESTS = ("windsurf",)
-Options.hosts = HOSTS  # so that a policy which names an agent that does not exist is told so
-# Which hosts also run the hook configuration of another, by a key that only they send. Generated from READS_CONFIG_OF and SENDS, so that
+Options.hosts = HOSTS  # so that a policy that names an unknown agent is reported
+# Which hosts also run the hook configuration of another, by a key that only they send. Generated from reads_config_of and SENDS, so that
 # an event asks it without loading every host: python -m onehook.docgen.registry
 READ_BY = {"claude": {"cursor_version": "cursor", "sessionId": "copilot", "timestamp": "copilot", "workspaceRoot": "grok"}}
 
 
-_LOADED: dict[tuple[str, str], Any] = {}  # __import__ takes ten times as long, and an install asks thousands of times
+# None: the host has no such part. __import__ takes ten times as long, most of all for a missing part; an install asks thousands of times.
+_LOADED: dict[tuple[str, str], Any] = {}
 
 
 def _check(name: str) -> None:
     if name not in HOSTS and name not in GUESTS:
-        raise UsageError(f"unknown host {name!r}; the hosts are {', '.join(HOSTS)}")
+        raise UsageError(f"unknown agent {name!r}; the agents are {', '.join(HOSTS)}")
 
 
 def _load(name: str, part: str = "wire") -> Any:
     """The named part of a host."""
-    if (name, part) not in _LOADED:
+    found = _LOADED.get((name, part))
+    if found is None:
         _check(name)
-        _LOADED[name, part] = __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
-    return _LOADED[name, part]
+        found = _LOADED[name, part] = __import__(f"onehook.hosts.{name}.{part}", fromlist=[part])
+    return found
 
 
 def _optional(name: str, part: str) -> Any:
-    """The named part of a host, or None if it has no such module. A part that is there and cannot be imported is an error."""
-    try:
-        return _load(name, part)
-    except ModuleNotFoundError as error:
-        if error.name != f"onehook.hosts.{name}.{part}":
-            raise
-        return None
+    """The named part of a host, or None if it has no such module. A part that exists but cannot be imported is an error."""
+    if (name, part) not in _LOADED:
+        try:
+            return _load(name, part)
+        except ModuleNotFoundError as error:
+            if error.name != f"onehook.hosts.{name}.{part}":
+                raise
+            _LOADED[name, part] = None
+    return _LOADED[name, part]
 
 
 load: Load = _load
@@ -93,7 +97,7 @@ def wire_of(name: str) -> Wire:
 
 
 def happens(wire: Wire, event: Event) -> bool:
-    """Whether there is anything behind an event. Some agents send one when nothing happens; then confirm.py looks outside the payload."""
+    """Whether something really happens. Some agents also send an event when nothing does; confirm.py then looks outside the payload."""
     return not wire.EVENTS[event.native_event].confirmed or load(wire.ID, "confirm").happens(event.native)
 
 
@@ -105,8 +109,8 @@ def readers_of(name: str) -> tuple[str, ...]:
 def entry_hosts(name: str) -> tuple[str, ...]:
     """The hosts that may start an entry in this host's configuration, as --host names them.
 
-    A reader of another host's files skips an entry that its own files have too, word for word; so both get the same command. One that
-    has own_entries decides that for itself.
+    A host that reads another host's files skips an entry that its own files contain too, word for word; so both get the same command. A
+    host with own_entries decides that for itself.
     """
 
     def shares(lender: str, reader: str) -> bool:
@@ -116,22 +120,22 @@ def entry_hosts(name: str) -> tuple[str, ...]:
 
 
 def detect(payload: dict[str, Any]) -> Wire:
-    """The host that sent a payload, judged by its content alone."""
+    """The host that sent a payload, determined only by its content."""
     from onehook.hostkit.detect import heaviest
 
     return heaviest([wire_of(name) for name in HOSTS], payload)
 
 
 def _sent_by(reader: str, lender: str, payload: dict[str, Any]) -> bool:
-    """Whether a payload is the reader's, and not that of another reader. Other agents, which are not hosts, run the lender's entries too,
-    and send some of its keys."""
+    """Whether a payload comes from this reader and not from another one. Agents that are not hosts run the lender's entries too, and send
+    some of its keys."""
     wire = wire_of(reader)
     others = frozenset((*wire_of(lender).SENDS, *READ_BY[lender])).intersection(payload)
     return weight(wire, payload) == CERTAIN or weight(wire, payload, others) > 0
 
 
 def resolve(named: Sequence[str], payload: dict[str, Any]) -> Wire:
-    """The host of a payload: the first of the named ones that fits, or another one that runs its configuration.
+    """The host of a payload: the first of the named ones that fits, or another host that runs its configuration.
 
     A host is loaded only when those before it do not fit: each costs half a millisecond.
     """

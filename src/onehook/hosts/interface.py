@@ -2,9 +2,10 @@
 
 A part is a module of the host's folder, and the module itself is the implementation. `wire` and `reverse` are required. The others are
 optional as a whole: a host without `live` cannot be proven, and so on. Inside a part every member is required, and what most hosts leave at
-its default is a field of the part's TRAITS, where the default is declared (onehook.hostkit.config.Traits, onehook.hostkit.live.Traits).
+its default is a field of the part's TRAITS, where the default is declared (Traits of onehook.hostkit.effects, of config and of live).
 
-Each host's `__init__.py` hands its parts to `conforms`, so that mypy and pyright report a missing or mistyped member. Constants are
+Each host's `conforms.py` passes its parts to `conforms`, so that mypy and pyright report a missing or mistyped member. Nothing imports
+that module, because inside an import cycle (such as the package itself) mypy does not see the types of all members. Constants are
 read-only properties here, since a module cannot satisfy a protocol with a writable attribute.
 """
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from onehook.hostkit import config as config_kit
     from onehook.hostkit import live as live_kit
     from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Wish
-    from onehook.hostkit.effects import Caps, Mark, Results, Row, StandIn
+    from onehook.hostkit.effects import Caps, Mark, Results, Row, Traits
     from onehook.hostkit.imports import Borrowed, Plugins
     from onehook.hostkit.live import Launch, Sandbox, Step
     from onehook.hostkit.permissions import Listed
@@ -40,28 +41,16 @@ class Wire(Protocol):
     @property
     def TOOLS(self) -> Mapping[str, Tool]: ...  # native tool name -> the unified tools it is, and how its input is spelled
     @property
-    def STAND_INS(self) -> Mapping[str, StandIn]: ...  # native event name -> the event of other agents that it stands in for
-    @property
-    def RESULTS(self) -> Results: ...  # how a tool's result is read; Results() if its shape says it all
+    def RESULTS(self) -> Results: ...  # how a tool's result is read; Results() if its shape is enough
     @property
     def MARKS(self) -> tuple[Mark, ...]: ...  # what identifies a payload as this host's
     @property
     def SENDS(self) -> tuple[str, ...]: ...  # keys of its payloads that not every host sends
     @property
-    def READS_CONFIG_OF(self) -> tuple[str, ...]: ...  # hosts whose hook configuration this one also runs
-    @property
-    def SKILLS(self) -> Mapping[str, str]: ...  # native tools and events that start a skill or a command -> the key that names it
-    @property
-    def BUILT_ON(self) -> str: ...  # the host that this one is a fork of, whose modules it uses; "" for none
-    @property
-    def VARIABLES(self) -> tuple[str, ...]: ...  # environment variables by which a hook can tell that this agent runs it
-    @property
-    def UNREADABLE(self) -> tuple[str, int]: ...  # stdout and exit code for a payload that cannot be read, when failing open
-    @property
-    def ERROR_EXIT(self) -> int: ...  # exit code for every other error when failing open: one on which the agent continues
+    def TRAITS(self) -> Traits: ...  # what differs from most hosts
 
-    def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...  # event_name is for payloads that do not name their event
-    def caps(self, event: Event) -> Caps: ...  # what takes effect for this event on this version
+    def parse(self, payload: dict[str, Any], event_name: str) -> Event: ...  # event_name: for payloads that do not name their event
+    def caps(self, event: Event, /) -> Caps: ...  # what takes effect for this event on this version
     def render(self, event: Event, response: Response, chatter: bool) -> Output: ...  # chatter: something else goes to stderr as well
 
 
@@ -71,25 +60,25 @@ class Reverse(Protocol):
     @property
     def LABEL(self) -> str: ...  # the agent's name in messages
     @property
-    def ANSWERS(self) -> tuple[str, ...]: ...  # the fields of a hook's answer, of every event
+    def ANSWERS(self) -> tuple[str, ...]: ...  # the fields of a hook's answer, for all events
 
     @property
-    def ENV_FILE(self) -> str: ...  # the variable that names a file for variables of the session's commands; "" if there is none
+    def ENV_FILE(self) -> str: ...  # the variable that names a file in which hooks set variables for later commands; "" if there is none
 
-    def parts(self, event: Event) -> list[Event]: ...  # the event as the calls that it would be on this host
+    def parts(self, event: Event) -> list[Event]: ...  # the event, split into the calls that it would be on this host
     def payload(self, event: Event, native_event: str = ...) -> dict[str, Any]: ...  # what the agent would send for this event
     def answer(self, event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = ...) -> Response: ...  # a hook's answer
-    def losses(self, event: Event, stdout: str, exit_code: int, native_event: str = ...) -> list[str]: ...  # fields of it that are lost
+    def losses(self, event: Event, stdout: str, exit_code: int, native_event: str = ...) -> list[str]: ...  # its fields that are lost
     def variables(self, event: Event, project: str) -> dict[str, str]: ...  # environment variables that the agent's hooks expect
 
 
 class Judge(Protocol):
-    """judge.py, for an agent that has hooks which a model judges: what its verdict (ok, reason, impossible) means there."""
+    """judge.py, for an agent with hooks that a model judges: what the model's verdict (ok, reason, impossible) means there."""
 
     @property
     def JUDGED(self) -> tuple[str, ...]: ...  # the native events that can have such hooks
 
-    # The answer of a command that does the same; `asked` is what a manifest says of the hook.
+    # The answer that a command would give for the same verdict; `asked` is what a manifest sets for the hook.
     def verdict(self, event: Event, said: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]: ...
 
 
@@ -103,9 +92,7 @@ class Config(Protocol):
     @property
     def FOLDERS(self) -> tuple[str, ...]: ...  # so does a folder of this name in the project or in the home folder
     @property
-    def EVENTS(self) -> Mapping[str, str]: ...  # unified event -> the native one that is installed for it
-    @property
-    def HOST_IDS(self) -> tuple[str, ...]: ...  # which hosts may run the entry: written as --host
+    def EVENTS(self) -> Mapping[str, str]: ...  # unified event -> the native event that is installed for it
     @property
     def PROJECT(self) -> str: ...  # the project's folder in the agent's shell; "." if hooks start there, "" if there is no way to name it
     @property
@@ -114,8 +101,8 @@ class Config(Protocol):
     def places(self, machine: Machine) -> list[Place]: ...  # the first of each scope is written to, the others are only read
     def slot(self, event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]: ...  # path of a list, entry
     def found(self, data: Any) -> Iterator[Found]: ...  # every hook entry of a file
-    def problems(self, data: Any) -> list[str]: ...  # what makes the agent reject the data of a file, or a part of it
-    def text_problems(self, place: Place, text: str, data: Any) -> list[str]: ...  # the same, for what only the text of the file shows
+    def problems(self, data: Any) -> list[str]: ...  # what makes the agent reject a file's data, or part of it
+    def text_problems(self, place: Place, text: str, data: Any) -> list[str]: ...  # the same, for problems that only the file's text shows
     def diagnose(self, machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]: ...  # for doctor: switches
 
 
@@ -123,12 +110,12 @@ class Live(Protocol):
     """live.py: how the agent is started for a proof.
 
     A step function returns one step of the model's script, or None if the agent has no such tool. The steps between subagent() and
-    subagent_end() are the subagent's own; give each a "when" with a word of its prompt. MCP servers are registered before prepare(), which
+    subagent_end() are the subagent's; give each a "when" with a word from its prompt. MCP servers are registered before prepare(), which
     may have to name them on the command line.
     """
 
     @property
-    def MODES(self) -> tuple[str, ...]: ...  # the ways to start it; ("",) if there is one
+    def MODES(self) -> tuple[str, ...]: ...  # the ways to start it; ("",) if there is only one
     @property
     def TRAITS(
         self,
@@ -154,18 +141,18 @@ class Imports(Protocol):
     @property
     def PLUGINS(self) -> Plugins: ...  # how its plugins carry hooks
 
-    def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: where it matters which file they are in
+    def handlers(self, data: Any, place: Place | None = ...) -> Iterator[Borrowed]: ...  # place: for agents where the file matters
 
 
 class GuestWire(Protocol):
-    """wire.py of a guest: the tables of a Wire. There is nothing to parse or to render for an agent that onehook does not run in."""
+    """wire.py of a guest: the tables of a Wire. There is nothing to parse or render for an agent in which onehook does not run."""
 
     @property
     def ID(self) -> str: ...
     @property
     def EVENTS(self) -> Mapping[str, Row]: ...
 
-    def caps(self, event: Event) -> Caps: ...
+    def caps(self, event: Event, /) -> Caps: ...
 
 
 class GuestImports(Protocol):
@@ -191,49 +178,49 @@ class Transcripts(Protocol):
     """transcripts.py: the sessions that the agent leaves on disk, for `onehook replay`."""
 
     @property
-    def FOLDER(self) -> str: ...  # below the home folder
+    def FOLDER(self) -> str: ...  # in the home folder
     @property
-    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER, of files or of the folders of sessions
+    def FILES(self) -> tuple[str, ...]: ...  # glob patterns below FOLDER, for files or for folders of sessions
     @property
-    def TOKENS(self) -> Usage | None: ...  # where a session's file tells of tokens; None if it does not
+    def TOKENS(self) -> Usage | None: ...  # where a session's file reports tokens; None if it does not
 
     @property
-    def NAME(self) -> str: ...  # of a session below FOLDER, and of a file that onehook writes: {session}, or {bare} without its dashes
+    def NAME(self) -> str: ...  # where a session is below FOLDER, also if onehook writes it: {session}, or {bare} without its dashes
     @property
-    def CALLS_FIRST(self) -> bool: ...  # a call is in the file when its hooks run, or a moment later, so that it can be waited for
+    def CALLS_FIRST(self) -> bool: ...  # whether a call is in the file when its hooks run or a moment later, so that they can wait for it
 
     def Transcript(self, path: Path, /) -> Transcript: ...  # a reader for one file
-    def lines(self, session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]: ...  # the lines of a file of these steps
+    def lines(self, session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]: ...  # the lines of a file with these steps
 
 
 class Trust(Protocol):
     """trust.py, for an agent that skips hooks until a person trusts them or their folder. Used by install, uninstall, doctor, status."""
 
     @property
-    def LEVEL(self) -> str: ...  # what doctor makes of missing trust: fail, or note if only interactive sessions ask
+    def LEVEL(self) -> str: ...  # what doctor reports for missing trust: fail, or note if only interactive sessions ask
     @property
     def EFFECT(self) -> str: ...  # what the agent does without it
     @property
-    def ASKS(self) -> str: ...  # how a person trusts the hooks in the agent itself
+    def ASKS(self) -> str: ...  # how a person trusts the hooks from within the agent
 
     def store(self, machine: Machine) -> Place: ...  # the file that the agent keeps it in
-    def needed(self, machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]: ...  # what that file's data lacks
+    def needed(self, machine: Machine, place: Place, ours: list[Found], stored: Any) -> list[Grant]: ...  # what the stored data lacks
 
 
 class OwnEntries(Protocol):
-    """own_entries.py, for an agent that also runs the entries of another one's config: whether an event would be handled twice."""
+    """own_entries.py, for an agent that also runs entries from another agent's config: whether an event would be handled twice."""
 
     @property
     def BORROWS(self) -> Iterable[str]: ...  # the scopes of the other agent's config that it runs
 
-    def started_with(self, machine: Machine, scope: str) -> dict[str, str]: ...  # variables for an entry of a file of this scope
-    def answers(  # its own entry, with the same interpreter and launcher, runs as well
+    def started_with(self, machine: Machine, scope: str) -> dict[str, str]: ...  # variables for an entry in this scope's file
+    def answers(  # whether its own entry, with the same interpreter and launcher, runs as well
         self, event: str, policy: str, closed: bool, variables: Mapping[str, str] = ..., interpreter: str = ..., launcher: str = ...
     ) -> bool: ...
 
 
 class Confirm(Protocol):
-    """confirm.py, for an agent that sends some events (Row.confirmed) when nothing happens: it looks outside the payload."""
+    """confirm.py, for an agent that sends some events (Row.confirmed) even if nothing happens: it looks outside the payload."""
 
     def happens(self, payload: dict[str, Any]) -> bool: ...
 
@@ -252,7 +239,7 @@ def conforms(
     confirm: Confirm | None = None,
     judge: Judge | None = None,
 ) -> None:
-    """Called under TYPE_CHECKING in each host's `__init__.py`, with every part that the host has."""
+    """Called in each host's `conforms.py`, with every part that the host has."""
 
 
 def conforms_as_guest(*, wire: GuestWire, reverse: Reverse, imports: GuestImports) -> None:

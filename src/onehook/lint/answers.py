@@ -10,7 +10,7 @@ from onehook.core import Drop, Event
 from onehook.hostkit.effects import compile_response
 from onehook.hosts import HOSTS, wire_of
 from onehook.lint.model import Finding, Handler, Policy
-from onehook.lint.places import listed, meant_hosts
+from onehook.lint.reach import listed, meant_hosts
 from onehook.lint.samples import texts_for, wanted
 
 # What the ready-made policies ask for and an agent lacks is known, described in docs/policies.md, and nothing that their user can change.
@@ -53,7 +53,7 @@ def _losses(policy: Policy, handler: Handler, events: Sequence[tuple[str, Event]
                 if drop.fields == ("reason",) and undecided:  # it is lost together with its decision
                     continue
                 code, what = _said(handler, shape.decision, drop)
-                # Two texts and one place to show them: what is lost is no more than a wording.
+                # Two texts and one place to show them: only a wording is lost.
                 key = (code, drop.why, drop.kind == "superseded")
                 found.setdefault(key, {}).setdefault(host, {})[what] = None
     return found

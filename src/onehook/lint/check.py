@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onehook.core import BY_HOST, Options
-from onehook.lint import answers, loading, places, rules_file
+from onehook.lint import answers, loading, reach, rules_file
 from onehook.lint.codes import LEVELS
 from onehook.lint.loading import DoesNotLoad, Probed
 from onehook.lint.model import Finding, Handler, Policy, Shape
@@ -51,16 +51,15 @@ def check(path: str, hosts: Sequence[str], limits: Limits = Limits()) -> Report:
     try:
         described = loading.describe(path)
     except DoesNotLoad as error:
-        line, text = rules_file.place_in(str(error)) if is_manifest(path) else (error.line, str(error))
         fix = "fix what the message reports" if is_manifest(path) else ""
-        finding = Finding("OH001", line, text, fix=fix).placed(path, line)
+        finding = Finding("OH001", error.line, str(error), fix=fix).placed(path, error.line)
         return Report(path, names, (finding,), loads=False)
     policy = described.policy
     _read_sources(policy)
     probed = _probe(policy, names, limits) if limits.run_handlers else {}
     imports = loading.import_times(path, described)
     found = [
-        *places.findings(policy, names, described.same),
+        *reach.findings(policy, names, described.same),
         *answers.findings(policy, names),
         *_whole(policy),
         *_join_findings(policy),
@@ -86,7 +85,7 @@ def _probe(policy: Policy, hosts: Sequence[str], limits: Limits) -> dict[int, Pr
     """Run the handlers. Those that seem slow run once more, in case the machine was busy."""
     rounds = {
         handler.index: [
-            (shot.host, shot.native_event, shot.payload) for shot in wanted(handler, places.meant_hosts(handler, hosts), _texts(handler))
+            (shot.host, shot.native_event, shot.payload) for shot in wanted(handler, reach.meant_hosts(handler, hosts), _texts(handler))
         ]
         for handler in policy.handlers
     }
@@ -130,7 +129,7 @@ def _join_findings(policy: Policy) -> Iterator[Finding]:
 
 
 def _value_of(name: str, options: dict[str, Any]) -> Any:
-    """What an option is for a policy of its own: as set, or the default."""
+    """The value of an option for a separate policy: as set, or the default."""
     settled = Options(options)
     return settled.ask_fallback_on(name[: -len(BY_HOST)]) if name.endswith(BY_HOST) else getattr(settled, name)
 
@@ -172,7 +171,7 @@ def _import_findings(policy: Policy, imports: dict[str, float], limits: Limits) 
             text = f"import {module} takes {milliseconds:.0f} ms on every event"
             yield Finding("OH301", source.line_of_import(module) or 1, text)
     if policy.unshared:
-        yield Finding("OH303", 1, f"loading the policy {policy.unshared}; if a package does it, resident mode loads no packages in advance")
+        yield Finding("OH303", 1, f"loading the policy {policy.unshared}; if a package does this, resident mode cannot preload packages")
 
 
 def _placed(policy: Policy, path: str, finding: Finding) -> Iterator[Finding]:

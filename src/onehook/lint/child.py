@@ -138,7 +138,10 @@ def main(mode: str, policy: str, result_path: str) -> None:
     try:
         hooks = load_policy(policy)
     except BaseException as error:  # SystemExit too: a policy must not exit
-        result.add({"error": told(error), "line": line_in(policy, error)})
+        from onehook.rules.keys import WrongKey
+
+        text, line = (error.what, error.line) if isinstance(error, WrongKey) else (told(error), line_in(policy, error))
+        result.add({"error": text, "line": line})
         return
     sys.stderr.write(f"{END_MARK}\n")
     if mode == "describe":

@@ -21,7 +21,7 @@ CODES = {
     "OH102": Code("warning", "a handler for tools that an agent does not have", "handle the tool that does this there, or name the agents"),
     "OH103": Code("note", "a handler for tools, some of which an agent does not have", "check that another tool covers this there"),
     "OH104": Code("error", "a tool pattern that matches nothing on any agent", 'use a unified tool, or "mcp__server__*" for MCP tools'),
-    "OH105": Code("warning", "a tool name that only some agents use, or no known one", "use the unified name, or name the agents"),
+    "OH105": Code("warning", "a tool name that only some agents use, or that is unknown", "use the unified name, or name the agents"),
     "OH106": Code("error", "tool= on an event without a tool: the handler never runs", "remove tool="),
     "OH107": Code("error", "a handler for an unknown agent", "fix the name in host="),
     "OH108": Code("warning", "a handler that is never reached, or registered twice", "remove one of the two, or move it up"),
@@ -48,6 +48,6 @@ CODES = {
         "set the option to the value that counts in the policy that uses the other",
     ),
     "OH501": Code("warning", "an exception in a rules file has ended", "remove it, or give it a new `until` and a reason"),
-    "OH502": Code("error", "an example of a rule does not hold", "change the pattern or the example; `onehook explain` reads it"),
-    "OH503": Code("note", "a rule without an example that it must stop", "add `matches`, which `onehook test` checks"),
+    "OH502": Code("error", "an example of a rule fails", "change the pattern or the example; `onehook explain` shows how it is read"),
+    "OH503": Code("note", "a rule without an example that it must match", "add `matches`, which `onehook test` checks"),
 }  # fmt: skip

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from onehook.lint.model import Finding
 from onehook.rules.compile import Stack
 from onehook.rules.explain import expired_exceptions, try_samples
 from onehook.rules.load import layers_beside
-
-_LINE = re.compile(r"(?P<file>.+?):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
-
-
-def place_in(text: str) -> tuple[int, str]:
-    """The line that an error of a rules file names, and the rest of it."""
-    found = _LINE.fullmatch(text)
-    return (int(found["line"]), found["text"]) if found else (1, text)
 
 
 def findings(path: str) -> Iterator[Finding]:

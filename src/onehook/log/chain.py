@@ -9,7 +9,7 @@ from typing import Any
 
 from onehook.log.files import START, log_files, parsed
 from onehook.log.reader import log_folder
-from onehook.logger import sha256
+from onehook.system import digest
 
 _LINE = re.compile(rb'\{"n": (\d+), "prev": "([0-9a-f]{64})", (?:"torn": (\d+), |("recovered": true, ))?"time": ')
 
@@ -30,7 +30,7 @@ class Checked:
 def verify(folder: str = "") -> Checked:
     """Walk the chain from the oldest line to the newest, and compare its end with `head`."""
     folder = folder or log_folder()
-    head = _head(folder)  # first: what is written meanwhile comes after it
+    head = _head(folder)  # first: what is written in the meantime comes after it
     walk = _Walk(head[1] if head else 0)
     for path in log_files(folder):
         walk.checked.files += 1
@@ -80,25 +80,27 @@ class _Walk:
             self.checked.notes.append(f"{self.garbage[0]}: half a line, left by a process that was killed")
             self.garbage = None
         elif torn and self.garbage is None:
-            self.checked.problems.append(f"{place}: half a line of {torn} bytes, which was before this one, is missing")
+            self.checked.problems.append(f"{place}: half a line of {torn} bytes, which preceded this line, is missing")
         self._unreadable()
         if found[4]:
-            self.checked.problems.append(f"{place}: `head` was gone or damaged when this line was written; lines before it may be missing")
+            self.checked.problems.append(
+                f"{place}: `head` was missing or damaged when this line was written; lines before it may be missing"
+            )
         self._compare(place, number, prev)
         self.swept = self.swept or b'"event": "LogSwept"' in line
         self.checked.lines += 1
         self.before = place, line, self.number, self.last, self.at_known
-        self.number, self.last = number, sha256(line)
+        self.number, self.last = number, digest(line)
         if number == self.known:
             self.at_known = self.last
 
     def _discard(self, place: str, line: bytes) -> None:
-        """A line that is not whole. Several in a row are one gap: the next writer can be killed as well."""
+        """An incomplete line. Several in a row are one gap: the next writer can be killed as well."""
         first, size = self.garbage or (place, 0)
         self.garbage, self.before = (first, size + len(line)), None
 
     def _retract(self) -> None:
-        """Take back the last line if it is only the beginning of one, cut off where a writer was killed.
+        """Remove the last line if it is only the beginning of one, cut off because a writer was killed.
 
         It looks like any other up to there. All lines would have to be parsed to know at once; the next one shows it by its number.
         """
@@ -123,7 +125,7 @@ class _Walk:
             missing = f"line {number - 1} is" if number == self.number + 2 else f"lines {self.number + 1} to {number - 1} are"
             problems.append(f"{place}: {missing} missing before line {number}")
         elif number <= self.number:
-            problems.append(f"{place}: line {number} comes after line {self.number}; it was moved, or is there twice")
+            problems.append(f"{place}: line {number} comes after line {self.number}; it was moved or duplicated")
         elif prev != self.last:
             problems.append(f"{place}: line {number - 1}, before this one, was changed after it was written")
 
@@ -132,9 +134,9 @@ class _Walk:
         if self.first is not None:
             begins = f"{self.first[0]}: the log begins with line {self.first[1]}"
             if self.swept:
-                checked.notes.append(f"{begins}; older files were swept (see LogSwept)")
+                checked.notes.append(f"{begins}; older files were deleted after their retention time (see LogSwept)")
             else:
-                checked.problems.append(f"{begins}, and nothing says that older files were swept")
+                checked.problems.append(f"{begins}, and there is no record that older files were deleted")
         if head is None:
             if checked.lines:
                 checked.problems.append("`head` is missing or damaged: lines at the end may be missing")
@@ -146,6 +148,6 @@ class _Walk:
         self._unreadable()
         if self.number < number:
             missing = f"line {number} is" if number == self.number + 1 else f"lines {self.number + 1} to {number} are"
-            checked.problems.append(f"{missing} missing at the end, by `head`")
+            checked.problems.append(f"{missing} missing at the end, according to `head`")
         elif self.at_known != last:
-            checked.problems.append(f"line {number} was changed after it was written, by `head`")
+            checked.problems.append(f"line {number} was changed after it was written, according to `head`")

@@ -2,8 +2,8 @@
 
 for row in rows(entries()): ...   a tuple for each line, in the order of COLUMNS
 
-The columns are the fields of docs/schema/log.json. `by` is spread over lists that belong together: the second of `by_name` said the second
-of `by_said`. Added are the machine, and what `onehook log` shows of a decision: `outcome` and `decided_by`.
+The columns are the fields of docs/schema/log.json. `by` is split into parallel lists: the second element of `by_name` answered the second
+element of `by_said`. There are also the machine, and what `onehook log` shows of a decision: `outcome` and `decided_by`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
 COLUMNS = (
     Column("machine", "string", few=True),
-    Column("n", "integer"),  # 0: an event on which nobody had a say
+    Column("n", "integer"),  # 0: an event that nothing answered
     Column("prev", "string"),
     Column("time", "time"),
     Column("id", "string"),
@@ -64,13 +64,11 @@ COLUMNS = (
     Column("approver", "string", nullable=True, few=True),
     Column("content", "json", nullable=True),
 )
-# Fields that are about the file and not about the decision.
-NOT_COLUMNS = ("torn", "recovered")
 _MISSING: dict[str, Any] = {"strings": "", "integers": 0, "booleans": False}
 
 
 def rows(entries: Iterable[Entry], machine: str = "") -> Iterator[tuple[Any, ...]]:
-    """The lines of the log as rows. Times stay text (RFC 3339); what is json in a column is a JSON text, or None."""
+    """The lines of the log as rows. Times stay strings (RFC 3339); a json column contains a JSON string, or None."""
     import json
 
     machine = machine or this_machine()
@@ -98,7 +96,7 @@ def this_machine() -> str:
 
 
 def quiet_entry(quiet: Quiet) -> Entry:
-    """An event on which nobody had a say, as a line: number 0, and the id made of its time and its place in the file."""
+    """An event that nothing answered, as a line: number 0, and an id derived from its time and its position in the file."""
     fields = {name: value for name, value in quiet._asdict().items() if name != "line"}
     blank = dict.fromkeys(("prev", "agent_version", "session", "subject", "reason", "error", "policy", "policy_hash", "mode"), "")
     return {

@@ -1,7 +1,7 @@
-"""What the statistics need of a file of the log: for lines that count the same, how often they took how long.
+"""What the statistics need from a log file: for lines that count the same, how often they took how long.
 
-The digest of a file to which nothing is added any more is kept beside it, in FILE.digest, and is used while the file has the same size, the
-same time and the same end. Of a line, only the fields that count are looked for: to parse all of it takes several times as long.
+The digest of a file that is no longer appended to is stored next to it, in FILE.digest, and is used while the file has the same size, the
+same time and the same end. Only the fields that count are searched for in a line: parsing all of it takes several times as long.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from typing import Any, NamedTuple
 from onehook.codec import loads
 from onehook.log.files import log_files, parsed
 from onehook.log.reader import Entry, epoch
+from onehook.places import replace_file
 
 STEP = 0.02  # of the histogram, so that percentiles are exact to 2 %
 LEAST, LEAST_STEP = 0.01, -230  # ms; what is less counts as this
 _VERSION = 1
 _MUCH = 64 << 20  # bytes
 _MOST_WORKERS = 8
-_MOST_KEPT = 10_000  # texts that are remembered, since most lines have the same
+_MOST_KEPT = 10_000  # strings that are remembered, since most lines have the same ones
 _END = 4096
 
 
 class Counted(NamedTuple):
-    """What of a line counts. `time`: of lines that are counted together, their day."""
+    """The fields of a line that count. `time`: the day, for lines that are counted together."""
 
     time: str
     agent: str
@@ -45,7 +46,7 @@ Digest = list[tuple[Counted, Steps]]
 
 
 def digests(folder: str, since: str = "", until: str = "") -> Iterator[tuple[Counted, Steps]]:
-    """The lines of the log and the events on which nobody had a say, those together that count the same."""
+    """The lines of the log and the events that nothing answered, with those that count the same grouped."""
     whole: list[str] = []
     partly: list[str] = []
     for ending in _READERS:
@@ -75,7 +76,7 @@ def step_of(ms: float) -> int:
 
 
 class _Memory:
-    """Values of texts that come again and again."""
+    """Values of strings that occur again and again."""
 
     def __init__(self, value: Callable[[bytes], Any]) -> None:
         self.value = value
@@ -91,7 +92,7 @@ class _Memory:
 
 
 def _told(raw: bytes) -> tuple[Any, ...]:
-    """Of `"decision": ..., "would": ..., "by": [...]`: what counts the same for other lines, and who said it."""
+    """Of `"decision": ..., "would": ..., "by": [...]`: what counts the same for other lines, and which rules or handlers answered."""
     told = loads(f"{{{raw.decode('ascii')}}}")
     return told["decision"], told["would"], tuple((one["kind"], one["name"]) for one in told["by"]), told["by"]
 
@@ -103,7 +104,7 @@ def _lines_of(path: str, since: str, until: str) -> Digest:
     with open(path, "rb", buffering=1 << 20) as file:
         for line in file:
             try:
-                # What stands before each value, in the order of logger.py. In a string, a quote has a backslash before it.
+                # What precedes each value, in the order of logger.py. In a string, a quote has a backslash before it.
                 time = line.index(b'"time": "') + 9
                 agent = line.index(b', "agent": "', time) + 11
                 project = line.index(b', "project": "', agent) + 13
@@ -149,7 +150,7 @@ def fields_of(entry: Entry) -> Counted:
 
 
 def _add_parsed(line: bytes, since: str, until: str, found: dict[tuple[Any, ...], tuple[Counted, Steps]]) -> None:
-    """A line that does not look as usual, if it is one."""
+    """A line in an unusual format, if it is a line of the log."""
     entry = parsed(line)
     if entry is None or entry["time"] < since or (until and entry["time"] >= until):
         return
@@ -159,7 +160,7 @@ def _add_parsed(line: bytes, since: str, until: str, found: dict[tuple[Any, ...]
     steps[step] = steps.get(step, 0) + 1
 
 
-# --- events on which nobody had a say --------------------------------------------------------------------------------------------
+# --- events that nothing answered -------------------------------------------------------------------------------------------------
 
 
 def _quiet_of(path: str, since: str, until: str) -> Digest:
@@ -211,11 +212,8 @@ def _kept(path: str) -> Digest:
 
 def _made(path: str) -> Digest:
     mark, found = _mark(path), _read(path)
-    temporary = f"{path}.digest.{os.getpid()}"
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-            file.writelines(f"{json.dumps(line)}\n" for line in (mark, *found))
-        os.replace(temporary, f"{path}.digest")
+        replace_file(f"{path}.digest", "".join(f"{json.dumps(line)}\n" for line in (mark, *found)).encode("ascii"))
     except OSError:
         pass  # a log that can only be read
     return found
@@ -241,7 +239,7 @@ def _mark(path: str) -> list[Any]:
 
 
 def _hash_of_end(path: str) -> str:
-    """The last line of a file of the log holds the hash of the line before it."""
+    """The last line of a log file contains the hash of the line before it."""
     with open(path, "rb") as file:
         file.seek(-min(_END, os.fstat(file.fileno()).st_size), os.SEEK_END)
         return sha256(file.read()).hexdigest()

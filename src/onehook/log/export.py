@@ -17,11 +17,11 @@ _BATCH = 10_000  # rows that are in memory at once, for Parquet
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def exported(wanted: Callable[[Entry], bool], since: str = "", quiet: bool = False, folder: str = "") -> Iterator[Entry]:
-    """The lines that are wanted, oldest first; `quiet`: then also the events on which nobody had a say."""
-    yield from filter(wanted, entries(folder, since))
+def exported(wanted: Callable[[Entry], bool], since: str = "", quiet: bool = False) -> Iterator[Entry]:
+    """The wanted lines, oldest first; with `quiet`, also the events that nothing answered."""
+    yield from filter(wanted, entries(since=since))
     if quiet:
-        yield from filter(wanted, map(quiet_entry, quiet_events(folder, since)))
+        yield from filter(wanted, map(quiet_entry, quiet_events(since=since)))
 
 
 def write_jsonl(found: Iterable[Entry], file: BinaryIO) -> None:
@@ -102,7 +102,7 @@ BINARY = ("parquet",)
 
 
 def write(form: str, found: Iterable[Entry], output: str | None) -> None:
-    """To a file that only its owner can read, or to stdout. The file is there when it is complete."""
+    """To a file that only its owner can read, or to stdout. The file appears when it is complete."""
     import sys
 
     if output is None:

@@ -1,12 +1,12 @@
-"""Sends the log to a collector: a process of its own, so that no event waits, and nothing is lost while the collector is down.
+"""Sends the log to a collector, in a separate process: no event waits, and nothing is lost while the collector is down.
 
-A destination is an endpoint and the policy that names it; only lines of that policy are sent. Its files are beside the log:
+A destination is an endpoint and the policy that names it; only lines of that policy are sent. Its files are next to the log:
 
-otlp-HASH.json    the endpoint, the policy, how far the log was sent, and the totals of the metrics; written after the collector's OK
+otlp-HASH.json    the endpoint, the policy, how much of the log was sent, and the metrics' totals; written once the collector has confirmed
 otlp-HASH.awake   touched by the flusher while it runs: an event that finds it fresh starts none. In the future: not before then
 otlp-HASH.lock    held by the flusher
 
-A flusher sends what there is, waits a little for more, and ends. While the collector is down it tries again, more and more rarely, and
+A flusher sends what there is, waits a little for more, and ends. While the collector is down it retries with growing intervals, and
 ends after ten minutes; five minutes later, an event starts the next.
 """
 
@@ -27,6 +27,7 @@ from onehook.lock import Lock, LockError
 from onehook.log.files import log_files, order, parsed
 from onehook.log.otlp import NotSent, Sender, Totals
 from onehook.log.reader import Entry, quiet_of
+from onehook.places import replace_file
 from onehook.system import log_folder, project_of
 
 _LIFE = 600.0  # seconds
@@ -39,7 +40,7 @@ _BATCH, _BATCH_BYTES = 512, 1 << 20
 
 @dataclass
 class Destination:
-    """What is known of it, as it is in its file. `places`: by the ending of the files, the current one and how much of it was sent."""
+    """What its file stores about it. `places`: for each file extension, the current file and how much of it was sent."""
 
     name: str  # of its files, without their ending
     url: str
@@ -60,10 +61,7 @@ class Destination:
 
     def save(self) -> None:
         data = {key: value for key, value in vars(self).items() if key != "name"}
-        temporary = f"{self.name}.json.{os.getpid()}"
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-            json.dump({**data, "totals": self.totals.to_dict()}, file)
-        os.replace(temporary, f"{self.name}.json")
+        replace_file(f"{self.name}.json", json.dumps({**data, "totals": self.totals.to_dict()}).encode("ascii"))
 
     @property
     def folder(self) -> str:
@@ -83,7 +81,8 @@ class Destination:
         return entry if entry is not None and entry["policy"] == self.policy and entry["time"] >= self.since else None
 
     def _lines(self, ending: str) -> Iterator[tuple[str, int, bytes]]:
-        """The lines after the place, each with the place behind it. Half a line waits for its end, unless a newer file was begun."""
+        """The lines after a position, each with the position after it. An incomplete line is kept back until it is complete, unless there
+        is a newer file."""
         name, at = self.places.get(ending, (self.since[:10] + ending, 0))
         files = [path for path in log_files(self.folder, ending) if order(os.path.basename(path)) >= order(name)]
         for path in files:
@@ -117,7 +116,7 @@ class Destination:
         return read
 
     def _count_quiet(self) -> int:
-        """Events on which nobody had a say: those of the policy's project, or all for a policy that is in none."""
+        """Events that nothing answered: those of the policy's project, or all for a policy that is not in a project."""
         project = project_of(os.path.dirname(self.policy))
         in_project = os.path.exists(os.path.join(project, ".git"))
         found = 0
@@ -130,7 +129,7 @@ class Destination:
         return found
 
     def _send_metrics(self, sender: Sender) -> None:
-        """A collector that takes no metrics still gets the lines. The next points tell what these would have."""
+        """A collector that accepts no metrics still gets the lines. The next data points include what these would have reported."""
         try:
             sender.send_metrics(self.totals)
             self.metrics_due, self.problem = False, ""
@@ -174,7 +173,7 @@ def destinations(folder: str = "") -> list[Destination]:
 
 
 def flush(destination: Destination, wait: float) -> int:
-    """Send what is there, now. Returns how many lines were sent; OnehookError if that is not possible."""
+    """Send what is there now. Returns how many lines were sent; raises OnehookError if that is not possible."""
     with destination.lock(wait):
         current = Destination.load(f"{destination.name}.json")
         before, sender = current.sent, Sender(current.url)
@@ -226,7 +225,7 @@ class _Flusher:
             sender.close()
 
     def _serve(self, sender: Sender) -> str:
-        """Until there is nothing more to send, or for as long as a flusher lives. Returns the last problem, if it was not overcome."""
+        """Send until there is nothing more, or until the flusher's time is up. Returns the last problem, if it persists."""
         end, idle, pause, problem = time.monotonic() + _LIFE, 0.0, _POLL, ""
         while time.monotonic() < end and idle < _IDLE:
             Path(self.awake).touch(mode=0o600)

@@ -25,7 +25,7 @@ class NotSent(OnehookError):
 
 
 def attributes(entry: Entry) -> dict[str, Any]:
-    """Of a log record; what is empty is left out."""
+    """The attributes of a log record; empty ones are omitted."""
     decided = deciding(entry) or {}
     named = {
         "log.record.uid": entry["id"],
@@ -62,7 +62,7 @@ def attributes(entry: Entry) -> dict[str, Any]:
 
 
 class Totals:
-    """What the metrics count, from the first line on. Since a point tells all of it, one that arrives twice counts once."""
+    """What the metrics count, starting with the first line. A data point contains the total, so one that arrives twice counts once."""
 
     def __init__(self, kept: dict[str, Any] | None = None) -> None:
         kept = kept or {}
@@ -149,7 +149,7 @@ class Sender:
             for agent, (count, total, least, most, buckets) in totals.times.items()
         ]
         metrics = [
-            Metric("onehook.events", "Events of agents, by what came of them", "{event}", Sum(counts, cumulative, True)),
+            Metric("onehook.events", "Agent events, by outcome", "{event}", Sum(counts, cumulative, True)),
             Metric("onehook.event.duration", "From the start of onehook's own code to its answer", "s", Histogram(times, cumulative)),
         ]
         data = MetricsData([ResourceMetrics(self.resource, [ScopeMetrics(self.scope, metrics, "")], "")])

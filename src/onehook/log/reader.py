@@ -1,7 +1,7 @@
-"""Reads the decision log: the one way in for the verbs, and for whatever exports or draws it.
+"""Reads the decision log: used by the verbs, and by everything that exports or displays it.
 
 for entry in entries(since=moment("7d")): ...        the lines, as docs/schema/log.json describes them, oldest first
-for quiet in quiet_events(since=moment("7d")): ...   the events on which nobody had a say
+for quiet in quiet_events(since=moment("7d")): ...   the events that nothing answered
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = 1 << 16  # bytes
 
 
 class Quiet(NamedTuple):
-    """An event on which nobody had a say."""
+    """An event that nothing answered."""
 
     time: str
     agent: str
@@ -44,11 +44,11 @@ def moment(text: str) -> str:
     try:
         return stamp(datetime.fromisoformat(text.strip()).timestamp())
     except ValueError:
-        raise UsageError(f"{text!r} is not a time; use 30m, 12h, 7d, 2w, or a date such as 2026-11-16") from None
+        raise UsageError(f"{text!r} is not a time span or date; use 30m, 12h, 7d, 2w, or a date such as 2026-11-16") from None
 
 
 def lines(folder: str = "", since: str = "", until: str = "") -> Iterator[bytes]:
-    """The lines of the files that may hold some of this time, as they are."""
+    """The raw lines of the files that may contain lines of this period."""
     for path in log_files(folder or log_folder()):
         if since[:10] <= _day(path) and (not until or _day(path) <= until[:10]):
             with open(path, "rb") as file:
@@ -64,7 +64,7 @@ def entries(folder: str = "", since: str = "", until: str = "") -> Iterator[Entr
 
 
 def newest(count: int, wanted: Callable[[Entry], bool], folder: str = "", since: str = "", holding: str = "") -> list[Entry]:
-    """The last so many lines that are wanted (0: all), oldest first. `holding`: what a line must hold to be looked at."""
+    """The last `count` wanted lines (0: all), oldest first. `holding`: what a line must contain to be parsed at all."""
     part = holding.encode("utf-8", "replace")
     found: list[Entry] = []
     for path in reversed(log_files(folder or log_folder())):
@@ -74,9 +74,11 @@ def newest(count: int, wanted: Callable[[Entry], bool], folder: str = "", since:
             entry = parsed(line) if part in line else None
             if entry is None or not wanted(entry):
                 continue
-            if entry["time"] < since or (count and len(found) == count):
+            if entry["time"] < since:
                 return found[::-1]
             found.append(entry)
+            if len(found) == count:
+                return found[::-1]
     return found[::-1]
 
 
@@ -98,7 +100,7 @@ def ends(folder: str = "") -> dict[str, int]:
 
 
 def following(places: dict[str, int], folder: str = "", stop: Callable[[], bool] = lambda: False) -> Iterator[Entry]:
-    """Lines as they are written, from where the log had these ends, until `stop` says so."""
+    """Lines as they are written, starting after these ends of the files, until `stop` returns true."""
     while not stop():
         for path in log_files(folder or log_folder()):
             with open(path, "rb") as file:
@@ -125,7 +127,7 @@ def quiet_events(folder: str = "", since: str = "", until: str = "") -> Iterator
 
 
 def quiet_of(line: str, number: int) -> Quiet | None:
-    """None for half a line, of a process that was killed."""
+    """None for an incomplete line of a process that was killed."""
     try:
         at, agent, event, tool, ms, project = line.rstrip("\n").split(" ", 5)
         return Quiet(stamp(float(at)), agent, event, "" if tool == "-" else tool, float(ms), project, number)
@@ -153,7 +155,7 @@ def find(text: str, folder: str = "") -> Entry:
 
 
 def outcome(entry: Entry) -> str:
-    """What came of an event, in one word or two."""
+    """The outcome of an event, in one or two words."""
     if entry["error"]:
         return "error"
     if entry["decision"] != "none":
@@ -167,7 +169,7 @@ def outcome(entry: Entry) -> str:
 
 
 def deciding(entry: Entry) -> Entry | None:
-    """Of those who had a say, the first whose word counted; without one, the first whose word would have."""
+    """The first rule, handler or program whose answer took effect, or else the first whose answer would have."""
     wanted = (entry["decision"], entry["would"], "error")
     return next((one for what in wanted for one in entry["by"] if one["said"] == what), entry["by"][0] if entry["by"] else None)
 

@@ -1,4 +1,4 @@
-"""What a writer of the log seldom needs: a line that was left half written, a head that is gone, and files that are too old."""
+"""What a writer of the log rarely needs: handling an incomplete line, a missing head, and files that are too old."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 
 from onehook.log.files import START, entry_about, log_files, parsed
 from onehook.sweep import sweep
+from onehook.system import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[int, int, str, bytes]:
-    """The size, the number and the hash of the last line of a file that is not as `head` says, and a mark for the next line.
+    """The size, the number and the hash of the last line of a file that does not match `head`, and a mark for the next line.
 
-    What is there beyond `head` was written by a process that was killed. Whole lines of the chain count; what is none is left alone.
-    The mark says how many bytes those are, so that verify knows them from a line that somebody has changed.
+    What comes after `head` was written by a process that was killed. Complete lines of the chain count; anything else is left as it is.
+    The mark records how many bytes that is, so that verify can distinguish it from a line that someone has changed.
     """
     with open(path, "rb") as log:
         log.seek(size)
@@ -28,7 +29,7 @@ def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[i
     for line in rest.split(b"\n")[:-1] if rest.endswith(b"\n") else rest.split(b"\n"):
         entry = parsed(line)
         if entry is not None and entry.get("n") == number + 1 and entry.get("prev") == last:
-            number, last, torn = number + 1, _hash(line), 0
+            number, last, torn = number + 1, digest(line), 0
         else:
             torn += len(line)
     if rest and not rest.endswith(b"\n"):
@@ -37,7 +38,7 @@ def repaired(file: int, path: str, size: int, number: int, last: str) -> tuple[i
 
 
 def recovered(folder: str) -> tuple[str, int, int, str, bytes]:
-    """What a missing or damaged `head` held, by the last line of the last file."""
+    """What a missing or damaged `head` contained, derived from the last line of the last file."""
     for path in reversed(log_files(folder)):
         with open(path, "rb") as log:
             data = log.read()
@@ -45,21 +46,15 @@ def recovered(folder: str) -> tuple[str, int, int, str, bytes]:
             entry = parsed(line)
             if entry is not None and isinstance(entry.get("n"), int):
                 size = len(data) if data.endswith(b"\n") else len(data) - len(data.rpartition(b"\n")[2])
-                return os.path.basename(path), size, entry["n"], _hash(line), b'"recovered": true, '
+                return os.path.basename(path), size, entry["n"], digest(line), b'"recovered": true, '
     return "-", 0, 0, START, b""
-
-
-def _hash(line: bytes) -> str:
-    from hashlib import sha256  # slow to load, and a new log has no line to hash
-
-    return sha256(line).hexdigest()
 
 
 _PATIENCE = 5.0  # seconds to wait for other writers
 
 
 def wait_for(descriptor: int, error: Exception) -> None:
-    """Wait for the lock of the log, which another writer has, or which is of another kind here.
+    """Wait for the lock of the log, which another writer holds, or which works differently on this system.
 
     By polling: a blocking call could only be ended by a signal, which a thread cannot have.
     """
@@ -70,7 +65,7 @@ def wait_for(descriptor: int, error: Exception) -> None:
     deadline, pause = time.monotonic() + _PATIENCE, 0.0002
     while not (_try_lockf(descriptor) if hasattr(os, "lockf") else try_acquire(descriptor)):
         if time.monotonic() > deadline:
-            raise OSError(f"another process has had its lock for {_PATIENCE:g} s")
+            raise OSError(f"another process has held its lock for {_PATIENCE:g} s")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.01)
 
@@ -84,7 +79,7 @@ def _try_lockf(descriptor: int) -> bool:
 
 
 def swept(folder: str, entry: dict[str, Any], options: Options) -> dict[str, Any] | None:
-    """Delete what is older than the log is kept, and the oldest files while all together are too large. Returns a line that says so.
+    """Delete files that are past their retention time, and the oldest files while the log is too large. Returns a line that records it.
 
     `entry` is the line that was written last.
     """

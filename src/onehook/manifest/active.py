@@ -1,4 +1,4 @@
-"""What the programs of a manifest need to know of the session before an event: the skills that were started, and what has run already.
+"""What the programs of a manifest need to know about the session before an event: which skills were started, and what has already run.
 
 Loaded only for a program with `skills` or `once`.
 """
@@ -20,11 +20,11 @@ _last: list[Any] = [None, ()]  # the event that was asked about last, and what w
 
 
 def is_active(event: Event, skills: Sequence[str]) -> bool:
-    """Whether one of these skills (or commands) was started in the session. Subagents work without it, but for their start."""
+    """Whether one of these skills (or commands) was started in the session. Subagents work without it, except for their start."""
     if event.agent_id and event.event != "SubagentStart":
         _before(event)
         return False
-    # A prompt is expanded before the skill is there; a tool call has ended when it is.
+    # A prompt is expanded before the skill is active; a tool call has ended when it is.
     names = [*_before(event), *([f"skill:{_started(event)}"] if event.event == "PostToolUse" else [])]
     return any(_same(name[len("skill:") :], skill) for name in names if name.startswith("skill:") for skill in skills)
 
@@ -39,7 +39,7 @@ def note_run(event: Event, name: str) -> None:
 
 def _started(event: Event) -> str:
     """The name of the skill or command that an event starts, or ""."""
-    table = wire_of(event.host).SKILLS if event.host in HOSTS else {}
+    table = wire_of(event.host).TRAITS.skills if event.host in HOSTS else {}
     if event.event == "PostToolUse":
         name = event.tool_input.get(table.get(event.native_tool, ""))
     else:
@@ -48,7 +48,7 @@ def _started(event: Event) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two names mean one skill: a plugin's may come with the plugin's name before it (plugin:skill), or without."""
+    """Whether two names mean the same skill: a plugin's may have the plugin's name before it (plugin:skill)."""
     return one == other or (":" in one and ":" not in other and one.endswith(f":{other}")) or (":" not in one and other.endswith(f":{one}"))
 
 
@@ -57,7 +57,7 @@ def _memory(event: Event) -> State:
 
 
 def _before(event: Event) -> Sequence[str]:
-    """What was noted in the session before this event. A skill that it starts is noted; a session that starts, or is taken up again, has
+    """What was recorded in the session before this event. A skill that it starts is recorded; a session that starts or is resumed has
     none (a compaction does not end one)."""
     if _last[0] is not event:
         memory = _memory(event)

@@ -1,4 +1,4 @@
-"""Programs that are started and not waited for. What they answer is told with a later event of the session.
+"""Programs that are started and not waited for. Their answers are delivered with a later event of the session.
 
 A job is some files in the session's folder: what the program reads, what it writes, and `rc` once it has ended. Swept like other state.
 """
@@ -11,20 +11,17 @@ import time
 from onehook.codec import compact, loads, text_of
 from onehook.core import Event, OnehookError, Response, merge
 from onehook.hosts import HOSTS, wire_of
-from onehook.manifest.programs import MAX_OUTPUT, Run
+from onehook.manifest.programs import MAX_OUTPUT, Run, spawn
 from onehook.places import state_folder
-from onehook.sweep import sweep_sometimes
+from onehook.sweep import hashed, sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable
     from typing import Any
 
     from onehook.hosts.interface import Reverse
     from onehook.manifest.load import Program
-else:
-    import _signal
 
 # The job's files are named by $1, its time limit is $2 (where the system has a timeout command), the rest is the program.
 _SCRIPT = """job=$1 limit=$2; shift 2
@@ -46,7 +43,11 @@ def start(program: Program, event: Event, run: Run) -> str:
         for name, data in (("in", run.stdin), ("job", compact(about).encode())):
             with open(os.open(f"{job}.{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(data)
-        _spawned(["/bin/sh", "-c", _SCRIPT, "sh", job, f"{run.timeout:g}", *run.words], run)
+        nowhere = os.open(os.devnull, os.O_RDWR)  # it outlives the agent's hook, and must not hold anything that the agent waits for
+        try:
+            spawn(["/bin/sh", "-c", _SCRIPT, "sh", job, f"{run.timeout:g}", *run.words], run.variables, [nowhere] * 3)
+        finally:
+            os.close(nowhere)
         if new:
             sweep_sometimes(state_folder())
     except (OSError, ValueError, AttributeError) as error:  # AttributeError: no posix_spawn (Windows)
@@ -54,19 +55,8 @@ def start(program: Program, event: Event, run: Run) -> str:
     return ""
 
 
-def _spawned(words: list[str], run: Run) -> None:
-    """In a session of its own, so that it outlives the agent's hook, with nothing that the agent waits for."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    try:
-        actions = [(os.POSIX_SPAWN_DUP2, nowhere, number) for number in range(3)]
-        signals = [number for name in ("SIGPIPE", "SIGXFSZ") if (number := getattr(_signal, name, None))]
-        os.posix_spawn(words[0], words, run.variables, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=signals)
-    finally:
-        os.close(nowhere)
-
-
 def told(event: Event, dialect_of: Callable[[str], Reverse]) -> Response | None:
-    """What jobs of this session have answered by now, if this event is one to tell it with."""
+    """What jobs of this session have answered so far, if this event can deliver it."""
     stop = event.event == "Stop"
     if not stop and (event.host not in HOSTS or wire_of(event.host).caps(event)["additional_context"].kind != "honoured"):
         return None
@@ -91,7 +81,7 @@ def _about(job: str) -> dict[str, Any]:
 
 
 def _answer(job: str, about: dict[str, Any], stop: bool, dialect: Reverse) -> Response:
-    """A finished job's answer. It cannot decide any more; what it says is context. One that wakes sends the agent back to work."""
+    """A finished job's answer. It can no longer decide; its answer becomes context. With `wake`, it sends the agent back to work."""
     stdout, stderr = (text_of(_read(f"{job}.{name}")) for name in ("out", "err"))
     past = Event(about["event"], "")
     try:
@@ -110,7 +100,4 @@ def _read(path: str) -> bytes:
 
 
 def _folder(event: Event) -> str:
-    from hashlib import sha1
-
-    key = "\0".join((event.host, event.session_id)).encode("utf-8", "backslashreplace")
-    return os.path.join(state_folder(), "background", sha1(key, usedforsecurity=False).hexdigest())
+    return os.path.join(state_folder(), "background", hashed((event.host, event.session_id)))

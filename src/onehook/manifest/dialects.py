@@ -11,6 +11,7 @@ from onehook.hostkit.effects import gates
 from onehook.hosts import HOSTS, load, wire_of
 from onehook.manifest import programs
 from onehook.manifest.programs import Run
+from onehook.system import repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class _Part:
             return self._failed(self.problem if self.run is None else f" {self.run.problem}")
         stdout, stderr = (text.decode("utf-8", "backslashreplace") for text in (self.run.stdout, self.run.stderr))
         try:
-            stdout = self._judged(stdout, stderr) if self.program.judge else stdout
+            if self.program.judge:
+                stdout = self._judged(self.program.judge, self.run, stdout, stderr)
             heard = self.dialect.answer(self.event, stdout, stderr, self.run.exit_code, self.program.native_event)
         except OnehookError as error:
             return self._failed(f": {error}")
@@ -96,26 +98,25 @@ class _Part:
 
             note_run(self.heard_on, self.program.label)
         if self.program.dialect != self.heard_on.host:
-            self._say_losses(stdout)
+            self._say_losses(stdout, self.run.exit_code)
         if self.run.exit_code == 0 and stderr.strip():
             sys.stderr.write(stderr if stderr.endswith("\n") else stderr + "\n")
-        if self._stands_in and not wire_of(self.heard_on.host).STAND_INS[self.heard_on.native_event].inside:
+        if self._stands_in and not wire_of(self.heard_on.host).TRAITS.stand_ins[self.heard_on.native_event].inside:
             heard = _without_decision(self.program, self.heard_on, heard)
         return _for_host(self.program, self.heard_on if self._stands_in else self.event, heard)
 
-    def _judged(self, stdout: str, stderr: str) -> str:
+    def _judged(self, asked: dict[str, Any], run: Run, stdout: str, stderr: str) -> str:
         """The verdict of a model as an answer in the dialect."""
-        assert self.run is not None and self.program.judge is not None
-        said = loads(stdout) if self.run.exit_code == 0 else None
+        said = loads(stdout) if run.exit_code == 0 else None
         if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
             raise HandlerError(stderr.strip() or "there is no verdict")
-        meaning = judge_of(self.program.dialect).verdict(self.event, said, self.program.judge)
+        meaning = judge_of(self.program.dialect).verdict(self.event, said, asked)
         return compact(meaning) if meaning else ""
 
     def _foreign(self, stdout: str) -> bool:
-        """Whether an answer is in no words of the dialect. Its agent would ignore it, and so a deny in another agent's words.
+        """Whether an answer has no field of the dialect. Its agent would ignore it, even a deny in another agent's format.
 
-        In a dialect without words, where the exit code alone answers, a program may print what it likes.
+        In a dialect without such fields, in which only the exit code answers, a program may print anything.
         """
         if not self.dialect.ANSWERS:
             return False
@@ -137,10 +138,9 @@ class _Part:
         sys.stderr.write(f"[onehook] warning: {text}\n")
         return None
 
-    def _say_losses(self, stdout: str) -> None:
+    def _say_losses(self, stdout: str, exit_code: int) -> None:
         """Warn about parts of the answer that only the program's own host can act on."""
-        assert self.run is not None
-        lost = self.dialect.losses(self.event, stdout, self.run.exit_code, self.program.native_event)
+        lost = self.dialect.losses(self.event, stdout, exit_code, self.program.native_event)
         if lost:
             text = f"its answer sets {', '.join(lost)}, which only {self.dialect.LABEL} supports; dropped"
             sys.stderr.write(f"[onehook] warning: the hook {self.program.__name__!r}: {text}\n")
@@ -203,7 +203,7 @@ def _can_be_denied(event: Event) -> bool:
 
 
 def _without_decision(program: Program, event: Event, heard: Response) -> Response:
-    """The answer to an event that another stands in for. Blocking one does not block the other, so the model is only told the reason."""
+    """The answer to an event that another one replaces. Blocking one does not block the other, so the model is only told the reason."""
     if heard.decision in ("deny", "ask"):
         where = f"{event.host} {event.native_event}"
         text = f"stands in for {program.event}, and cannot {heard.decision} it; the model is told the reason instead"
@@ -248,13 +248,13 @@ def _grants(program: Program, event: Event) -> bool:
 def _environment(speaks: str, event: Event, project: str) -> dict[str, str]:
     """Our variables, and those that the dialect's programs expect. Existing values stay, unless they are about another project.
 
-    What tells that another agent runs is left out: some programs look for it, and then answer in that agent's words.
+    Variables that show that another agent runs are removed: some programs look for them, and then answer in that agent's words.
     """
     variables = dict(os.environ)
     dialect = dialect_of(speaks)
     expected = dialect.variables(event, project)
     if event.host in HOSTS and speaks not in (OWN_DIALECT, event.host):
-        for name in wire_of(event.host).VARIABLES:
+        for name in wire_of(event.host).TRAITS.variables:
             if name not in expected:
                 variables.pop(name, None)
     variables["ONEHOOK_HOST"] = event.host
@@ -273,21 +273,10 @@ def _environment(speaks: str, event: Event, project: str) -> dict[str, str]:
 
 def project_of(event: Event, folder: str) -> str:
     """The project's folder: the manifest's repository if the agent works in it, otherwise the repository that the agent works in."""
-    own = _repository(folder) or folder
+    own = repository(folder) or folder
     if not event.cwd or _inside(event.cwd, own):
         return own
-    return _repository(event.cwd) or event.cwd
-
-
-def _repository(folder: str) -> str:
-    while folder and os.path.isabs(folder):
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
-    return ""
+    return (os.path.isabs(event.cwd) and repository(event.cwd)) or event.cwd
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -1,4 +1,4 @@
-"""A hook that a model judges: `prompt` in a manifest. Runs as a program of its own, so that nothing of it is loaded for other hooks.
+"""A hook that a model decides: `prompt` in a manifest. Runs as a separate program, so that none of it is loaded for other hooks.
 
 stdin is one line of settings and then the payload, stdout the verdict: {"ok": true or false, "reason": "..."}. Whatever goes wrong ends
 in exit code 1 with the reason on stderr, and is a failed hook. The key is never printed.
@@ -76,7 +76,7 @@ def judged(asked: dict[str, Any], payload: str, deadline: float) -> dict[str, An
 
 
 def with_arguments(prompt: str, payload: str) -> str:
-    """The prompt with the payload in the place of $ARGUMENTS, or behind it. So is $ARGUMENTS[0]: a payload has no words to count."""
+    """The prompt with the payload in place of $ARGUMENTS, or after it. $ARGUMENTS[0] is the same: a payload has no words to count."""
     text, places = re.subn(r"\$ARGUMENTS(?:\[\d+\])?", lambda _: payload, prompt)
     return text if places else f"{prompt}\n\nARGUMENTS: {payload}"
 
@@ -116,4 +116,4 @@ def talk(dialect: str, path: str) -> str:
         elif event.last_assistant_message:
             lines.append(f"AGENT: {event.last_assistant_message}")
     text = "\n".join(lines)
-    return text if len(text) <= MAX_TALK else f"(the beginning is left out)\n{text[-MAX_TALK:]}"
+    return text if len(text) <= MAX_TALK else f"(the beginning is omitted)\n{text[-MAX_TALK:]}"

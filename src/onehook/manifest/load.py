@@ -54,7 +54,7 @@ def model_problem(model: object) -> str:
     unknown = [key for key in model if key not in _MODEL]
     if unknown:
         return f"unknown key {unknown[0]!r}; known keys: {', '.join(_MODEL)}" + (
-            "; the key itself is never here" if "key" in unknown else ""
+            "; the key itself does not belong here" if "key" in unknown else ""
         )
     if model.get("api") not in _APIS:
         return f"api must be one of {', '.join(_APIS)}"
@@ -198,12 +198,12 @@ class Wanted(Registration):
         if self.hosts and host not in self.hosts:
             return []
         wire, sources = wire_of(host), _program(self).sources
-        rows = wire.STAND_INS.items()
+        rows = wire.TRAITS.stand_ins.items()
         return [wire.EVENTS[name].event for name, row in rows if row.event == self.event and (not row.source or row.source in sources)]
 
 
 class Program:
-    """One [[hook]] for one event, as a handler. Called directly it runs alone; a Manifest runs several concurrently."""
+    """One [[hook]] for one event, as a handler. Called directly it runs by itself; a Manifest runs several concurrently."""
 
     __slots__ = (
         "__name__", "agent_types", "background", "commands", "dialect", "event", "fail", "file", "folder", "judge", "native_event", "once",
@@ -248,7 +248,7 @@ class Program:
         self.once = bool(entry.get("once"))
 
     def is_active(self, event: Event) -> bool:
-        """Whether the skill that this program belongs to is. It asks for every event: one of them starts the skill."""
+        """Whether the skill that this program belongs to is active. This is asked for every event, since one of them starts the skill."""
         if not self.skills and not self.once:
             return True
         from onehook.manifest import active
@@ -257,12 +257,12 @@ class Program:
 
     @property
     def label(self) -> str:
-        """What tells it from other programs of its manifest."""
+        """What distinguishes it from other programs of its manifest."""
         return "\0".join((self.event, self.__name__, self.folder))
 
     def moment(self, event: Event) -> Event | None:
         """What this program receives for an event: the event itself, the one that it stands in for on this host, or nothing."""
-        row = wire_of(event.host).STAND_INS.get(event.native_event) if event.host in HOSTS else None
+        row = wire_of(event.host).TRAITS.stand_ins.get(event.native_event) if event.host in HOSTS else None
         stands_in = row is not None and row.covers(event)
         if row is None or not stands_in or row.event != self.event:
             return event if event.event == self.event and not (row is not None and stands_in and row.inside) else None
@@ -273,7 +273,7 @@ class Program:
         return stood_for(event, row)
 
     def applies(self, event: Event) -> bool:
-        if self.sources and (event.source or "startup") not in self.sources:  # not every host tells why a session starts
+        if self.sources and (event.source or "startup") not in self.sources:  # not every host reports why a session starts
             return False
         if self.agent_types and event.agent_type not in self.agent_types:
             return False
@@ -285,8 +285,8 @@ class Program:
         return any(path_matches(pattern, path, folder) for pattern in self.paths for path in event.paths)
 
     def told(self, event: Event) -> Event:
-        """The event as the program's own agent would know it: with the command as the agent wanted to run it and, for a program that is
-        for edits, with what changes in a file where another agent sends whole files."""
+        """The event as the program's own agent would report it: with the command that the agent wanted to run and, for a program that
+        handles edits, with what changes in a file if another agent sends whole files."""
         if self.dialect != event.host and event.command.startswith(". "):
             from onehook.manifest.variables import original
 
@@ -298,7 +298,7 @@ class Program:
         return told(event)
 
     def means(self, part: Event) -> bool:
-        """Whether one call of several, or one change of a patch, is of the tools that this program is for."""
+        """Whether one call of several, or one change in a patch, uses a tool that this program is for."""
         if not self.tools or not part.changes:
             return True
         from onehook.hostkit.reverse import said_tools
@@ -339,7 +339,7 @@ class Program:
 
 
 def _question(entry: Mapping[str, Any], event: str, model: Mapping[str, str]) -> dict[str, Any]:
-    """What the program that asks a model is told, beside the payload."""
+    """What the program that asks a model gets in addition to the payload."""
     chosen = {**model, "model": entry.get("model") or model.get("model")}
     flags = {key: bool(entry.get(key)) for key in ("agent", "continue_on_block")}
     timeout = float(entry.get("timeout", TIMEOUT))
@@ -362,7 +362,7 @@ class Manifest(Hooks):
 
     def __init__(self, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         super().__init__(**options)
-        self.alone = True  # nothing but this manifest is installed, so its programs' own events are
+        self.alone = True  # only this manifest is installed, so its programs' own events are too
         self.begun = time.monotonic()
         self.given = given
 
@@ -371,7 +371,7 @@ class Manifest(Hooks):
             event, native, implied = _resolved(entry, name)
             tools = tuple(entry.get("tools", ())) or implied
             if implied and "tools" in entry:
-                raise UsageError(f"{name} is only about {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
+                raise UsageError(f"{name} applies only to {implied[0]}: remove `tools`, or use the event PreToolUse or PostToolUse")
             program = Program(entry, event, native, file, fail, tools, model)
             self.registrations.append(Wanted(event, program, tools, tuple(entry.get("hosts", ())), entry.get("mode") == "observe"))
 
@@ -386,7 +386,7 @@ class Manifest(Hooks):
         general = not rows[event.native_event].tool
         own = own_event(registration.handler, event.host)
         others = [own_event(other.handler, event.host) for other in self.registrations if other.event == event.event]
-        if own:  # at the general event if that alone can have been installed: by hand, or by an older version
+        if own:  # at the general event if only that can have been installed: manually, or by an older version
             return event.native_event == own or (general and "" not in others)
         return general or event.native_event not in others
 
@@ -399,7 +399,9 @@ class Manifest(Hooks):
         return told(event, dialect_of)
 
     def use(self, other: Hooks) -> Hooks:
-        raise UsageError("a manifest can only hold programs; add it to the policy instead: hooks.use(load_policy('onehook.toml'))")
+        raise UsageError(
+            "a manifest can only contain programs; add the manifest to the policy instead: hooks.use(load_policy('onehook.toml'))"
+        )
 
     def settle(self) -> None:
         """Options of the event as a whole: time for all its programs, and fail closed if one of them does."""
@@ -409,7 +411,7 @@ class Manifest(Hooks):
         if self.options["timeout"] is None:
             times = [max(program.timeout for program in some) * (1 + (len(some) - 1) // AT_ONCE) for some in by_event.values()]
             needed = max(times) + _MARGIN
-            if needed > Options().timeout:  # else none is set: a policy that uses the manifest may give its handlers more
+            if needed > Options().timeout:  # otherwise it is not set: a policy that uses the manifest may give its handlers more
                 self.options["timeout"] = needed
         if any(_program(one).fail == "closed" for one in self.registrations if not one.observed):
             self.options["fail"] = "closed"
@@ -432,7 +434,7 @@ class Manifest(Hooks):
         left = self.begun + total - margin - time.monotonic()
         for one, answer in zip(wanting, answers([_program(one) for one in wanting], event, left)):
             if answer is not None:
-                answer.by = one.said(answer) if answer.to_dict() else []  # a program that only ran had no say
+                answer.by = one.said(answer) if answer.to_dict() else []  # a program that only ran has not answered
                 without_effect = one.observed or (event._pause is not None and self.paused(one, event._pause))
                 merged = merge(merged, withheld(answer, one.name) if without_effect else answer)
             if merged.decision == "deny":
@@ -456,7 +458,7 @@ def sets_variables(registration: Registration, host: str) -> bool:
 
 
 def own_event(program: Any, host: str) -> str:
-    """The event that a program is written for if this is its own agent and the agent has it beside a general one; else ""."""
+    """The event that a program is written for, if this is its own agent and the agent has it in addition to a general one; else ""."""
     named = isinstance(program, Program) and program.dialect == host and program.native_event
     return program.native_event if named and wire_of(host).EVENTS[program.native_event].tool else ""
 

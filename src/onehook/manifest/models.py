@@ -1,6 +1,6 @@
-"""The two model APIs that most providers speak, with the standard library alone.
+"""The two model APIs that most providers support, with only the standard library.
 
-Proxies are taken from the environment, certificates are verified, redirects are not followed (they would take the key along).
+Proxies are taken from the environment, certificates are verified, redirects are not followed (they would also get the key).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class ModelError(Exception):
-    """The model cannot be asked, or its answer cannot be used. The text never holds the key."""
+    """The model cannot be asked, or its answer cannot be used. The message never contains the key."""
 
 
 class Call(NamedTuple):
@@ -66,7 +66,7 @@ class Model:
         try:
             return self._read(reply, messages)
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
-            raise ModelError(f"the answer of {self.url} is not one of the {self.api} API") from None
+            raise ModelError(f"the answer of {self.url} does not have the format of the {self.api} API") from None
 
     def results(self, called: list[tuple[Call, str]]) -> list[dict[str, Any]]:
         if self.api == "openai":
@@ -99,7 +99,7 @@ class Model:
         return text, [_call(block["id"], block["name"], block["input"]) for block in content if block["type"] == "tool_use"]
 
     def _sent(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
-        """One request. What may pass is tried again while there is time."""
+        """One request. Temporary errors are retried while there is time."""
         for attempt in range(1, ATTEMPTS + 1):
             status, reply, wait = self._once(url, json.dumps(body).encode())
             if status == 200:
@@ -121,7 +121,7 @@ class Model:
         try:
             with self._opener.open(Request(url, body, self._headers(), method="POST"), timeout=left) as answer:
                 data = answer.read(MAX_REPLY)
-                if answer.length:  # bytes that were announced and did not come
+                if answer.length:  # bytes that were announced but did not arrive
                     raise ModelError(f"the answer of {url} is cut off, or too long")
                 return answer.status, _object(data, url), 0.0
         except HTTPError as error:

@@ -22,7 +22,7 @@ def stand_ins_of(hooks: Hooks, host: str) -> dict[str, str]:
 def events_of(hooks: Hooks, host: str) -> dict[str, str]:
     """The events to install on a host, each with the unified event that it is for or stands in for.
 
-    A file of rules or programs needs those of its rules, policies and programs and no other, and on the programs' own agent the event that
+    A file of rules or programs needs only the events of its rules, policies and programs, and on the programs' own agent the event that
     they are written for. Handlers in Python may be added later, and the user's or the machine's own file also serves the files of projects:
     these get the five core events as well.
     """
@@ -49,7 +49,7 @@ def _sets(registration: Registration, host: str) -> bool:
 
 
 def _for_pauses(hooks: Hooks, host: str) -> dict[str, str]:
-    """A session that starts during a pause of the rules says so, where the agent can show it."""
+    """A session that starts during a pause of the rules reports it, if the agent can show it."""
     if hooks.grows or isinstance(hooks, Manifest) or hooks.options.get("pausable") is False:
         return {}
     wire = wire_of(host)
@@ -61,34 +61,34 @@ def _for_pauses(hooks: Hooks, host: str) -> dict[str, str]:
 
 
 def _for_background(hooks: Hooks, host: str) -> dict[str, str]:
-    """What a program in the background answers is told with the next prompt; one that wakes does not let the agent stop."""
+    """The answer of a background program is delivered with the next prompt; with `wake`, it does not let the agent stop."""
     background = [program for program in _programs(hooks, host) if program.background]
     events = ["UserPromptSubmit"] if background else []
     return {event: event for event in [*events, *(["Stop"] if any(program.wake for program in background) else [])]}
 
 
 def _for_skills(hooks: Hooks, host: str) -> dict[str, str]:
-    """The events that start a skill. A session that starts anew ends it, and lets a program run `once` more."""
+    """The events that start a skill. A new session ends it, and lets a program with `once` run again."""
     chosen = [program for program in _programs(hooks, host) if program.skills]
     rows = wire_of(host).EVENTS
-    starts = [rows[name].event if name in rows else "PostToolUse" for name in wire_of(host).SKILLS] if chosen else []
+    starts = [rows[name].event if name in rows else "PostToolUse" for name in wire_of(host).TRAITS.skills] if chosen else []
     again = ["SessionStart"] if starts or any(program.once for program in _programs(hooks, host)) else []
     return {event: event for event in [*again, *starts]}
 
 
 def never_run(hooks: Hooks, host: str) -> dict[str, str]:
-    """The programs that this agent never starts, each with the reason: nothing tells there whether what they are for is active."""
+    """The programs that this agent never starts, each with the reason: no event there reports whether what they are for is active."""
     found: dict[str, str] = {}
     for program in _programs(hooks, host):
-        if program.skills and not wire_of(host).SKILLS:
-            found[program.__name__] = "no event tells there that a skill starts"
+        if program.skills and not wire_of(host).TRAITS.skills:
+            found[program.__name__] = "no event there reports that a skill starts"
         elif program.agent_types and not tells_type(host, program.event):
-            found[program.__name__] = f"{program.event} does not tell the kind of agent there"
+            found[program.__name__] = f"{program.event} does not report the kind of agent there"
     return found
 
 
 def tells_type(host: str, event: str) -> bool:
-    """Whether an event tells of which kind the agent is, or would if the host had the event."""
+    """Whether an event reports the kind of agent, or would if the host had the event."""
     config = load(host, "config")
     return event in config.TRAITS.agent_types or event not in config.EVENTS
 
@@ -110,12 +110,12 @@ def tools_of(hooks: Hooks) -> dict[str, str]:
             found.setdefault("PreToolUse", []).append("Bash")
         program = registration.handler
         if isinstance(program, Program) and program.skills:
-            natives = [name for host in HOSTS for name in wire_of(host).SKILLS if name not in wire_of(host).EVENTS]
+            natives = [name for host in HOSTS for name in wire_of(host).TRAITS.skills if name not in wire_of(host).EVENTS]
             found.setdefault("PostToolUse", []).extend(natives)
         if registration.event in TOOL_EVENTS:
             found.setdefault(registration.event, []).extend(registration.tools or ["*"])
-        for host in HOSTS:  # what stands in for a program's event must pass the matcher, too
-            for native, row in wire_of(host).STAND_INS.items():
+        for host in HOSTS:  # an event that stands in for a program's event must pass the matcher too
+            for native, row in wire_of(host).TRAITS.stand_ins.items():
                 if row.event == registration.event:
                     found.setdefault(wire_of(host).EVENTS[native].event, []).append(row.tool or "*")
     named = {event: ["MCP" if name.startswith("mcp__") else name for name in names] for event, names in found.items()}

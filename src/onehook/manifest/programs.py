@@ -19,7 +19,7 @@ else:
 AT_ONCE = 8
 MAX_OUTPUT = 1024 * 1024
 _CHUNK = 1 << 16
-_TICK = 0.01  # seconds between two checks of a program that has closed its output but not exited, where no pidfd tells us
+_TICK = 0.01  # seconds between two checks of a program that has closed its output but not exited, where there is no pidfd
 
 
 class Run:
@@ -61,7 +61,7 @@ def too_slow(seconds: float) -> str:
 
 
 def not_started(error: Exception) -> str:
-    """For a system error also which file, since that may be the shell."""
+    """The error; for a system error also the file, since that may be the shell."""
     return f"could not be started: {f'{error.strerror}: {error.filename}' if isinstance(error, OSError) else error}"
 
 
@@ -191,7 +191,7 @@ class _Stage:
                 ours.append(read_end if name else write_end)
                 theirs.append(write_end if name else read_end)
                 os.set_blocking(ours[-1], False)
-            return _Live(run, _spawn(run, theirs), ours, seconds)
+            return _Live(run, spawn(run.words, run.variables, theirs), ours, seconds)
         except (OSError, ValueError) as error:
             run.problem = not_started(error)
             for end in ours:
@@ -239,10 +239,10 @@ class _Stage:
         return True
 
 
-def _spawn(run: Run, ends: list[int]) -> int:
-    words = run.words
+def spawn(words: list[str], variables: Mapping[str, str], ends: Sequence[int]) -> int:
+    """Start a program in a separate process group, with these descriptors as its stdin, stdout and stderr."""
     actions = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate(ends)]
     # Python ignores these two signals; a program must die of a closed pipe, as it would under its own host.
     signals = [number for name in ("SIGPIPE", "SIGXFSZ") if (number := getattr(_signal, name, None))]
-    spawn = os.posix_spawn if "/" in words[0] else os.posix_spawnp
-    return spawn(words[0], words, run.variables, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=signals)
+    start = os.posix_spawn if "/" in words[0] else os.posix_spawnp
+    return start(words[0], words, variables, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=signals)

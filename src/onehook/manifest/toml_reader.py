@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _BLANK = " \t"
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _DIGITS = frozenset("0123456789")
+_CONTROLS = frozenset(map(chr, (*range(9), *range(11, 32), 127)))  # not allowed anywhere in TOML
 # Escapes that JSON and TOML share. TOML has no \/, JSON has no \U, and \u may be half a character in JSON.
 _ESCAPES = frozenset('btnfr"\\')
 
@@ -27,7 +28,7 @@ class _Unknown(Exception):
 def read(text: str) -> dict[str, Any] | None:
     """The data of a document, or None if it contains anything outside the subset."""
     text = text.replace("\r\n", "\n")
-    if any(char < " " and char not in "\n\t" for char in text) or "\x7f" in text:
+    if not _CONTROLS.isdisjoint(text):
         return None
     try:
         return _Reader(text).document()
@@ -125,6 +126,11 @@ class _Reader:
 
     def basic_text(self) -> str:
         begin = self.at
+        end = self.text.find('"', begin + 1)
+        plain = self.text[begin + 1 : end]
+        if end > begin + 1 and "\\" not in plain and "\n" not in plain:
+            self.at = end + 1
+            return plain
         self.at += 1
         while self.text[self.at] != '"':
             if self.text[self.at] == "\\":

@@ -1,6 +1,6 @@
 """The transcript of the running agent in the form of another agent, for programs that read it.
 
-Loaded only for a program that does (see mentions). The file is private, is written anew for each event, and is swept like other state.
+Loaded only for a program that does (see mentions). The file is private, is rewritten for each event, and is deleted like other old state.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onehook.core import OnehookError
 from onehook.hostkit.transcripts import Counts, Entry, event_of, moments, name_of, session_file
 from onehook.hosts import having, load, wire_of
 from onehook.manifest.variables import original
-from onehook.places import state_folder
+from onehook.places import replace_file, state_folder
 from onehook.sweep import sweep_sometimes
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE = 8 << 20  # bytes of the running agent's transcript that are read, from its end
 _PATIENCE = 1.0  # seconds to wait for an agent that is about to write
-_LAG = 0.3  # seconds to wait for the result of an earlier call, which may also be running still; seen to be late with Grok Build 1.0.41
+_LAG = 0.3  # seconds to wait for the result of an earlier call, which may also still be running; seen to be late with Grok Build 1.0.41
 _KINDS = {
     "UserPromptSubmit": "prompt", "PreToolUse": "call", "PostToolUse": "result", "PostToolUseFailure": "result", "Stop": "say",
     "AgentResponse": "say",
@@ -47,7 +47,7 @@ def built(dialect: str, event: Event) -> str:
 
 
 def _past(event: Event) -> Iterator[Event]:
-    """What the running agent's own transcript tells; nothing if it has none that can be read."""
+    """What the running agent's own transcript contains; nothing if it has none that can be read."""
     if event.host not in having("transcripts"):
         return
     own = load(event.host, "transcripts")
@@ -77,13 +77,13 @@ def _told(own: Transcripts, path: Path, event: Event) -> Iterator[Event]:
 
 
 def _tells_call(past: Sequence[Event], event: Event) -> bool:
-    """Whether the transcript is as far as the call that the event is about."""
+    """Whether the transcript already contains the call that the event is about."""
     same = [one.event for one in past if (one.native_tool, one.tool_input) == (event.native_tool, event.tool_input)]
     return bool(same) and same[-1] == "PreToolUse"
 
 
 def _tells_results(past: Sequence[Event], event: Event) -> bool:
-    """Whether the transcript has the result of every call in it, but for the one that the event is about."""
+    """Whether the transcript has the result of every call in it, except the one that the event is about."""
     waiting: list[tuple[str, dict[str, object]]] = []
     for one in past:
         call = (one.native_tool, one.tool_input)
@@ -95,7 +95,7 @@ def _tells_results(past: Sequence[Event], event: Event) -> bool:
 
 
 def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
-    """The events as steps in the dialect's names of tools. What stands in the transcript already is not told twice."""
+    """The events as steps in the dialect's names of tools. What is already in the transcript is not repeated."""
     reverse, wire = load(dialect, "reverse"), wire_of(dialect)
     last: Entry | None = None
     number = 0
@@ -118,7 +118,7 @@ def _steps(dialect: str, events: Sequence[Event]) -> Iterator[Entry]:
             known = next((call for call in open_calls if (call.tool, compact(call.input)) == key), None)
             told_before = last is not None and last.kind == "result" and (last.tool, compact(last.input)) == key
             if known is None and kind == "result" and event is events[-1] and told_before:
-                continue  # the agent wrote it down before it told its hooks
+                continue  # the agent wrote it before it called its hooks
             if known is None:
                 number += 1
                 known = Entry("call", tool=told.native_tool, input=told.tool_input, id=f"toolu_{number:06d}")
@@ -138,13 +138,9 @@ def _written(dialect: str, session: str, lines: Iterable[dict[str, object]]) -> 
     safe = "".join(char if char.isalnum() or char in "._-" else "_" for char in session)[:100]
     folder = os.path.join(state_folder(), "transcripts", dialect)
     path = os.path.join(folder, name_of(load(dialect, "transcripts"), safe))
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     new = not os.path.exists(path)
-    temporary = f"{path}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="backslashreplace") as file:
-        for line in lines:
-            file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
-    os.replace(temporary, path)
+    text = "".join(f"{json.dumps(line, ensure_ascii=False, separators=(',', ':'))}\n" for line in lines)
+    replace_file(path, text.encode("utf-8", "backslashreplace"))
     if new:
         sweep_sometimes(state_folder())
     return path

@@ -1,6 +1,6 @@
 """The file to which programs write variables for the commands of a session (Claude Code's CLAUDE_ENV_FILE), on agents that have none.
 
-There a command that the agent runs is rewritten to read the file first.
+On those agents, a command is rewritten so that it reads the file first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 
 from onehook.core import Response
 from onehook.places import state_folder
-from onehook.sweep import sweep_sometimes
+from onehook.sweep import hashed, sweep_sometimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ EVENTS = ("SessionStart", "Setup", "CwdChanged", "FileChanged")  # on which prog
 
 
 def place(event: Event) -> str:
-    """The session's file, in a folder that exists; "" if there can be none."""
+    """The session's file, in an existing folder; "" if that is not possible."""
     path = _path(event)
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -45,7 +45,7 @@ def applied(event: Event, answer: Response) -> Response:
 
 
 def original(event: Event, session: Event) -> Event:
-    """An event of a session with its command as the agent wanted to run it: a hook is not told of onehook's own rewrite."""
+    """An event of a session with its command as the agent wanted to run it: a hook does not see onehook's own rewrite."""
     reading = _reading(_path(session))
     return event.rewritten({"command": event.command[len(reading) :]}) if event.command.startswith(reading) else event
 
@@ -56,7 +56,4 @@ def _reading(path: str) -> str:
 
 
 def _path(event: Event) -> str:
-    from hashlib import sha1
-
-    key = "\0".join((event.host, event.session_id)).encode("utf-8", "backslashreplace")
-    return os.path.join(state_folder(), "variables", f"{sha1(key, usedforsecurity=False).hexdigest()}.sh")
+    return os.path.join(state_folder(), "variables", f"{hashed((event.host, event.session_id))}.sh")

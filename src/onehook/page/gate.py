@@ -1,4 +1,4 @@
-"""Who may talk to the page's server. The agent runs as the same user and reaches loopback as well: only the PIN is a secret from it.
+"""Who may use the page's server. The agent runs as the same user and can reach loopback as well: only the PIN is secret from it.
 
     the address   Host is a name of this machine, and Origin is that very address: no other web page can drive this one, by whatever name
     the cookie    shows that the browser had the link of `onehook desk`; with it one can see, which the agent can do without us
@@ -46,7 +46,7 @@ class Visit:
 
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     token: str = field(default_factory=new_token)
-    welcome: str = field(default_factory=new_token)  # what we say whenever it connects, so that it knows us: see Gate.welcome
+    welcome: str = field(default_factory=new_token)  # sent on every connection, so that the page can verify it: see Gate.welcome
     key: Key | None = None
     until: float = 0.0  # when the PIN has to be given again
     once: bool = False
@@ -78,20 +78,20 @@ class Gate:
         self._lock = threading.Lock()
 
     def check_address(self, headers: Message, changes: bool) -> None:
-        """Raises Refused unless a browser asks us under one of our own names, and for a page of ours."""
+        """Raises Refused unless a browser uses one of the desk's own names, for one of its own pages."""
         host = headers.get("Host", "")
         if host.rpartition(":")[0] not in self._names and host not in self._names:
-            raise Refused(421, "this is not the address of the desk")
+            raise Refused(421, "this is not an address of the desk")
         origin = headers.get("Origin")
         if (changes and origin is None) or (origin is not None and origin not in (f"http://{host}", f"https://{host}")):
-            raise Refused(403, "only the desk's own page may ask this")
+            raise Refused(403, "only the desk's own page may send this request")
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and headers.get("Sec-Fetch-Mode") != "navigate":
-            raise Refused(403, "only the desk's own page may ask this")
+            raise Refused(403, "only the desk's own page may send this request")
 
     def enter(self, token: str) -> str:
         """A cookie for the token of the link."""
         if not same(token, self.token):
-            raise Refused(401, "this link is of another desk; open the one that `onehook desk` has printed last")
+            raise Refused(401, "this link belongs to another desk; open the one that `onehook desk` printed last")
         cookie = new_token()
         with self._lock:
             self._cookies[cookie] = None
@@ -103,7 +103,7 @@ class Gate:
         with self._lock:
             known = [one for one in self._cookies if same(one, cookie)]
         if not known:
-            raise Refused(401, "open the link that `onehook desk` has printed")
+            raise Refused(401, "open the link that `onehook desk` printed")
 
     def visit(self) -> Visit:
         visit = Visit()
@@ -118,7 +118,7 @@ class Gate:
         with self._lock:
             found = [visit for visit in self._visits.values() if same(visit.token, token)]
         if not found:
-            raise Refused(403, "this page is of an earlier desk; load it again")
+            raise Refused(403, "this page belongs to an earlier desk; reload it")
         return found[0]
 
     def welcome(self, id: str) -> str:
@@ -129,7 +129,7 @@ class Gate:
         with self._lock:
             visit = self._visits.get(id)
         if visit is None:
-            raise Refused(403, "this page is of an earlier desk; load it again")
+            raise Refused(403, "this page belongs to an earlier desk; reload it")
         return visit.welcome
 
     def forget(self) -> None:

@@ -57,7 +57,7 @@ Given = dict[str, Any]
 
 
 class Desk:
-    """What all connections share: the server, who is let in, and what happens."""
+    """What all connections share: the server, who has access, and what happens."""
 
     def __init__(self, machine: Machine, by: str, port: int = 0, names: tuple[str, ...] = ()) -> None:
         self.machine, self.by = machine, by
@@ -74,7 +74,7 @@ class Desk:
 
     @property
     def link(self) -> str:
-        """After the #, which a browser sends to nobody: the page itself hands the token over."""
+        """After the #, which a browser never sends: the page itself passes the token on."""
         return f"{self.url}#token={self.gate.token}"
 
     def serve(self) -> None:
@@ -101,13 +101,13 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, lambda *given: _Connection(desk, *given))
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away is no error."""
+        """A browser that disconnects is not an error."""
 
 
 class _Connection(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "onehook", ""
-    timeout = 30  # seconds in which a client has to say what it wants
+    timeout = 30  # seconds in which a client has to send its request
 
     def __init__(self, desk: Desk, *given: Any) -> None:
         self.desk = desk
@@ -135,7 +135,7 @@ class _Connection(BaseHTTPRequestHandler):
             self.desk.gate.check_address(self.headers, changes)
             path = urlsplit(self.path).path
             if path not in routes:
-                raise Refused(404, "there is nothing here")
+                raise Refused(404, "not found")
             if path not in _FILES and path != "/api/enter":
                 self.desk.gate.check_cookie(self._cookie())
             routes[path](self)
@@ -188,20 +188,20 @@ class _Connection(BaseHTTPRequestHandler):
         return parse_qs(urlsplit(self.path).query).get(name, [""])[0]
 
     def given(self, **kinds: type) -> Given:
-        """The JSON object of the request, with these names and kinds of values; each may be left out."""
+        """The JSON object of the request, with these names and kinds of values; each is optional."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit() or "Transfer-Encoding" in self.headers:
-            raise Refused(411, "the length is missing")
+            raise Refused(411, "the Content-Length is missing")
         if int(length) > LARGEST:
-            raise Refused(413, f"more than {LARGEST // 1024} kB")
+            raise Refused(413, f"the body is larger than {LARGEST // 1024} kB")
         if self.headers.get_content_type() != "application/json":
-            raise Refused(415, "this is not JSON")
+            raise Refused(415, "the body is not JSON")
         try:
             value = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            raise Refused(400, "this is not JSON") from None
+            raise Refused(400, "the body is not JSON") from None
         if not isinstance(value, dict) or any(name not in kinds or type(one) is not kinds[name] for name, one in value.items()):
-            raise Refused(400, f"this is not an object of {', '.join(kinds)}")
+            raise Refused(400, f"the body must be an object with {', '.join(kinds)}")
         return {name: value.get(name, kind()) for name, kind in kinds.items()}
 
 
@@ -265,7 +265,7 @@ def _send(on: _Connection, event: str, value: Given) -> None:
 def _figures(on: _Connection) -> None:
     since = on.query("since")
     if since not in _SINCE:
-        raise Refused(400, f"since is one of {', '.join(_SINCE)}")
+        raise Refused(400, f"since must be one of {', '.join(_SINCE)}")
     on.json(views.figures(since))
 
 
@@ -281,7 +281,7 @@ def _health(on: _Connection) -> None:
 def _unlock(on: _Connection) -> None:
     visit, given = on.visit(), on.given(pin=str, minutes=int)
     if given["minutes"] not in KEPT_FOR:
-        raise Refused(400, f"minutes is one of {', '.join(map(str, KEPT_FOR))}")
+        raise Refused(400, f"minutes must be one of {', '.join(map(str, KEPT_FOR))}")
     try:
         visit.open(pin.unlock(given["pin"]), given["minutes"])
     except (pin.WrongPin, pin.TooManyTries) as error:
@@ -312,16 +312,16 @@ def _as_seen(given: Given) -> Asked:
     """The request, if it is still what the person was shown."""
     asked = answers.one(given["id"])
     if asked.id != given["id"] or asked.digest != given["digest"]:
-        raise DeskError("this request is not what it was when you looked at it: look again")
+        raise DeskError("this request has changed since you opened it: review it again")
     return asked
 
 
 def _answer(on: _Connection) -> None:
-    """With the key of this very page, and nothing else: without a PIN, nothing can be answered here."""
+    """Only with the key of this page: without a PIN, nothing can be answered here."""
     visit = on.visit()
     given = on.given(id=str, digest=str, decision=str, scope=str, words=str, command=str, exception=dict)
     if given["decision"] not in ("allow", "deny") or given["scope"] not in answers.SCOPES:
-        raise Refused(400, "decision is allow or deny, and scope is once or session")
+        raise Refused(400, "decision must be allow or deny, and scope must be once or session")
     key = visit.key_now()
     if key is None:
         raise Refused(423, "the PIN is needed")
@@ -343,11 +343,11 @@ def _excepted(asked: Asked, given: Given) -> str:
     """Write the exception that was shown, if it is still the same."""
     draft = _draft(asked, given["exception"])
     if draft.added != given["exception"].get("added") or given["decision"] != "allow":
-        raise DeskError("what would be written is not what you were shown: look again")
+        raise DeskError("what would be written differs from what you were shown: review it again")
     if not asked.open:
         raise DeskError(f"request {asked.id} is {asked.state}; nothing was written")
     exceptions.write(draft)
-    return f"; {draft.path} has the exception"
+    return f"; {draft.path} contains the exception"
 
 
 Route = Callable[[_Connection], None]

@@ -1,4 +1,5 @@
-"""What the page shows, as JSON data. Requests and log lines quote others: whatever they hold, this returns texts and values of ours."""
+"""What the page shows, as JSON data. Requests and log lines quote others: whatever they contain, this returns only strings and values that
+are safe to show."""
 
 from __future__ import annotations
 
@@ -41,13 +42,13 @@ _TOLD = (
 
 
 def text_of(value: Any) -> str:
-    """Any value as a text of bounded length, which says what was left out."""
+    """Any value as a string of bounded length, which states how much was cut."""
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters, which are not shown"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters not shown"
 
 
 def told_of(asked: Asked) -> dict[str, Any]:
-    """A request, with everything that is needed to judge it but its state."""
+    """A request, with everything that is needed to judge it except its state."""
     content = asked.content
     told: dict[str, Any] = {name: text_of(content.get(name)) for name in _TOLD}
     told |= {"id": asked.id, "digest": asked.digest, "asked": content["time"], "until": content["until"]}
@@ -76,7 +77,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def parts(command: str, cwd: str, policy: str) -> list[dict[str, Any]]:
-    """The simple commands of a line as the rules read them: each with what it is run through, and what the rules say of it."""
+    """The simple commands of a line as the rules read them: each with the wrappers that run it, and the rules that match it."""
     from onehook.rules.judge import Line
 
     if not command:
@@ -99,7 +100,7 @@ def parts(command: str, cwd: str, policy: str) -> list[dict[str, Any]]:
 
 
 def _word(word: str) -> str:
-    """A word as it would be typed. What cannot be known before it runs stands between NULs, with its name if it has one."""
+    """A word as it would be typed. What cannot be known before it runs is enclosed in NULs, with its name if it has one."""
     pieces = str(word).split("\0")
     if len(pieces) > 1:
         return "".join(piece if at % 2 == 0 else f"${piece}" if piece.isidentifier() else "…" for at, piece in enumerate(pieces))
@@ -107,19 +108,19 @@ def _word(word: str) -> str:
 
 
 def _said(command: str, cwd: str, policy: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rules that hold for a part of the command, as far as the policy is a rules file. Nothing of the policy is run."""
+    """The rules that match a part of the command, if the policy is a rules file. No code of the policy is run."""
     from onehook.policy import holds_rules, is_manifest
     from onehook.rules.explain import sample_event
-    from onehook.rules.judge import findings
+    from onehook.rules.judge import rulings
     from onehook.rules.load import load_rules
 
     try:
         source = _content(policy) if is_manifest(policy) else None
         if source is None or not holds_rules(source):
             return
-        for finding in findings(load_rules(policy).table, sample_event(command, cwd)):
-            if finding.effect != "off":
-                yield finding.part, {"rule": text_of(finding.rule), "record": text_of(finding.record), "reason": text_of(finding.reason)}
+        for ruling in rulings(load_rules(policy).table, sample_event(command, cwd)):
+            if ruling.effect != "off":
+                yield ruling.part, {"rule": text_of(ruling.rule), "record": text_of(ruling.record), "reason": text_of(ruling.reason)}
     except (OnehookError, OSError, ValueError):
         return
 
@@ -140,7 +141,7 @@ def _content(path: str) -> bytes | None:
 
 
 def difference(change: dict[str, Any]) -> dict[str, Any]:
-    """A change as the lines of a diff, each a sign and a text. What a whole new text replaces is read from the file."""
+    """A change as the lines of a diff, each with a sign and its text. What a completely new text replaces is read from the file."""
     path, kind, to = (text_of(change.get(name)) for name in ("path", "kind", "to"))
     old, new = (value if isinstance(value := change.get(name), str) else None for name in ("old", "new"))
     replaced = _content(path) if kind == "write" and old is None else None

@@ -53,7 +53,7 @@ class Node:
 
 
 class WordReader:
-    """Reads one text.  `broken`: not valid bash.  `cut`: deeper than the limit, so not all of it was read."""
+    """Reads one script.  `broken`: not valid bash.  `cut`: nested deeper than the limit, so not all of it was read."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         self.s: str = text
@@ -241,7 +241,8 @@ class WordReader:
     def arith_end(self, start: int, closers: int = 2) -> int:
         """Where the parentheses opened before `start` close, or -1 when `))` is not what closes them."""
         depth, j, s = 0, start, self.s
-        while j < self.n:
+        last = s.rfind(")")  # nothing after it can close them
+        while j <= last:
             c = s[j]
             if c == "\\":
                 j += 1
@@ -344,12 +345,12 @@ class WordReader:
 
 
 def literal(parts: list[Part]) -> str:
-    """The literal text of a word, as far as it has any."""
+    """The literal text in a word, without its other parts."""
     return "".join(literal(p.arg) if p.kind == "quoted" else p.text for p in parts if p.kind in ("lit", "quoted"))
 
 
 def ansi_escape(s: str, j: int) -> tuple[str, int]:
-    """One backslash escape of $'...' or echo -e; `j` is just behind the backslash."""
+    """One backslash escape of $'...' or echo -e; `j` is the index after the backslash."""
     c = s[j]
     if c in ANSI:
         return ANSI[c], j + 1

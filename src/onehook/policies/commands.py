@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onehook.core import Hooks, ask, deny
-from onehook.policies.rules import RULES, check
+from onehook.policies.rule_names import RULES, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def current_branch(folder: str) -> str | None:
 
 def _head(git: str) -> str | None:
     try:
-        if os.path.isfile(git):  # a worktree or a submodule: the file says where its .git is
+        if os.path.isfile(git):  # a worktree or a submodule: the file names its .git
             with open(git, encoding="utf-8", errors="replace") as file:
                 named = file.read(4096).partition("gitdir:")[2].strip()
             git = os.path.join(os.path.dirname(git), named)

@@ -23,13 +23,13 @@ def secrets(
 ) -> Hooks:
     """Stop credentials on their way to the model (prompts), into files (writes), and into commands, addresses and MCP calls (commands).
 
-    results         mask credentials in what tools give back, before the model sees it; nothing is refused
+    results         mask credentials in tool results, before the model sees them; nothing is refused
     skip            formats to disable, by name (see the list in docs/policies.md)
     allow_examples  ignore placeholders and the sample keys of vendors' documentation
     """
     left_out = tuple(skip)
     if left_out:
-        from onehook.policies.rules import check
+        from onehook.policies.rule_names import check
         from onehook.policies.secret_formats import FORMATS
 
         check(left_out, tuple(FORMATS))
@@ -48,7 +48,7 @@ def secrets(
         @hooks.on("UserPromptSubmit")
         def secret_in_prompt(event: Event) -> Response | None:
             kind = found_in(event.prompt)
-            reason = f"the prompt contains a credential ({kind}); remove it, and name the file or variable that has it instead"
+            reason = f"the prompt contains a credential ({kind}); remove it, and name the file or variable that contains it instead"
             return deny(reason, user_message=reason) if kind else None
 
     if results:
@@ -65,7 +65,7 @@ def secrets(
 
         @hooks.on("PreToolUse")
         def mask_in_write(event: Event) -> Response | None:
-            """A model that has seen a mask in a file would write it over the credential."""
+            """Deny writing a mask: a model that was shown one in a file would overwrite the credential with it."""
             for change in event.changes:
                 if "[redacted: " in (change.new or ""):
                     return deny(

@@ -17,7 +17,7 @@ from onehook.policies.danger_services import (
     check_sql,
     check_terraform,
 )
-from onehook.policies.rules import RULES
+from onehook.policies.rule_names import RULES
 from onehook.policies.shell import Command, Script, parse
 
 TYPE_CHECKING = False
@@ -36,12 +36,12 @@ DECODERS = frozenset(["base64", "base32", "xxd", "openssl", "gunzip", "zcat", "r
 
 
 class Danger:
-    """A rule that a command breaks."""
+    """A rule that a command breaks. `here`: because of what it does to the contents of the current folder."""
 
-    __slots__ = ("command", "reason", "rule")
+    __slots__ = ("command", "here", "reason", "rule")
 
-    def __init__(self, rule: str, reason: str, command: Command | None) -> None:
-        self.rule, self.reason, self.command = rule, reason, command
+    def __init__(self, command: Command | None, rule: str, reason: str, here: bool = False) -> None:
+        self.rule, self.reason, self.command, self.here = rule, reason, command, here
 
 
 def danger(command: Script | str, *, skip: Collection[str] = (), strict: bool = False) -> str | None:
@@ -60,12 +60,12 @@ def dangers(command: Script | str, *, skip: Collection[str] = (), strict: bool =
     ]
     for rule, reason, holds in whole:
         if holds and rule not in skip:
-            yield Danger(rule, reason, None)
+            yield Danger(None, rule, reason)
     for item in script.commands:
         for check in (*EVERY, *CHECKS.get(item.name, ())):
             found = check(item, strict)
             if found and found[0] not in skip:
-                yield Danger(*found, item)
+                yield Danger(item, found[0], found[1], here=len(found) == 3 and found[2])
 
 
 def check_opaque(command: Command, strict: bool) -> Found | None:

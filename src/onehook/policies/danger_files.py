@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from onehook.policies.bash_expand import Word
 from onehook.policies.danger_git import flags
-from onehook.policies.danger_paths import added_by_hand, breadth, empty_variable, in_home, is_critical, is_device, is_system, normal
+from onehook.policies.danger_paths import (
+    DRIVE,
+    HERE,
+    HOME,
+    ROOT,
+    SYSTEM_FOLDER,
+    added_by_hand,
+    breadth,
+    empty_variable,
+    in_home,
+    is_critical,
+    is_device,
+    is_system,
+    normal,
+)
 from onehook.policies.shell import Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Found = tuple[str, str]
+    Found = tuple[str, str] | tuple[str, str, bool]  # rule, reason, whether it is about the contents of the current folder
 
 WRITE_OPS = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 BY_NAME = frozenset(["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-ilname"])
@@ -44,8 +58,8 @@ def rm_target(target: Word, recursive: bool) -> Found | None:
     if not recursive:
         return ("rm-system", f"it deletes the system file {target.shown}") if is_critical(target) else None
     if what := breadth(target):
-        rule = "rm-system" if what == "a system folder" else "rm-broad"
-        return rule, f"it deletes {what} ({target.shown})"
+        rule = "rm-system" if what == SYSTEM_FOLDER else "rm-broad"
+        return rule, f"it deletes {what} ({target.shown})", what == HERE
     if name := empty_variable(target):
         return "rm-empty-var", f"it deletes the root folder when ${name} is empty; write ${{{name}:?}}"
     if normal(target) == ("", [".git"]):
@@ -79,14 +93,14 @@ def check_find(command: Command, strict: bool) -> Found | None:
     narrow = any(w.startswith(NARROWING) and _narrows(args, i) for i, w in enumerate(args))
     for start in [w for w in args[:begin] if not w.startswith("-")] or [Word(".")]:
         what = breadth(start)
-        # `find / -name '*.log'` is as broad as the machine; in a home folder or here, a name says what is meant.
+        # `find / -name '*.log'` covers the whole machine; in a home folder or here, a name shows what is meant.
         if what and (not narrow or is_system(start) or normal(start) in (("/", ["home"]), ("/", ["Users"]))):
-            return "find-delete", f"it deletes {what} ({start.shown})"
+            return "find-delete", f"it deletes {what} ({start.shown})", what == HERE
     return None
 
 
 def _narrows(args: list[Word], at: int) -> bool:
-    """`-name '*'` leaves everything in, and `! -name '*.md'` nearly everything."""
+    """Whether the tests of find narrow it down. `-name '*'` keeps everything, and `! -name '*.md'` nearly everything."""
     return args[at + 1 : at + 2] not in (["*"], [".*"]) and (at == 0 or args[at - 1] not in ("!", "-not"))
 
 
@@ -123,10 +137,10 @@ def check_mv(command: Command, strict: bool) -> Found | None:
     for word in words[:-1]:
         what, parts = breadth(word), normal(word)[1]
         top = len(parts) <= 1 or (parts[0] in ("usr", "home", "Users") and len(parts) == 2)
-        if top and what in ("the root folder", "a home folder", "a system folder", "a whole drive"):
+        if top and what in (ROOT, HOME, SYSTEM_FOLDER, DRIVE):
             return "system-write", f"it moves {what} ({word.shown})"
         if what and words[-1] == "/dev/null":
-            return "system-write", f"it discards {what}"
+            return "system-write", f"it discards {what}", what == HERE
     return None
 
 
@@ -134,7 +148,7 @@ def check_permissions(command: Command, strict: bool) -> Found | None:
     words = operands(command)[1:]
     recursive = bool({"-R", "--recursive"} & flags(command.argv[1:]))
     for word in words:
-        if is_system(word) and not added_by_hand(word) and (recursive or breadth(word) == "the root folder"):
+        if is_system(word) and not added_by_hand(word) and (recursive or breadth(word) == ROOT):
             return "permissions", f"it changes the permissions or owner of {breadth(word)} ({word.shown})"
     return None
 
@@ -142,6 +156,6 @@ def check_permissions(command: Command, strict: bool) -> Found | None:
 def check_rsync(command: Command, strict: bool) -> Found | None:
     words = operands(command)
     deletes = any(w.startswith("--delete") for w in command.argv)
-    if deletes and words and (what := breadth(words[-1])) and what != "everything in the current folder":
+    if deletes and words and (what := breadth(words[-1])) and what != HERE:
         return "system-write", f"it deletes files in {what} ({words[-1].shown})"
     return None

@@ -7,17 +7,17 @@ from onehook.policies.bash_expand import Word
 SYSTEM = frozenset(["etc", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "dev", "proc", "sys", "usr", "System", "Library"])
 SHARED = frozenset(["bin", "etc", "games", "include", "lib", "libexec", "man", "sbin", "share", "src", "doc", "locale", "zoneinfo"])
 SHALLOW = frozenset(["var", "opt", "srv", "mnt", "media", "private", "Volumes", "Applications", "snap", "nix"])
-# Folders of /var that many programs share; any other, and what is mounted, was put there by a person.
+# Folders of /var that many programs share; any other folder there, and what is mounted, was added by a person.
 OF_VAR = frozenset(["backups", "cache", "db", "lib", "local", "lock", "log", "mail", "opt", "root", "run", "spool"])
 HOMES = frozenset({"home", "Users"})
 PERSONAL = frozenset(["Documents", "Desktop", "Downloads", "Pictures", "Library", ".ssh", ".gnupg", ".aws", ".config", ".kube", ".local"])
 CRITICAL_FILES = frozenset(["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/sudoers", "/etc/fstab", "/etc/crypttab"])
-# Whatever starts with one of these; a copy such as /etc/fstab.orig is none of the files above.
+# Everything that starts with one of these; a copy such as /etc/fstab.orig is not one of the files above.
 CRITICAL = (
     "/etc/sudoers.d/", "/etc/ssh/", "/etc/pam.d/", "/etc/ld.so.", "/etc/cron", "/etc/rc", "/etc/init", "/boot/", "/bin/", "/sbin/",
     "/lib/", "/lib64/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/System/",
 )  # fmt: skip
-# Words in the names of what can be made again: build output, caches, environments, logs, temporary files.
+# Words in the names of what can be generated again: build output, caches, environments, logs, temporary files.
 GENERATED = frozenset([
     "artifacts", "bak", "bin", "build", "builds", "bundle", "cache", "caches", "class", "cov", "coverage", "debug", "deriveddata",
     "dist", "egg", "eggs", "env", "generated", "gz", "html", "htmlcov", "log", "logs", "modules", "next", "nuxt", "nyc", "o", "obj",
@@ -33,7 +33,7 @@ HERE_MARKS = ("\0PWD\0", "\0PWD:?\0")
 
 
 def normal(word: Word) -> tuple[str, list[str]]:
-    """The anchor of a path ('/', '~' or '') and its components, with . and .. resolved as text."""
+    """The anchor of a path ('/', '~' or '') and its components, with . and .. resolved textually."""
     text = str(word)
     for mark in HOME_MARKS:
         text = text.replace(mark, "~")
@@ -55,8 +55,12 @@ def normal(word: Word) -> tuple[str, list[str]]:
     return anchor, parts
 
 
+ROOT, SYSTEM_FOLDER, DRIVE = "the root folder", "a system folder", "a whole drive"
+HOME, PERSONAL_FILES, HERE, PARENT = "a home folder", "personal files", "everything in the current folder", "a parent folder"
+
+
 def breadth(word: Word) -> str | None:
-    """What a recursive delete of this path would take with it, in plain words; None when it is narrow."""
+    """What a recursive delete of this path would remove, in plain words; None if the path is narrow."""
     if not word:
         return None
     anchor, parts = normal(word)
@@ -66,50 +70,50 @@ def breadth(word: Word) -> str | None:
         return absolute(parts, word.glob)
     if anchor == "~":
         if not parts:
-            return "a home folder"
-        return "personal files" if len(parts) == 1 and parts[0] in PERSONAL else parents(parts)
+            return HOME
+        return PERSONAL_FILES if len(parts) == 1 and parts[0] in PERSONAL else parents(parts)
     if len(word) < 5 and word[1:2] == ":" and word[2:].strip("/\\*") == "":
-        return "a whole drive"
-    return "everything in the current folder" if not parts else parents(parts)
+        return DRIVE
+    return HERE if not parts else parents(parts)
 
 
 def parents(parts: list[str]) -> str | None:
-    return "a parent folder" if all(part == ".." for part in parts) else None
+    return PARENT if all(part == ".." for part in parts) else None
 
 
 def absolute(parts: list[str], glob: bool) -> str | None:
     if not parts or (glob and any(c in "*?[" for c in parts[0])):
-        return "the root folder"
+        return ROOT
     first = parts[0]
     if len(first) == 1 and len(parts) == 1:
-        return "a whole drive"
+        return DRIVE
     if first in HOMES and len(parts) <= 2:
-        return "a home folder"
+        return HOME
     if first in HOMES and len(parts) == 3 and parts[2] in PERSONAL:
-        return "personal files"
+        return PERSONAL_FILES
     if first == "root" and len(parts) == 1:
-        return "a home folder"
+        return HOME
     if first in SHALLOW and len(parts) <= (2 if first in ("var", "mnt", "private") else 1):
-        return None if parts[1:] == ["tmp"] else "a system folder"
+        return None if parts[1:] == ["tmp"] else SYSTEM_FOLDER
     if first not in SYSTEM or parts[:2] == ["dev", "shm"]:
         return None
-    # /usr/local/go and /usr/share/dotnet were put there by a person; /usr/local/lib is shared by all that was.
+    # /usr/local/go and /usr/share/dotnet were added by a person; /usr/local/lib is shared by everything that was.
     added = len(parts) > 3 or (len(parts) == 3 and parts[2] not in SHARED and not glob)
-    return None if parts[:2] in (["usr", "local"], ["usr", "share"]) and added else "a system folder"
+    return None if parts[:2] in (["usr", "local"], ["usr", "share"]) and added else SYSTEM_FOLDER
 
 
 def is_system(word: Word) -> bool:
-    return breadth(word) in ("the root folder", "a system folder", "a whole drive")
+    return breadth(word) in (ROOT, SYSTEM_FOLDER, DRIVE)
 
 
 def added_by_hand(word: Word) -> bool:
-    """/var/www and /mnt/data: too much to delete at once, and a person's own to hand to a user."""
+    """/var/www and /mnt/data: too much to delete at once, but their owner may be changed."""
     parts = normal(word)[1]
     return len(parts) == 2 and parts[0] in ("var", "mnt") and parts[1] not in OF_VAR
 
 
 def empty_variable(word: Word) -> str | None:
-    """`$X/` or `$X/*` is the root when X is empty; gives the variable's name."""
+    """The variable's name in `$X/` or `$X/*`, which is the root if X is empty."""
     pieces = word.split("\0")
     if len(pieces) != 3 or pieces[0] or not pieces[1] or pieces[1].endswith(":?"):
         return None
@@ -119,7 +123,7 @@ def empty_variable(word: Word) -> str | None:
 
 
 def is_kept(word: Word) -> bool:
-    """Is this a known path whose name does not say that it can be made again?"""
+    """Whether this is a known path whose name does not suggest that it can be generated again."""
     anchor, parts = normal(word)
     if "\0" in word or (anchor == "/" and any(parts[: len(folder)] == folder for folder in TEMPORARY)):
         return False

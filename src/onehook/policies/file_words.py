@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 10_000
 LEFT_OUT = ("--exclude", "--include", "--ignore")  # their values are patterns
-UNKNOWN = "\0\0"  # a word that another command makes
-# Their words are strings or names, not files that they open.
+UNKNOWN = "\0\0"  # a word that another command produces
+# Programs whose arguments are strings or names, not files that they open.
 NAMING = frozenset([
     "echo", "printf", "ls", "dir", "test", "[", "[[", "cd", "pushd", "popd", "find", "which", "type", "command", "basename", "dirname",
     "realpath", "readlink", "mkdir", "rmdir", "stat", "export", "set", "unset", "alias", "true", "false", "exit", "kill", "sleep", "read",
@@ -47,7 +47,7 @@ def touched_files(text: str, cwd: str) -> Iterator[File]:
     """(file, what touches it, whether it is changed) for every command that the text would run."""
     script = parse(text)
     if script.cut:
-        raise HandlerError("the command is too long, nested too deeply or not complete: it cannot be checked for files")
+        raise HandlerError("the command is too long, too deeply nested or incomplete, so its files cannot be checked")
     commands = list(script.commands)
     return files_of([*commands, *(below for command in commands for below in started(command))], cwd)
 
@@ -62,7 +62,7 @@ def files_of_tool(event: Event) -> list[str]:
 
 
 def files_of(commands: Iterable[Command], cwd: str) -> Iterator[File]:
-    """The same for commands that are read already. A file is named from the folder that the text starts in, whatever `cd` comes before.
+    """The same for parsed commands. A path is relative to the folder that the script starts in, whatever `cd` comes before.
 
     A folder that is read with everything in it is a Folder.
     """
@@ -92,7 +92,7 @@ def _named(command: Command, name: str, folder: str, here: str) -> str:
 
 
 def _entered(folder: str, words: list[Word]) -> str:
-    """Where a `cd` leads; an unknown place leaves the folder as it was."""
+    """The folder that a `cd` leads to; if that is unknown, the folder stays the same."""
     if len(words) != 1 or not words[0].known or words[0] == "-":
         return folder
     return os.path.join(folder, os.path.expanduser(words[0]) if words[0].tilde else str(words[0]))
@@ -104,7 +104,7 @@ def _redirected(command: Command) -> list[tuple[Word, bool]]:
 
 def _argument_files(command: Command) -> list[tuple[Word, bool]]:
     name, words = command.name, operands(command)
-    # of --env-file=.env, if=.env
+    # for example in --env-file=.env and if=.env
     values = [type(word)(word.partition("=")[2], word.glob) for word in command.argv[1:] if "=" in word and not word.startswith(LEFT_OUT)]
     if name in NAMING or name in RUNNING or not name:
         return []
@@ -130,7 +130,7 @@ def _git_files(words: list[Word]) -> list[tuple[Word, bool]]:
     verb = words[0] if words else ""
     if verb not in GIT_FILES:
         return []
-    # HEAD:.env is a file of a commit.
+    # HEAD:.env is a file in a commit.
     return [(type(word)(word.rpartition(":")[2] or word, word.glob), verb in GIT_CHANGES) for word in words[1:]]
 
 
@@ -140,7 +140,7 @@ def _names(word: Word, cwd: str) -> list[str]:
     for marks, folder in ((HERE_MARKS, cwd or "."), (HOME_MARKS, os.path.expanduser("~"))):
         for mark in marks:
             text = text.replace(mark, folder)
-    if "\0" in text:  # $DIR/.env: wherever that is, its name is .env
+    if "\0" in text:  # $DIR/.env: wherever $DIR is, the name is .env
         tail = text.rpartition("\0")[2]
         text = tail.rpartition("/")[2] if "/" in tail else ""
     if not text:
@@ -161,7 +161,7 @@ def _names(word: Word, cwd: str) -> list[str]:
 
 
 def _without_brackets(pattern: str) -> str:
-    """[abc] as ?, to match too many names rather than too few."""
+    """The pattern with ? for [abc], so as to match too many names rather than too few."""
     out, at = "", 0
     while at < len(pattern):
         close = pattern.find("]", at + 2) if pattern[at] == "[" else -1

@@ -1,4 +1,4 @@
-"""The paths that belong to a policy, for one event: whether something is one of them, lies in one, or has one in it."""
+"""The paths that belong to a policy, for one event: whether a path is one of them, is inside one, or contains one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CONFIG = "configuration of an agent that can switch its hooks off"
 
 
 def plain(path: str) -> str:
-    """A path for comparisons: case does not count, since on some systems it does not."""
+    """A path for comparisons: case is ignored, since some systems ignore it."""
     return path.replace("\\", "/").lower()
 
 
 class Batch:
-    """Paths that one event after the other asks for, and what of them does not depend on the files."""
+    """Paths that several events ask for, and what can be computed about them without looking at the files."""
 
     __slots__ = ("folders", "keys")
     made: dict[tuple[str, ...], Batch] = {}  # noqa: RUF012  (in resident mode, by a rehearsal)
@@ -51,18 +51,18 @@ class Guarded:
     def __init__(self, own: Own, cwd: str) -> None:
         self.own, self.cwd = own, cwd or os.getcwd()
         self.home = os.path.expanduser("~")
-        self._real: dict[str, str] = {}  # folder -> where it is; "" if it is not there
+        self._real: dict[str, str] = {}  # folder -> its real path; "" if it does not exist
         self._resolutions: dict[str, str] = {}
         self._real_home = self._resolved(self.home)
         self.what: dict[str, str] = {}  # path for comparisons -> what it is
-        self.paths: list[str] = []  # as they are
+        self.paths: list[str] = []  # as given
         self._keys: list[str] = []  # for comparisons
-        self.loose: set[str] = set()  # of these, what programs may be told without changing it: the interpreter
+        self.loose: set[str] = set()  # those that may be passed to programs, which do not change them: the interpreter
         for file in own.policy:
             self._add(own_files.modules_of(file) if file.endswith(".py") else [file], "part of the policy")
             self._add([folder for folder in [own_files.whole_folder(file)] if folder], "part of the policy")
         self._add(own_files.runtime_files(), "part of onehook")
-        self._add(own_files.kept_files(), "what onehook keeps")
+        self._add(own_files.kept_files(), "onehook's stored state")
         self._add(own_files.agents_files(), CONFIG)
         interpreter = own_files.interpreter_files()
         self._add(interpreter, "part of the interpreter that runs the policy")
@@ -81,7 +81,7 @@ class Guarded:
                 self._real[folder] = self._resolved(folder) if os.path.isdir(folder) else self._moved_home(folder)
             real = self._real[folder]
             for path, name in inside if real else ():
-                if _is_link(path):  # people keep such files in a repository of their own
+                if _is_link(path):  # people keep such files in a separate repository
                     self._add_path(os.path.realpath(path), what)
                 elif real != folder:
                     self._add_path(os.path.join(real, name), what)
@@ -93,10 +93,10 @@ class Guarded:
         self.what.setdefault(key, what)
 
     def _resolved(self, folder: str) -> str:
-        """os.path.realpath of a folder that is there, which looks at each folder above it once for all paths."""
+        """os.path.realpath of an existing folder, but checking each parent folder only once for all paths."""
         if folder not in self._resolutions:
             above, name = os.path.split(folder)
-            if name in ("", ".", ".."):  # the root, or what join() would not take for the folder that it is
+            if name in ("", ".", ".."):  # the root, or a folder that join() would not treat as one
                 self._resolutions[folder] = os.path.realpath(folder)
             else:
                 path = os.path.join(self._resolved(above), name)
@@ -104,7 +104,7 @@ class Guarded:
         return self._resolutions[folder]
 
     def _moved_home(self, folder: str) -> str:
-        """A folder that is not there, in the home that is: "" if it is the same."""
+        """A missing folder, as a path in the real home; "" if that is the same."""
         return self._real_home + folder[len(self.home) :] if self._real_home != self.home and folder.startswith(self.home) else ""
 
     def configs(self) -> list[str]:
@@ -117,7 +117,7 @@ class Guarded:
         return f"{path} is {what}, which tool calls may not change" if what else ""
 
     def holds(self, path: str, here: str = "", loosely: bool = False) -> str:
-        """What a path is a part of; "" for what may be changed. loosely: without the interpreter."""
+        """What a path is part of; "" if it may be changed. loosely: without the interpreter."""
         whole = self.absolute(path, here)
         for form in dict.fromkeys([whole, _real(whole)]):
             key = plain(form)
@@ -145,14 +145,14 @@ class Guarded:
         return ""
 
     def _is_project(self, folder: str) -> bool:
-        """Whether agents may be started in a folder: this one is, here or above, or it is a repository, or the policy's."""
+        """Whether agents may be started in a folder: it is this one or above it, a repository, or the policy's folder."""
         inside = plain(folder).rstrip("/") + "/"
         if any(f"{plain(path)}/".startswith(inside) for path in (self.cwd, os.path.realpath(self.cwd), *self.own.policy)):
             return True
         return os.path.exists(os.path.join(folder or "/", ".git"))
 
     def _hard_linked(self, path: str) -> str:
-        """A second name of a file is not seen in its path."""
+        """What a file is a hard link to; its path does not show that it is a second name for a guarded file."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -162,13 +162,13 @@ class Guarded:
         for other in self.existing():
             try:
                 if os.path.samestat(status, os.stat(other)) and plain(other) not in self.loose:
-                    return f"another name of {other}"
+                    return f"another name for {other}"
             except OSError:
                 pass
         return ""
 
     def existing(self) -> list[str]:
-        """The paths that are there, with those of the projects around."""
+        """The paths that exist, with those of the surrounding projects."""
         return [path for path in [*self.paths, *self._in_projects()] if os.path.lexists(path)]
 
     def _in_projects(self) -> list[str]:
@@ -194,7 +194,7 @@ class Guarded:
 def _is_link(path: str) -> bool:
     try:
         return os.lstat(path).st_mode & 0o170000 == 0o120000
-    except (OSError, ValueError):  # it is not there, or cannot be
+    except (OSError, ValueError):  # it does not exist, or cannot
         return False
 
 

@@ -1,7 +1,8 @@
-"""What a PowerShell command line would run, in the form that the rules for shell commands judge: Remove-Item -Recurse is rm -r.
+"""What a PowerShell command line would run, in the form that the rules for shell commands check: Remove-Item -Recurse is rm -r.
 
-Programs are called in PowerShell as they are in a POSIX shell, so every rule about git, docker or terraform holds here too. Cmdlets are
-read by the tables below. What cannot be read is marked: an expression that runs text is opaque, and a line without an end is cut.
+Programs are called in PowerShell as in a POSIX shell, so every rule about git, docker or terraform applies here too. Cmdlets are
+translated with the tables below. What cannot be read is marked: an expression that runs text is `opaque`, and an unterminated line is
+`cut`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 
 from onehook.policies.bash_expand import Word
-from onehook.policies.script import MAX_TEXT, Command, Redirect, Script
+from onehook.policies.command_line import MAX_TEXT, Command, Redirect, Script
 
 MAX_NESTED = 20
 UNKNOWN = "\0\0"
@@ -76,13 +77,13 @@ class _Reader:
                 self.depth -= 1
                 return
             if self.peek() and self.peek() in _CLOSERS:
-                self.cut = True  # one that nothing opened
+                self.cut = True  # a bracket that nothing opened
             self.at += 1
         self.cut = self.cut or bool(closer)
         self.depth -= 1
 
     def statement(self, via: tuple[str, ...]) -> None:
-        """One command, up to what separates it from the next. A value at its start is an expression, unless & or . calls it."""
+        """One command, up to the next separator. A value at its start is an expression, unless & or . calls it."""
         begin, called, expression = self.at, False, False
         words: list[Word] = []
         redirects: list[Redirect] = []
@@ -109,7 +110,7 @@ class _Reader:
         self.emit(_without_assignment(words, expression), redirects, via, source)
 
     def skipped(self) -> bool:
-        """A blank, a comment, or a line end that is escaped."""
+        """Skip a blank, a comment, or an escaped line end."""
         if self.peek() in " \t":
             self.at += 1
         elif self.peek(2) == "<#":
@@ -142,7 +143,7 @@ class _Reader:
         return inside
 
     def word(self, via: tuple[str, ...]) -> list[Word]:
-        """One argument, or several that commas join."""
+        """One argument, or several with commas between them."""
         out, glob, tilde = "", False, self.peek() == "~"
         begin = self.at
         while self.at < len(self.text):
@@ -244,7 +245,7 @@ class _Reader:
             return
         options, files = _arguments(words[1:])
         if posix == "ls" and "-r" in options:
-            posix = "find"  # what follows in the pipeline reads what it lists
+            posix = "find"  # the next command in the pipeline reads the files that it lists
             options = []
         if posix == "grep" and not any(_parameter(word) == "pattern" for word in words):
             files = files[1:]
@@ -301,7 +302,7 @@ class _Reader:
 
 
 def _without_assignment(words: list[Word], expression: bool) -> list[Word]:
-    """The command of a statement: behind keywords and `$x =`; nothing for an expression."""
+    """The command of a statement, after keywords and `$x =`; nothing for an expression."""
     words = [word for word in words if word]
     while words and words[0].lower() in _KEYWORDS:
         words = words[1:]
@@ -321,7 +322,7 @@ def _parameter(word: str) -> str:
 
 
 def _arguments(words: list[Word]) -> tuple[list[str], list[Word]]:
-    """The switches that matter, as POSIX options, and the paths. Names of parameters may be cut short."""
+    """The switches that matter, as POSIX options, and the paths. Names of parameters may be abbreviated."""
     options: list[str] = []
     files: list[Word] = []
     waiting = ""

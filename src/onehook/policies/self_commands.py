@@ -1,7 +1,7 @@
 """What shell commands do to the policy that the agent runs under: the part of self_protect that is about commands.
 
-A command that names a guarded file and is not known to only read files is denied, so that a program which nobody has thought of is too.
-Some commands change files without naming them (`rm -r .`, `git stash`, `kill`): those have a check of their own.
+A command that names a guarded file is denied unless it is known to only read files, so unforeseen programs are denied too.
+Some commands change files without naming them (`rm -r .`, `git stash`, `kill`); these have separate checks.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def _read_whole(text: str) -> list[Command]:
 
     script = parse(text)
     if script.cut:
-        raise HandlerError("the command is too long, nested too deeply or not complete: self_protect cannot judge it")
+        raise HandlerError("the command is too long, too deeply nested or incomplete, so self_protect cannot check it")
     commands = list(script.commands)
     return [*commands, *(below for command in commands for below in started(command))]
 
 
-# In code that names onehook: what switches it off, or answers for a person.
+# Names that switch onehook off, or answer for a person, in code that mentions onehook.
 _SWITCHES_OFF = (
     "uninstall", "onehook.setup", "onehook.cli", "onehook.desk", "onehook.page", "'pause'", '"pause"', "onehook approve", "'approve'",
     '"approve"', "rmtree",
@@ -81,13 +81,13 @@ _SWITCHES_OFF = (
 
 
 class Line:
-    """One command line, and where in it we are."""
+    """One command line, and the current position in it."""
 
     def __init__(self, text: str, commands: Sequence[Command], own: Own, cwd: str, depth: int = 0) -> None:
         self.text, self.commands, self.own, self.depth = text, commands, own, depth
         self.guarded = Guarded(own, cwd)
         self.here = self.guarded.cwd
-        self._at = 0  # where in the text we are
+        self._at = 0  # the position in the text
         self._groups: list[tuple[int, str]] = []  # the ends of the subshells that a `cd` is in, and the folder that each started in
         self._unsure = False  # a `cd` led to a place that cannot be known
 
@@ -103,7 +103,7 @@ class Line:
         return ""
 
     def _enter(self, command: Command) -> None:
-        """Where a `cd` leads, and until where in the text that counts."""
+        """Enter the folder that a `cd` leads to, and note up to where in the text that applies."""
         words = _operands(command.argv[1:])
         after = self.text[self._at + len(command.source) :].lstrip()
         if after[:1] == "|" or (after[:1] == "&" != after[1:2]):
@@ -114,7 +114,7 @@ class Line:
         folder = os.path.expanduser(words[0]) if words[0].tilde else str(words[0])
         target = os.path.normpath(os.path.join(self.here, folder))
         if not os.path.isdir(target) and not any(other.name in MAKING for other in self.commands):
-            return  # it fails, and what follows stays here
+            return  # it fails, so what follows stays here
         begin, end = _group(self.text, self._at)
         if begin >= 0 and not any(known == end for known, _ in self._groups):
             self._groups.append((end, self.here))
@@ -201,7 +201,7 @@ class Line:
         words = _operands(argv)
         deep = name in DEEP
         if name == "chmod" and words and words[0].lstrip("ugoa")[:1] == "+" and "w" not in words[0] and "x" in words[0]:
-            words = []  # chmod +x takes nothing away
+            words = []  # chmod +x revokes nothing
         for number, word in enumerate(words, 1):
             for path in self.names(word):
                 if why := self._changes(path) or profile_objection(path, self.text):
@@ -218,7 +218,7 @@ class Line:
         return self._unseen(name) if unknown else ""
 
     def _unseen(self, name: str) -> str:
-        """A command whose operands another command makes, in a line that names guarded files."""
+        """A command whose operands come from another command, in a line that names guarded files."""
         for other in self.commands:
             for word in other.argv[1:]:
                 if word.known and word[:1] != "-" and self.guarded.holds(str(word), self.here):
@@ -230,7 +230,7 @@ class Line:
         return f"{name} would change {named}, which tool calls may not change" if named else ""
 
     def _unknown(self, name: str, argv: Sequence[Word]) -> str:
-        """A program that may do anything to the files that it is given; a known one only to what -o names."""
+        """A program that may do anything to the files that it is given, or, if it is known, only to what -o names."""
         reads = name in READERS
         before = ""
         for word in argv:
@@ -249,7 +249,7 @@ class Line:
             before = word
         return ""
 
-    # --- programs with a check of their own ---
+    # --- programs with a separate check ---
 
     def _copied(self, name: str, argv: Sequence[Word], command: Command) -> str:
         words = _operands(argv)
@@ -277,7 +277,7 @@ class Line:
         return ""
 
     def _arrives(self, name: str, source: str, folder: str) -> str:
-        """Whether something that is copied or moved comes to lie where a guarded file is."""
+        """Whether something that is copied or moved replaces a guarded file."""
         roots = [folder] if source.endswith(("/", "/.")) or not os.path.isdir(folder) else []
         roots += [os.path.join(folder, os.path.basename(source.rstrip("/")))] if os.path.isdir(folder) else []
         for root in roots:
@@ -291,7 +291,7 @@ class Line:
         return ""
 
     def _is_arrival(self, name: str, argv: Sequence[Word], last: str) -> bool:
-        """Whether the last operand is a folder that others are moved into: it stays, and _copied looks at what arrives there."""
+        """Whether the last operand is a folder that others are moved into: it remains, and _copied checks what arrives there."""
         into = _value(argv, "-t", "--target-directory") is None and not _has(argv, "T", "--no-target-directory")
         return name in ("mv", "gmv") and into and os.path.isdir(self.guarded.absolute(last, self.here))
 
@@ -299,7 +299,7 @@ class Line:
         return self._all_changed(name, argv) or self._copied(name, argv, command)
 
     def _found(self, name: str, argv: Sequence[Word], command: Command) -> str:
-        """find: what it deletes or hands to another command, by name."""
+        """find: what it deletes or passes to another command, by name."""
         from onehook.policies.folders import found_by
 
         for option in ("-fprint", "-fprintf", "-fls"):
@@ -318,7 +318,7 @@ class Line:
         return ""
 
     def _hands_to_writer(self) -> bool:
-        """Whether a command that is given what find prints does more than read."""
+        """Whether a command that gets the output of find does more than read."""
         handing = ("find", "gfind", "xargs", "gxargs")
         takers = [other for other in self.commands if other.name not in handing and any(not word.known for word in other.argv[1:])]
         return any(other.name not in READERS or _in_place(other.argv[1:]) for other in takers)
@@ -333,7 +333,7 @@ class Line:
         base = self.guarded.absolute(into, self.here) if into is not None else self.here
         if into is not None and (why := self._changes(base)):
             return why
-        # An archive for a folder of configuration is hardly about anything else; one for the project may hold anything.
+        # An archive that is unpacked into a folder of configuration probably concerns it; one for the project may contain anything.
         if into is not None and os.path.basename(base).startswith(".") and (inside := self.guarded.below(base)):
             return f"{name} may change {inside}, which tool calls may not change"
         named = next((word for word in words if word.known and self.guarded.holds(os.path.join(base, word))), "")
@@ -344,7 +344,7 @@ class Line:
         return next((why for word in targets for path in self.names(word) if (why := self._changes(path))), "")
 
     def _stream(self, name: str, argv: Sequence[Word], command: Command) -> str:
-        """sed, awk, perl and ruby: in place, or by what their program says."""
+        """sed, awk, perl and ruby: edits in place, or what their program does."""
         if _in_place(argv):
             for word in _operands(argv):
                 for path in self.names(word):
@@ -400,7 +400,7 @@ class Line:
         return Line(text, commands, self.own, self.here, 1).objection()
 
     def _content(self, word: str) -> str:
-        """The text of a script that a command runs; "" for what is not there, and for the policy's own files."""
+        """The text of a script that a command runs; "" if it does not exist or is one of the policy's own files."""
         path = self.guarded.absolute(word, self.here)
         try:
             if not os.path.isfile(path) or self.guarded.holds(path):
@@ -411,7 +411,7 @@ class Line:
             return ""
 
     def mentioned(self, text: str) -> str:
-        """A guarded file whose parts are all in a text, or ""."""
+        """A guarded file whose path components are all in a string, or ""."""
         low = text.lower()
         if not any(key in low for key in KEYS) and not any(name in low for name in self.own.names):
             return ""
@@ -459,7 +459,7 @@ class Line:
 
 
 def _program(command: Command) -> tuple[str, Sequence[Word]]:
-    """The program that runs, and its arguments: of `python -m pip` that is pip."""
+    """The program that runs, and its arguments: for `python -m pip` that is pip."""
     argv = command.argv
     name = command.name
     if name.startswith("python") or name in INTERPRETERS:
@@ -539,7 +539,7 @@ def _listed(folder: str) -> list[str]:
 
 
 def switch_in(text: str, variables: Sequence[str]) -> str:
-    """The first variable in a text, with a value, that changes onehook or switches hooks off."""
+    """The first variable in a string, with a value, that changes onehook or disables hooks."""
     at = text.find("ONEHOOK_")
     if at >= 0:
         return text[at : at + 40].split("=")[0].split()[0]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Response
 
-# MCP tools and tools that are in no agent's table: those whose name begins with one of these change no file that they are given.
+# MCP tools, and tools that are not in any agent's table, change none of the files that they are given if their names begin like this.
 READING = (
     "read", "get", "list", "search", "find", "stat", "view", "fetch", "describe", "show", "tree", "head", "tail", "grep", "glob", "info",
     "query", "count", "check", "look", "open_file", "browse", "lint", "diagnos", "hover", "ask", "think", "todo", "task", "web",
@@ -63,7 +63,7 @@ def _calling() -> list[str]:
 
 
 class Own:
-    """What belongs to a policy. Nothing is looked up before an event needs it."""
+    """What belongs to a policy. Everything is looked up only when an event needs it."""
 
     def __init__(self, policy: list[str], allow: list[str]) -> None:
         self.policy = [os.path.abspath(path) for path in policy]
@@ -104,7 +104,7 @@ class Own:
         return found or next((why for change in event.changes if (why := _of_profile(change.path, change.new or ""))), "")
 
     def switched_off(self, event: Event) -> str:
-        """Why a changed config file of the agent is not taken, or ""."""
+        """Why a change to the agent's config file is refused, or ""."""
         from onehook.policies.own_files import MAX_SOURCE
         from onehook.policies.own_paths import Guarded
 
@@ -116,7 +116,7 @@ class Own:
         entries = _texts(guarded.configs(), MAX_SOURCE)
         names = [os.path.basename(file) for file in self.policy]
         if names and not any("onehook" in text and any(name in text for name in names) for text in entries):
-            return f"no config file has the hooks of {self.policy[0]} any more"
+            return f"no config file has the hooks of {self.policy[0]} anymore"
         return ""
 
 

@@ -1,4 +1,4 @@
-"""loop_guard, budget, dry_run: what a session may do in all, on event.session."""
+"""loop_guard, budget, dry_run: what a session may do in total, tracked in event.session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def loop_guard(repeats: int = 3) -> Hooks:
 
     repeats  how often a call may give the same result, with no file changed in between, and how often the same change may be made
 
-    The same call again and again, and two that alternate, are both found: what counts is the call with its result, not their order.
+    Both a call that repeats and two that alternate are detected: what counts is a call with its result, not the order.
     """
     _positive("repeats", repeats)
     hooks = Hooks()
@@ -48,7 +48,7 @@ def loop_guard(repeats: int = 3) -> Hooks:
 def _note(event: Event, result: Any) -> None:
     known: dict[str, list[int]] = event.session.get(_LOOP, {})
     mark, outcome = _mark(event), 0 if event.changes else _sum(result)
-    if event.changes:  # a call may well have another result now
+    if event.changes:  # a call may have another result now
         known = {name: entry for name, entry in known.items() if name[0] == "c"}
     before = known.pop(mark, [outcome, 0])
     known[mark] = [outcome, before[1] + 1 if before[0] == outcome else 1]
@@ -71,9 +71,9 @@ def budget(calls: int | None = None, minutes: float | None = None, tokens: int |
 
     calls    tool calls
     minutes  from the first event on
-    tokens   by the agent's transcript, where it has one that tells
+    tokens   as reported in the agent's transcript, if it reports them
 
-    When one is used up, tool calls are denied; the agent can still answer.
+    When a limit is reached, tool calls are denied; the agent can still answer.
     """
     limits = {"calls": calls, "minutes": minutes, "tokens": tokens}
     if all(limit is None for limit in limits.values()):
@@ -157,7 +157,7 @@ def _looks(command: Any, looking: set[str] | frozenset[str]) -> bool:
 
 
 def _dry(what: str) -> Response:
-    return deny(f"this is a dry run, so nothing is changed: describe that you would {what}, and go on as if it had been done")
+    return deny(f"this is a dry run, so nothing is changed: say that you would {what}, and continue as if it had been done")
 
 
 def _positive(name: str, value: object) -> None:

@@ -8,8 +8,8 @@ from onehook.policies.bash_inspect import Input, hidden, hidden_script, named_ca
 from onehook.policies.bash_syntax import Reader
 from onehook.policies.bash_words import MAX_DEPTH, Node, Part, Redir
 from onehook.policies.bash_wrappers import SHELLS, inner_commands
+from onehook.policies.command_line import MAX_TEXT, Command, Redirect, Script
 from onehook.policies.quick import program_name
-from onehook.policies.script import MAX_TEXT, Command, Redirect, Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PASS_THROUGH = frozenset({"cat", "tee"})
 
 
 class Context:
-    """Where in a text the walk is: how deep, behind which wrappers, with what on standard input."""
+    """The position of the walk in a script: how deep, inside which wrappers, with what on standard input."""
 
     __slots__ = ("args", "conditional", "depth", "source", "stdin", "via")
 
@@ -65,14 +65,14 @@ def _parsed(command: str) -> Script:
     try:
         walker.read(command[:MAX_TEXT], Context())
     except RecursionError:
-        # The caller's own stack was nearly full: report that not all was read, rather than fail.
+        # The caller's stack was nearly full: report an incomplete reading rather than fail.
         walker.cut = True
     cut = walker.cut or walker.values.cut
     return Script(walker.commands, walker.broken or cut, cut, walker.fork_bomb)
 
 
 class Walker:
-    """Walks the tree of a text, and of every text that it hands to a shell."""
+    """Walks the tree of a script, and of every string that it passes to a shell."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -193,7 +193,7 @@ class Walker:
         return tuple(dict.fromkeys([*found, *(n for v in variables for n in self.origins.get(v, ()))]))
 
     def printed_files(self, argv: list[Word], parts: list[Part], expander: Expander, context: Context) -> None:
-        """`bash <(echo ...)`: text that is known although it comes as a file."""
+        """`bash <(echo ...)`: text that is known although it is passed as a file."""
         name = program_name(argv[0]) if argv else ""
         for part in parts if name in SHELLS or name in ("source", ".") else []:
             text = expander.printed(part.subs[0]) if part.kind == "proc" else None
@@ -265,7 +265,7 @@ class Walker:
             elif isinstance(inner.text, PowerShell):
                 self.read_powershell(inner.text, below)
             elif inner.text is not None and not hidden_script(inner.text):
-                # The text of `sh -c` and `env -S` reads what was piped into them; that of xargs, which is its input, does not.
+                # Commands in `sh -c` and `env -S` read what was piped into those; a command of xargs does not, since xargs reads it.
                 piped = stdin if inner.label.endswith((" -c", " -S")) else None
                 self.read(inner.text, below.but(stdin=piped, args=inner.args))
         if reads_script(name, argv) and stdin is not None and stdin.text is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onehook.core import Event, Response
     from onehook.policies.shell import Command
 
-# Of these the value is the next word.
+# The value of these options is the next word.
 _MESSAGE = ("-m", "--message")
 _NEW_BRANCH = {"checkout": ("-b", "-B", "--orphan"), "switch": ("-c", "-C", "--create", "--force-create", "--orphan")}
 
@@ -27,13 +27,13 @@ def commit_rules(
 
     message          a regular expression that the subject line must match, from its start: r"(feat|fix|docs)(\\(.+\\))?: "
     max_subject      characters of the subject line
-    forbidden        texts that no message may have in it, such as "Co-authored-by:"
-    branches         wildcards, of which a new branch must match one: ["feature/*", "fix/*"]
+    forbidden        strings that no message may contain, such as "Co-authored-by:"
+    branches         wildcards, one of which a new branch must match: ["feature/*", "fix/*"]
     require_message  deny a commit whose message is not on the command line, and so cannot be checked
     """
     texts = [forbidden] if isinstance(forbidden, str) else list(forbidden)
     names = [branches] if isinstance(branches, str) else list(branches)
-    if message and "re" in sys.modules:  # install and lint have it, and find a mistake in it; an event would pay 6 ms for it
+    if message and "re" in sys.modules:  # it is loaded in install and lint, which report a mistake; an event would pay 6 ms
         sys.modules["re"].compile(message)
     hooks = Hooks()
 
@@ -60,7 +60,7 @@ def commit_rules(
             return _wrong_message(rest)
         made = _made_branch(verb, rest)
         if made and names and not any(wildcard(name, made) for name in names):
-            return f"the branch {made} does not have a name as agreed: {', '.join(names)}"
+            return f"the branch {made} does not follow the naming convention: {', '.join(names)}"
         return ""
 
     def _wrong_message(rest: list[str]) -> str:
@@ -78,9 +78,9 @@ def commit_rules(
             if not re.match(message, subject):
                 return f"the subject {subject!r} does not match {message}"
         if max_subject and len(subject) > max_subject:
-            return f"the subject has {len(subject)} characters; at most {max_subject} are agreed. Put the rest into the body"
+            return f"the subject has {len(subject)} characters; the limit is {max_subject}. Put the rest into the body"
         found = [text for text in texts if text.lower() in whole.lower()]
-        return f"a commit message may not have {found[0]!r} in it" if found else ""
+        return f"a commit message must not contain {found[0]!r}" if found else ""
 
     return hooks
 
@@ -112,7 +112,7 @@ def mcp_servers(*allow: str, pins: Mapping[str, str] | None = None, files: Itera
     """Let the agent use only these MCP servers: mcp_servers("github", "linear__get_*").
 
     allow  servers, or server__tool, with wildcards
-    pins   how a server must be configured, so that nobody can put another one in its place: {"github": "npx -y server-github@1.4.0"}, the
+    pins   how a server must be configured, so that nobody can replace it with another: {"github": "npx -y server-github@1.4.0"}, the
            command with its arguments, or the address
     files  the project's files that configure servers, as {"mcpServers": {...}} in JSON
     """
@@ -142,7 +142,7 @@ def mcp_servers(*allow: str, pins: Mapping[str, str] | None = None, files: Itera
 
 
 def _configured(event: Event, files: list[str], server: str) -> str:
-    """The command or address of a server, by the first file that has it."""
+    """The command or address of a server, from the first file that has it."""
     from onehook.jsonc import read_jsonc
 
     for name in files:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 
+from onehook.desk.pin import WRONG
 from onehook.prove.evidence import Evidence
 from onehook.prove.person import DESK_PORT, NAME
 
 CALM = "the-person-said-wait-3317"
 INSTEAD = "echo rewritten > ran.txt"
 UNANSWERED = "nobody answered in time"
-ROUTES = ("enter", "visit", "unlock", "answer")  # of the desk, each refused without the link that a person has
+ROUTES = ("enter", "visit", "unlock", "answer")  # the desk's routes, each refused without the link that a person has
 
 
 def policy(options: str = "") -> str:
-    """Asks about the command that the proof looks at."""
+    """A policy that asks about the command that the proof checks."""
     return (
         f'from onehook import Hooks, ask\nhooks = Hooks(ask_via="desk-always", fail="closed"{options})\n'
         '@hooks.on("PreToolUse", tool="Bash")\ndef handler(event):\n'
@@ -22,8 +23,8 @@ def policy(options: str = "") -> str:
     )
 
 
-# Waits for the request in a session of its own, and answers it by the command line (at a terminal that it opens), by curl at the open
-# desk, and by a file.
+# Waits for the request in a separate session, and tries to answer it with the command line (at a terminal that it opens), with HTTP
+# requests to the open desk, and with a file.
 ATTACK = f"""import glob, json, os, pty, shutil, subprocess, sys, time, urllib.error, urllib.request
 if len(sys.argv) == 1:
     subprocess.Popen([sys.executable, __file__, "go"], start_new_session=True, stdin=-3, stdout=-3, stderr=-3)
@@ -76,7 +77,7 @@ open("attack.txt", "w").write("\\n".join(tried))
 
 
 def approved(evidence: Evidence) -> bool:
-    """It ran, once, and the log says who approved it."""
+    """The command ran once, and the log records who approved it."""
     by = [entry["approver"] for entry in evidence.logged() if entry["decision"] == "allow"]
     return evidence.acted and (evidence.text("ran.txt") or "").split() == ["ran"] and by == [NAME]
 
@@ -90,7 +91,7 @@ def rewritten(evidence: Evidence) -> bool:
 
 
 def unanswered(evidence: Evidence) -> bool:
-    """It did not run, the model was told how it can be approved, and the agent continued."""
+    """The command did not run, the model was told how it can be approved, and the agent continued."""
     told = evidence.model_was_told(UNANSWERED) and evidence.model_was_told("onehook approve")
     return evidence.acted and evidence.text("ran.txt") is None and told and evidence.text("other.txt") is not None
 
@@ -99,4 +100,4 @@ def not_by_the_agent(evidence: Evidence) -> bool:
     tried = evidence.text("attack.txt") or ""
     refused = any(entry["event"] == "Refused" for entry in evidence.logged())
     by_curl = all(f"desk {route}: 401" in tried for route in ROUTES)
-    return evidence.text("ran.txt") is None and "not the PIN" in tried and by_curl and "a file was written" in tried and refused
+    return evidence.text("ran.txt") is None and WRONG in tried and by_curl and "a file was written" in tried and refused

@@ -16,10 +16,10 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
     wire = wire_of(host)
     if not any(row.event == scenario.event for row in wire.EVENTS.values()):
         return NO_EVENT, f"{host} has no {scenario.event}"
-    if scenario.borrowed and not wire.READS_CONFIG_OF:
+    if scenario.borrowed and not wire.TRAITS.reads_config_of:
         return NO_EVENT, f"{host} does not run the entries of another agent"
     if "trust" in scenario.needs and optional(host, "trust") is None:
-        return NO_EVENT, f"{host} asks for no trust"
+        return NO_EVENT, f"{host} does not ask for trust"
     if "transcripts" in scenario.needs and host not in having("transcripts"):
         return NOT_HONOURED, f"{host} has no transcript that onehook can read"
     traits = load(host, "live").TRAITS
@@ -42,10 +42,10 @@ def expectation(host: str, scenario: Scenario, mode: str = "", version: str = ""
         )
     answer, drops = compile_response(wire, event, scenario.response, Options({"fail": "closed"} if scenario.effect == "withhold" else {}))
     if scenario.effect == "withhold":
-        # Replaced, or the turn ends before the model sees it.
+        # The result is replaced, or the turn ends before the model sees it.
         return (WORKS, "") if answer.modified_output is not None or answer.halt else (NOT_HONOURED, _why(drops))
     if scenario.effect == "ask":
-        # Asked with no user present, or turned into a deny: nothing runs. Turned into an allow, it would.
+        # An ask with no user present, or one turned into a deny: nothing runs. If it became an allow, the command would run.
         return (WORKS, "") if answer.decision in ("ask", "deny") else (NOT_HONOURED, _why(drops))
     field = "decision" if scenario.effect in ("allow", "deny") else scenario.effect
     lost = [drop for drop in drops if any(name.partition(".")[0] == field for name in drop.fields)]
@@ -62,7 +62,7 @@ def _event(host: str, scenario: Scenario) -> Event:
 
 
 def losses(host: str, scenario: Scenario) -> frozenset[str]:
-    """The fields of the scenario's answer that the tables say are lost on a host."""
+    """The fields of the scenario's answer that are lost on a host, according to its tables."""
     wire = wire_of(host)
     if scenario.response is None or not any(row.event == scenario.event for row in wire.EVENTS.values()):
         return frozenset()
@@ -73,7 +73,7 @@ def losses(host: str, scenario: Scenario) -> frozenset[str]:
 def events_of(host: str) -> frozenset[str]:
     """The unified events that a host has, or has a stand-in for."""
     wire = wire_of(host)
-    return frozenset((*(row.event for row in wire.EVENTS.values()), *(row.event for row in wire.STAND_INS.values())))
+    return frozenset((*(row.event for row in wire.EVENTS.values()), *(row.event for row in wire.TRAITS.stand_ins.values())))
 
 
 _FACTS: dict[str, dict[str, str]] = {

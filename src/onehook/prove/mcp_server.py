@@ -12,7 +12,7 @@ from typing import Any
 
 TOOL = {
     "name": "note",
-    "description": "Append a text to the notes.",
+    "description": "Append text to the notes.",
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
 }
 DEFAULT_PROTOCOL = "2025-06-18"
@@ -37,7 +37,7 @@ def _call(params: dict[str, Any], notes: Path) -> dict[str, Any]:
     arguments = params.get("arguments")
     text = arguments.get("text") if isinstance(arguments, dict) else None
     if params.get("name") != TOOL["name"] or not isinstance(text, str):
-        return {"content": [{"type": "text", "text": "call note with a text"}], "isError": True}
+        return {"content": [{"type": "text", "text": "call note with a string"}], "isError": True}
     with notes.open("a", encoding="utf-8") as file:
         file.write(text + "\n")
     return {"content": [{"type": "text", "text": f"noted: {text}"}], "isError": False}

@@ -1,4 +1,4 @@
-"""A user's own policy on the real agents: one command, tried with and without the policy, and what differs.
+"""A user's own policy on the real agents: one command, run with and without the policy, and the difference.
 
 It runs in a copy of the policy's repository, so that files that the policy refers to exist. The agents' configs are not copied: the
 policy is installed from scratch, and no hook, permission or MCP server of the user interferes.
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.hostkit.config import Machine
 from onehook.hostkit.live import Step
+from onehook.hostkit.trust import root_of
 from onehook.prove.evidence import Evidence
 from onehook.prove.scenarios import Scenario
 from onehook.prove.stage import Agent, play
@@ -65,7 +66,7 @@ def try_policy(
         return [live.shell(command, mode), {"say": "done"}]
 
     policy = policy.absolute()
-    root = repository_of(policy)
+    root = root_of(policy.parent)
     copied = tuple(files_of(root)) if root else ()
     scenario = Scenario(
         "own", "your policy", "PreToolUse", "Bash", None, "", script, lambda _: True,
@@ -98,11 +99,6 @@ def weak_control(without: Evidence, root: Path | None, copied: Sequence[str]) ->
     if without.files() != set(before) or any((without.project / name).read_bytes() != path.read_bytes() for name, path in before.items()):
         return ""
     return "without the policy the command changed no file either, so it may not have run; try one that creates a file"
-
-
-def repository_of(policy: Path) -> Path | None:
-    """The repository that contains a policy."""
-    return next((folder for folder in policy.parents if (folder / ".git").exists()), None)
 
 
 def files_of(root: Path) -> list[str]:

@@ -1,9 +1,9 @@
-"""The person of a proof: has set a PIN, and answers what is asked, as `onehook approve` does. A process of its own, in the proof's home.
+"""The person in a proof: has set a PIN, and answers requests as `onehook approve` does. A separate process, in the proof's home.
 
     python -I -m onehook.prove.person allow|deny|rewrite|away|desk TEXT
 
-TEXT: the words of a denial, or the command to run instead. Someone who is away has a PIN and answers nothing; with
-`desk`, the desk stays open meanwhile, on the port that stands in the file DESK_PORT of the home folder.
+TEXT: the words of a denial, or the command to run instead. With `away`, the person has a PIN but answers nothing; with
+`desk`, the desk stays open in the meantime, on the port in the file DESK_PORT in the home folder.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from contextlib import contextmanager
 NAME = "the-person-of-the-proof"
 PIN = "4096 sleepy otters"
 DESK_PORT = "port-of-the-desk"
-_CHEAP = 1 << 10  # of scrypt: the proof is not about guessing
+_CHEAP = 1 << 10  # scrypt's cost: the proof is not about guessing a PIN
 
 
 @contextmanager
 def present(does: str, text: str, environment: Mapping[str, str]) -> Iterator[None]:
-    """While a person is there who answers so; "" for nobody at all."""
+    """Have a person present who does this; "" for nobody at all."""
     if not does:
         yield
         return
@@ -30,7 +30,7 @@ def present(does: str, text: str, environment: Mapping[str, str]) -> Iterator[No
         try:
             assert process.stdout is not None
             if process.stdout.readline().strip() != "ready":
-                raise RuntimeError("the person of the proof did not come")
+                raise RuntimeError("the simulated person did not answer")
             yield
         finally:
             process.kill()

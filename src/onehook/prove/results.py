@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import io
 import json
 import time
+import tokenize
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from onehook.prove.verdicts import Verdict
 from onehook.version import VERSION
 
 COMMITTED = Path(__file__).with_name("results.json")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -33,24 +37,40 @@ def _stable(verdict: Verdict) -> dict[str, Any]:
 
 
 def adapter_hash(host: str) -> str:
-    """Of all that is an agent's own here: its folder, and that of the agent that it is built on."""
+    """The hash of an agent's adapter: its folder, and that of the agent that it is built on. A changed comment needs no new proof."""
     digest = hashlib.sha256()
-    for name in filter(None, (host, wire_of(host).BUILT_ON)):
+    for name in filter(None, (host, wire_of(host).TRAITS.built_on)):
         folder = Path(hosts.__file__).parent / name
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+                data = path.read_bytes()
+                content = code_of(data.decode("utf-8")).encode() if path.suffix == ".py" else data
+                digest.update(f"{path.relative_to(folder)} {hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()[:16]
 
 
+def code_of(source: str) -> str:
+    """A module without its comments, docstrings and empty lines: the same text for every version of Python, unlike a dump of its tree."""
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            for row in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1):
+                lines[row - 1] = ""
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
 def unchanged(hosts: Iterable[str]) -> list[str]:
-    """Those agents whose adapters are as they were when the committed results were made."""
+    """The agents whose adapters have not changed since the committed results were made."""
     before = read()["adapters"]
     return [host for host in hosts if before.get(host) == adapter_hash(host)]
 
 
 def merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Results with the cells of a later run. An adapter counts as proven as it is only if all its cells are of that run."""
+    """Results with the cells of a later run. An adapter's current state counts as proven only if all its cells are from that run."""
     old = {(host, mode, scenario): row for (host, mode, _, scenario), row in cells(before["results"]).items()}
     new = {(host, mode, scenario): row for (host, mode, _, scenario), row in cells(after["results"]).items()}
     whole = {host for host in after["agents"] if {key for key in old if key[0] == host} <= set(new)}

@@ -26,8 +26,8 @@ from onehook.prove.scenarios import PROMPT, Scenario
 if TYPE_CHECKING:
     from onehook.hosts.interface import Live
 
-SECONDS = 90.0  # from the first request to the model on
-RESIDENT = "ONEHOOK_PROVE_RESIDENT"  # set by `onehook prove --resident`, for all of its processes
+SECONDS = 90.0  # after the first request to the model
+RESIDENT = "ONEHOOK_PROVE_RESIDENT"  # set by `onehook prove --resident` for all its processes
 STARTUP_SECONDS = 180.0  # until that request; some agents need a minute on a busy machine
 
 
@@ -47,7 +47,7 @@ class Agent:
 
     @property
     def folder(self) -> str:
-        """What its runs are kept under."""
+        """The name of the folder for its runs."""
         return f"{self.name} {self.version}".replace(" ", "-")
 
 
@@ -78,7 +78,7 @@ def script_of(agent: Agent, scenario: Scenario, project: Path = Path("/project")
 
 
 def play(agent: Agent, scenario: Scenario, folder: Path, *, with_policy: bool, fail_closed: bool | None = None) -> Evidence:
-    """Run one scenario (or, without the policy, its control) in a folder of its own. An agent that hangs is tried once more."""
+    """Run one scenario (or, without the policy, its control) in a separate folder. An agent that hangs is tried once more."""
     evidence = _play_once(agent, scenario, folder / "first", with_policy, fail_closed)
     if evidence.outcome.timed_out:
         evidence = _play_once(agent, scenario, folder / "second", with_policy, fail_closed)
@@ -154,13 +154,13 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
         _onehook(sandbox, "import", "--plugin", str(sandbox.project / scenario.plugin), "--output", f".hooks/{scenario.policy_name}")
     elif not scenario.policy_path:
         policy.write_text(scenario.policy, encoding="utf-8")
-    host = wire_of(agent.host).READS_CONFIG_OF[0] if scenario.borrowed else agent.host
+    host = wire_of(agent.host).TRAITS.reads_config_of[0] if scenario.borrowed else agent.host
     resident = ["--resident" if os.environ.get(RESIDENT) else "--no-resident"]
     more = [*(["--fail-closed"] if fail_closed else []), *(["--trust"] if scenario.trusted else []), *resident]
     more += ["--scope", _scope(host, sandbox)]
     environment = sandbox.home / "venv"
     python = sys.executable if scenario.interpreter is None else _interpreter(environment)
-    scope = load(host, "config").places(Machine(sandbox.home, sandbox.project))[0].scope  # an agent may have a file for the user alone
+    scope = load(host, "config").places(Machine(sandbox.home, sandbox.project))[0].scope  # an agent may have only a file for the user
     _onehook(sandbox, "install", str(policy), "--hosts", host, "--scope", scope, "--yes", *more, python=python)
     if scenario.interpreter is not None:
         shutil.rmtree(environment)
@@ -171,7 +171,7 @@ def _install(agent: Agent, scenario: Scenario, sandbox: Sandbox, fail_closed: bo
 
 
 def _scope(host: str, sandbox: Sandbox) -> str:
-    """The project's, if the agent has hooks there."""
+    """The project's scope, if the agent has hooks there."""
     return load(host, "config").places(Machine(sandbox.home, sandbox.project))[0].scope
 
 
@@ -183,7 +183,7 @@ def _policy(scenario: Scenario, project: Path) -> Path:
 
 
 def _interpreter(environment: Path) -> str:
-    """A virtual environment with what this one has."""
+    """The interpreter of a new virtual environment that has the same packages as this one."""
     import venv
 
     venv.create(environment, symlinks=sys.platform != "win32")
@@ -205,7 +205,8 @@ def _onehook(sandbox: Sandbox, verb: str, *arguments: str, python: str = sys.exe
 
 
 def _serve(sandbox: Sandbox, variables: dict[str, str], *words: str) -> str:
-    """Start the process that answers in resident mode, so that the first event has it too; or stop it, which tells what it has answered."""
+    """Start the process that answers in resident mode, so that it is ready for the first event; or stop it, which returns what it
+    answered."""
     argv = [sys.executable, "-I", "-m", "onehook", "serve", *words]
     environment = {**os.environ, **variables, "HOME": str(sandbox.home), "PATH": os.environ["PATH"]}
     done = subprocess.run(argv, cwd=sandbox.project, env=environment, capture_output=True, text=True, timeout=60, check=False)
@@ -230,6 +231,6 @@ def _evidence(live: Live, sandbox: Sandbox, outcome: Outcome, model: ScriptedMod
 
 
 def _keep(folder: Path, outcome: Outcome) -> None:
-    """Keep the agent's output, to find out why."""
+    """Keep the agent's output, so that a failure can be explained."""
     (folder / "stdout.txt").write_text(outcome.stdout, encoding="utf-8")
     (folder / "stderr.txt").write_text(outcome.stderr, encoding="utf-8")

@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any
 
 from onehook.core import OnehookError
-from onehook.record.sources import Source
+from onehook.record.sources import Source, size_of
 from onehook.record.worker import COMMAND, EXITED
 
 Verdict = dict[str, Any]
+SMALL = 500_000  # bytes of events: one worker finishes these before a second has started
 COMPARED = ("effect", "modified_input", "modified_output", "additional_context")
 
 
@@ -49,7 +50,7 @@ class Order:
     since: str = ""
     everything: bool = False  # also the events that the policy leaves to the agent
     programs: bool = False
-    hosts: tuple[str, ...] = ()  # that events may come from if they do not name their host
+    hosts: tuple[str, ...] = ()  # the hosts that events may come from if they do not name theirs
     workers: int = 0
     cluster: str = ""  # the address of a Dask scheduler, instead of processes here
 
@@ -66,7 +67,7 @@ def replay(order: Order, summary: Summary, progress: Callable[[int, int], None] 
             group = stack.enter_context(cluster(order.cluster))
             shards, start = group.shards, group.start
         else:
-            shards = order.workers or (1 if order.against else max(1, min(2, os.cpu_count() or 1)))
+            shards = order.workers or _enough(order)
             start = partial(_started, stack)
         after = _workers(start, order, order.policy, shards)
         before = _workers(start, order, order.against, shards) if order.against else []
@@ -83,6 +84,11 @@ def replay(order: Order, summary: Summary, progress: Callable[[int, int], None] 
             yield row
         for worker in after:
             summary.add(worker.end)
+
+
+def _enough(order: Order) -> int:
+    """How many local workers to start: two processes, unless there is one processor or little to do."""
+    return 1 if order.against or os.cpu_count() == 1 or size_of(order.sources) < SMALL else 2
 
 
 _Row = tuple[list[int], int, dict[str, Any]]  # the place of an event, the worker, and what to show
@@ -132,13 +138,13 @@ def _output(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
 def _ended(process: subprocess.Popen[bytes]) -> None:
     assert process.stdout is not None
     process.stdout.close()
-    if process.poll() is None:  # nobody listens to the rest
+    if process.poll() is None:  # nobody reads the rest
         process.kill()
     process.wait()
 
 
 class _Worker:
-    """What one process, here or elsewhere, has to say."""
+    """The output of one process, here or elsewhere."""
 
     def __init__(self, policy: str, output: Iterator[bytes]) -> None:
         self.policy, self.output = policy, output

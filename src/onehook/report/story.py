@@ -1,4 +1,4 @@
-"""The story of one decision: how its command is read, what the rules say of it today, and what comes of it on each agent."""
+"""The details of one decision: how its command is parsed, which rules match it now, and the outcome on each agent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def policy_now(path: str) -> tuple[str, Any]:
 
 
 def story_of(entry: Entry, read: Callable[[str], tuple[str, Any]] = policy_now) -> dict[str, Any]:
-    """What is known of a decision beside its line. `read`: policy_now, or one that remembers what it has read."""
+    """What is known about a decision in addition to its line. `read`: policy_now, or a function that caches it."""
     story: dict[str, Any] = {"policy_now": "which cannot be read now", "parts": [], "findings": [], "agents": {}}
     if entry["event"] == "PreToolUse" and entry["tool"]:
         story["agents"] = held_on(entry["tool"], said_by(entry))
@@ -35,7 +35,7 @@ def story_of(entry: Entry, read: Callable[[str], tuple[str, Any]] = policy_now) 
         now, table = read(entry["policy"])
     except (OnehookError, OSError, ValueError):  # ValueError: a name that no file can have
         return story
-    story["policy_now"] = "the same as now" if now == entry["policy_hash"] else "which was changed since"
+    story["policy_now"] = "unchanged since then" if now == entry["policy_hash"] else "changed since then"
     if table is not None and entry["event"] == "PreToolUse" and entry["subject"]:
         from onehook.rules.explain import explained, sample_event
 
@@ -56,7 +56,7 @@ def reason_of(entry: Entry) -> str:
 
 
 def call_of(entry: Entry) -> str:
-    """What it was about, as `onehook explain` takes it."""
+    """The call, in the form that `onehook explain` accepts."""
     tool, subject = entry["tool"], entry["subject"]
     if tool == "MCP":
         return f"mcp__{subject.replace('.', '__', 1)}"
@@ -81,7 +81,7 @@ def _calls(tool: str, subject: str = "x") -> Iterator[tuple[str, list[Round] | A
 
 @functools.lru_cache(maxsize=64)
 def held_on(tool: str, decision: str) -> dict[str, list[str]]:
-    """What comes of a deny or an ask of this tool, with the agents where it does."""
+    """The possible outcomes of a deny or an ask for this tool, each with its agents."""
     from onehook.hosts import wire_of
 
     found: dict[str, list[str]] = {}
@@ -91,13 +91,13 @@ def held_on(tool: str, decision: str) -> dict[str, list[str]]:
         elif all(wire_of(host).caps(call.event)[decision].kind == "honoured" for call in calls):
             outcome = decision
         else:
-            outcome = "ask_fallback (default: deny), since it cannot ask" if decision == "ask" else "not honoured"
+            outcome = "cannot ask: ask_fallback decides (default: deny)" if decision == "ask" else "not honoured"
         found.setdefault(outcome, []).append(host)
     return found
 
 
 def told_to(entry: Entry) -> dict[str, dict[str, Any]]:
-    """The answer that each agent gets for such a decision: what is printed, the exit code, and what is lost on the way."""
+    """The answer that each agent gets for such a decision: what is printed, the exit code, and what is dropped."""
     from onehook.hostkit.effects import compile_response
     from onehook.hosts import load
 

@@ -1,14 +1,14 @@
-"""An event that an agent asks about from inside itself, with no process of its own: connection.js of hostkit, in Bun or Node.
+"""An event that an agent sends from inside itself, without a separate process: connection.js of hostkit, in Bun or Node.
 
-JavaScript can hand over no descriptors, so all that an event needs comes over the connection, and all that it gives goes back:
+JavaScript cannot pass descriptors, so everything that an event needs comes over the connection, and the whole answer goes back over it:
 
-    agent -> server   the request as of asking.py, with MAGIC; random bytes, the lengths of folder and stdin; the working folder, stdin
+    agent -> server   the request as in asking.py, with MAGIC; random bytes, the lengths of folder and stdin; the working folder, stdin
     server -> agent   b"R" and its pid once it is ready; b"X", the exit code, the lengths of stdout and stderr; stdout, stderr
 
-Nothing of an answer reaches the agent before all of it is there, so until then, and whatever happens, the agent can run the command.
+The agent acts on an answer only once it is complete, so until then it can run the command, whatever happens.
 
-Nor can JavaScript ask the system who listens. So on Linux the process that answers takes a digest of all that was said for its name, which
-nobody but itself can do: the agent looks for that name, and for the interpreter of the command, at the pid.
+JavaScript cannot ask the system which process listens, either. So on Linux the answering process renames itself to a digest of everything
+that was sent, which no other process can do to it: the agent checks that name, and the interpreter of the command, at the pid.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     import _socket
 
 MAGIC = b"OHI1"
-MAX_STDIN = 8 << 20  # for more than that, the start of a process makes no difference
-LINGER = 60  # seconds in which the agent looks whose answer it is; seen with Kilo 7.7.9, load 8: it heard nothing for 21 s at its start
+MAX_STDIN = 8 << 20  # for more than that, starting a process makes no difference
+LINGER = 60  # seconds for the agent to check who answered; seen with Kilo 7.7.9, load 8: it was unresponsive for 21 s at its start
 _HEAD = 24  # bytes before the folder
 _MAX_FOLDER = 1 << 15
-_NAME = 15  # bytes that the name of a process has
+_NAME = 15  # bytes in the name of a process
 
 
 class Refused(Exception):
-    """The other side has gone, or asks for what cannot be done here: this process ends, and who waits for it runs the command."""
+    """The other side has gone, or requests something that is not possible here: this process ends, and the waiting side runs the
+    command."""
 
 
 class Inline:
     def __init__(self, connection: _socket.socket, request: bytes) -> None:
         self.connection = connection
-        self.said = sha256()
-        self.said.update(request)
+        self.said = sha256(request)
 
     def take(self) -> int:
-        """Files without a name become stdin, stdout and stderr. Returns the working folder."""
+        """Make unnamed files our stdin, stdout and stderr. Returns the working folder."""
         head = self._received(_HEAD)
         length, size = (int.from_bytes(head[at : at + 4], "little") for at in (16, 20))
         if length > _MAX_FOLDER or size > MAX_STDIN:
@@ -73,7 +73,7 @@ class Inline:
         self.connection.sendall(answer)
 
     def linger(self) -> None:
-        """Until the agent has seen whose answer it is."""
+        """Wait until the agent has verified who answered."""
         try:
             self.connection.recv(1)
         except OSError:
@@ -81,7 +81,7 @@ class Inline:
 
 
 def private_file() -> int:
-    """A file without a name: in memory, or else in the folder of the sockets, which nobody else can enter."""
+    """An unnamed file: in memory, or else in the folder of the sockets, which nobody else can enter."""
     try:
         return os.memfd_create("onehook")
     except (AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""From rules files to compiled rules: reads, checks, merges layers and packs, and indexes what is on by program."""
+"""From rules files to compiled rules: reads, checks, merges layers and packs, and indexes the active rules by program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from onehook.core import TOOLS, Options, UsageError, covers_rule
 from onehook.packs import PACKS, pack_files, pack_path, read_pack, read_toml
 from onehook.policies.own_files import own_name, programs_of
-from onehook.policies.rules import RULES as CHECKS
+from onehook.policies.rule_names import RULES as CHECKS
 from onehook.rules import BLOCK, MAGIC, SELF
 from onehook.rules.keys import DESK, EXCEPTION, LOG, PERMISSIONS, REQUIRED, RULE, TELEMETRY, TOP, complain, line_of, problem_with
 from onehook.rules.levels import LAYERS, LEVELS, rank
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # The programs whose arguments are addresses; a rule about addresses is asked with them.
 NETWORK = ("curl", "wget", "http", "https", "xh", "aria2c", "ssh", "nc", "ncat", "netcat", "telnet", "ftp", "sftp", "ping", "git")
-OPTIONS = [key for key in TOP if key in Options.DEFAULTS and key != "mode"]  # each layer has a mode of its own
+OPTIONS = [key for key in TOP if key in Options.DEFAULTS and key != "mode"]  # each layer has its own mode
 # Options that only the machine's file sets, if there is one.
 _MACHINES = ("ask_fallback", "ask_via", "ask_wait", "isolation", "log", "stop_limit")
 _LEAST = Options.DEFAULTS["timeout"]  # seconds for an event that other files cannot shorten there
@@ -34,7 +34,7 @@ _SCRIPT_CHECKS = ("fork-bomb", "too-complex")
 
 
 class File:
-    """A rules file as it was read. `folder`: what its paths start from."""
+    """The content of a rules file. `folder`: what its paths start from."""
 
     def __init__(self, path: str, layer: str) -> None:
         self.path, self.layer = os.path.abspath(path), layer
@@ -66,7 +66,7 @@ class Stack:
         self._take(path, ())
         self.mode: str = next((file.data["mode"] for file in reversed(self.files) if "mode" in file.data), "enforce")
         said = [file.data["pausable"] for file in self.files if "pausable" in file.data]
-        self.fixed = not all(said) if said else layer == "managed"  # `onehook pause` does not hold for it
+        self.fixed = not all(said) if said else layer == "managed"  # `onehook pause` does not affect it
 
     def _take(self, path: str, above: tuple[str, ...]) -> None:
         file = File(path, self.layer)
@@ -79,13 +79,13 @@ class Stack:
         for other in [extended] if isinstance(extended, str) else extended:
             place = os.path.join(file.folder, other)
             if not os.path.isfile(place):
-                raise file.wrong("", 0, "extends", f"extends {other!r}, which is not there")
+                raise file.wrong("", 0, "extends", f"extends {other!r}, which does not exist")
             self._take(place, (*above, file.path))
         if all(file.path != known.path for known in self.files):
             self.files.append(file)
 
     def level_of(self, rule: str) -> tuple[str, File, int] | None:
-        """What [levels] says of a rule: the name that is nearest to it, of the file that comes last."""
+        """What [levels] sets for a rule: the most specific name, in the last file."""
         best: tuple[int, str, File, int] | None = None
         for file in self.files:
             for name, level in file.data.get("levels", {}).items():
@@ -95,7 +95,7 @@ class Stack:
 
 
 def compile_layers(layers: Sequence[Layer]) -> tuple[dict[str, Any], bytes]:
-    """The header and the chunks of all rules that are on."""
+    """The header and the chunks of all active rules."""
     present = [(layer, path) for layer, path in layers if layer == "project" or os.path.exists(path)]
     stacks = sorted((Stack(layer, path) for layer, path in present), key=lambda stack: LAYERS.index(stack.layer))
     packs = {name: read_pack(name) for name in PACKS}
@@ -108,7 +108,7 @@ _KEPT = 100  # compiled files, each of 100 to 200 KB; one project has one or two
 
 
 def store(path: str, header: dict[str, Any], raw: bytes, public: bool = False) -> None:
-    """Keep compiled rules. What cannot be kept is compiled again next time. public: for every user to read."""
+    """Store compiled rules. If they cannot be stored, they are compiled again next time. public: readable by every user."""
     data = marshal.dumps(header)
     temporary, folder = f"{path}.{os.getpid()}", os.path.dirname(path)
     try:
@@ -126,7 +126,7 @@ def store(path: str, header: dict[str, Any], raw: bytes, public: bool = False) -
             pass
 
 
-# What a file may say although nobody trusts it: it can only stop something, and starts no program.
+# What an untrusted file may set: it can only stop something, and starts no program.
 RESTRICTING = ("$schema", "mode", "packs", "domains", "extends", "levels", "rule", "exception")
 
 
@@ -248,7 +248,7 @@ class Compiler:
                         why = f"there is no rule {entry['rule']!r}{suggestion(entry['rule'], known)}"
                         raise file.wrong("exception", number, "rule", why)
                     if "command" not in entry and "path" not in entry:
-                        raise file.wrong("exception", number, "", "name the command or the path that it is for")
+                        raise file.wrong("exception", number, "", "name the command or the path that the exception is for")
 
     def _pack_rule(self, pack: str, entry: dict[str, Any]) -> None:
         name = f"{pack}.{entry['id']}"
@@ -284,7 +284,7 @@ class Compiler:
         self._add({**entry, "pack": ""}, [says], file.folder, lambda key, why: file.wrong("rule", number, key, why))
 
     def _says(self, stack: Stack, file: File, line: int, level: str, rule: str) -> dict[str, Any]:
-        """What one layer says of a rule, with the exceptions that count there: those of the same layer and of the layers above."""
+        """What one layer sets for a rule, with the exceptions that count there: those of the same layer and of the layers above."""
         above = [other for other in self.stacks if LAYERS.index(other.layer) <= LAYERS.index(stack.layer)]
         exceptions = [
             self._exception(holder, number, entry)
@@ -325,7 +325,7 @@ class Compiler:
             raise wrong("check", f"unknown check {entry['check']!r}")
         criteria = ("command", "text", "paths", "urls", "mcp", "content", "bytes", "check", "tools")
         if not any(key in entry for key in criteria):
-            raise wrong("", f"it has nothing to match; give one of {', '.join(criteria[:-2])}")
+            raise wrong("", f"the rule has nothing to match; give one of {', '.join(criteria[:-2])}")
         says = [one for one in says if one["level"] != "off"]
         if not says:
             return
@@ -343,7 +343,7 @@ class Compiler:
             self._chunk(name)["rules"].append({"rule": number, **given, **({"command": stored} if stored else {})})
 
     def _urls(self, entry: dict[str, Any], says: list[dict[str, Any]]) -> list[str]:
-        """The addresses of a rule. Domains count from the layer that switches the rule on and from those above; none below may add any."""
+        """The addresses of a rule. Domains count from the layer that enables the rule and from those above; no layer below may add any."""
         given = _several(entry, "urls")
         if "!<domains>" not in given:
             return given
@@ -404,7 +404,7 @@ class Compiler:
             self.policies.append((name, positional, named | ({"policy": self._own_files()} if name == SELF else {}), says))
 
     def _self_protect(self) -> None:
-        """One for all layers, as strict as the strictest wants it: what one layer has on, no other switches off."""
+        """One for all layers, as strict as the strictest: what one layer enables, no other can disable."""
         wanted: list[dict[str, Any]] = []
         for stack in self.stacks:
             given = [file for file in stack.files if SELF in file.data]
@@ -458,12 +458,12 @@ class Compiler:
         return header, raw
 
     def _only_observes(self) -> bool:
-        """Whether nothing in any layer may stop anything, an error neither."""
+        """Whether no layer may stop anything, not even on an error."""
         entries = [entry for stack in self.stacks for file in stack.files for name in ("rule", "hook") for _, entry in file.tables(name)]
         return all(stack.mode == "observe" for stack in self.stacks) and all(entry.get("mode") != "enforce" for entry in entries)
 
     def _options(self, files: list[File]) -> dict[str, Any]:
-        """The strongest layer that says something wins; closed wins wherever it stands. The machine's asks and log are its own matter."""
+        """The strongest layer that sets an option wins; closed wins in any layer. Only the machine's layer sets its asks and its log."""
         out: dict[str, Any] = {}
         managed = any(stack.layer == "managed" for stack in self.stacks)
         for file in files:
@@ -488,7 +488,7 @@ class Compiler:
 
 
 def _hashed(files: list[File]) -> str:
-    """Of the rules in force: the files, and the release of onehook, whose packs they choose from."""
+    """The hash of the rules in force: of the files, and of the release of onehook, whose packs they choose from."""
     from hashlib import sha256
 
     return sha256(b"\0".join([VERSION.encode(), *(file.source for file in files)])).hexdigest()
@@ -500,7 +500,7 @@ def _several(entry: dict[str, Any], key: str) -> list[str]:
 
 
 def _key(glob: str) -> str:
-    """The longest part of a glob that a path which it covers must have in it."""
+    """The longest part of a glob that every path it covers must contain."""
     return max(re.split(r"[*?/]+", glob.lower().lstrip("~.").strip("/")), key=len)
 
 
@@ -513,7 +513,7 @@ def _entry_line(file: File, level: str, text: str) -> int:
 
 
 def _wants(name: str, positional: list[Any], named: dict[str, Any], says: dict[str, Any]) -> dict[str, Any]:
-    """What a ready policy is for, so that no other event has to load it."""
+    """What a ready-made policy is for, so that no other event has to load it."""
     from onehook import policies
 
     made = getattr(policies, name)(*positional, **named)

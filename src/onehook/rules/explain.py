@@ -1,4 +1,4 @@
-"""What rules say of a command or an event, for people and for tests: explain, the list of rules, and the samples of every rule."""
+"""How rules decide on a command or an event, for people and for tests: explain, the list of rules, and the samples of every rule."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from onehook.packs import PACKS, read_pack
 from onehook.rules import SELF
 from onehook.rules.compile import compile_layers
 from onehook.rules.held import command_text
-from onehook.rules.judge import Line, findings, index_names
-from onehook.rules.levels import Finding, answered, expired, leveled
+from onehook.rules.judge import Line, index_names, rulings
+from onehook.rules.levels import Ruling, answered, expired, leveled
 from onehook.rules.load import Table, table_of
 from onehook.rules.match import Reading
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Explanation:
-    """How an event is decided: every finding, the one that decides, and how each command in it was read."""
+    """How an event is decided: every ruling, the one that decides, and how each command in it was read."""
 
-    def __init__(self, event: Event, found: list[Finding], parts: list[dict[str, Any]]) -> None:
+    def __init__(self, event: Event, found: list[Ruling], parts: list[dict[str, Any]]) -> None:
         self.event, self.parts = event, parts
-        self.findings = [finding for finding in found if not finding.exception]
-        counted = {finding.rule for finding in self.findings}
-        self.excepted = [finding for finding in found if finding.exception and finding.rule not in counted]
+        self.findings = [ruling for ruling in found if not ruling.exception]
+        counted = {ruling.rule for ruling in self.findings}
+        self.excepted = [ruling for ruling in found if ruling.exception and ruling.rule not in counted]
         response = answered(found)
         self.decision = response.decision if response else None
         self.reason = response.reason if response else None
@@ -43,14 +43,14 @@ class Explanation:
             "decision": self.decision,
             "reason": self.reason,
             "deciding": self.deciding.to_dict() if self.deciding else None,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "excepted": [finding.to_dict() for finding in self.excepted],
+            "findings": [ruling.to_dict() for ruling in self.findings],
+            "excepted": [ruling.to_dict() for ruling in self.excepted],
             "parts": self.parts,
         }
 
 
 def explain(what: str | Event, path: str, layers: Sequence[Layer] = (), cwd: str = "") -> Explanation:
-    """Which rule of which file decides about a command, a sample such as `Read(.env)`, or an event."""
+    """Which rule of which file decides on a command, a sample such as `Read(.env)`, or an event."""
     table = table_of([*layers, ("project", path)], cache="")
     return explained(table, sample_event(what, cwd) if isinstance(what, str) else what)
 
@@ -64,19 +64,19 @@ def _without_exceptions(table: Table) -> None:
 def explained(table: Table, event: Event) -> Explanation:
     line = Line(event.command)
     parts = [_part(table, command) for command in line.commands]
-    return Explanation(event, [*findings(table, event, line), *_of_policies(table, event)], parts)
+    return Explanation(event, [*rulings(table, event, line), *_of_policies(table, event)], parts)
 
 
-def _of_policies(table: Table, event: Event) -> list[Finding]:
+def _of_policies(table: Table, event: Event) -> list[Ruling]:
     from onehook import policies
     from onehook.policies.self_protection import Own
 
-    found: list[Finding] = []
+    found: list[Ruling] = []
     for name, positional, named, says in table.header["policies"]:
         if name == SELF:
-            with contextlib.suppress(HandlerError):  # a command that cannot be read: the rules say so themselves
+            with contextlib.suppress(HandlerError):  # a command that cannot be parsed: the rules report it themselves
                 if why := Own(named["policy"], named.get("allow", [])).objection(event):
-                    found.append(Finding(f"policies.{name}", why, "high", says, event.command or event.native_tool))
+                    found.append(Ruling(f"policies.{name}", why, "high", says, event.command or event.native_tool))
             continue
         with _state_apart():
             for one in getattr(policies, name)(*positional, **named).wanting(event):
@@ -86,7 +86,7 @@ def _of_policies(table: Table, event: Event) -> list[Finding]:
 
 @contextlib.contextmanager
 def _state_apart() -> Iterator[None]:
-    """A call that is only explained must not count as one in a budget."""
+    """A call that is only explained must not count towards a budget."""
     before = os.environ.get("ONEHOOK_STATE_DIR")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ONEHOOK_STATE_DIR"] = folder
@@ -109,7 +109,7 @@ def _part(table: Table, command: Any) -> dict[str, Any]:
 
 
 def rules_on(path: str, layers: Sequence[Layer] = ()) -> list[dict[str, Any]]:
-    """Every rule that is on, with what each layer says of it and where; policies too. path: "" for those of the other layers alone."""
+    """Every active rule, with what each layer sets for it and where; policies too. path: "" for only those of the other layers."""
     table = table_of([*layers, *([("project", path)] if path else [])], cache="")
     return table.rules() + [_policy_row(name, says) for name, _, _, says in table.header["policies"]]
 
@@ -127,7 +127,7 @@ def expired_exceptions(layers: Sequence[Layer]) -> list[dict[str, Any]]:
 
 
 def ending_exceptions(layers: Sequence[Layer], days: int) -> list[dict[str, Any]]:
-    """Those that still hold and end within so many days."""
+    """Those that still apply and end within this many days."""
     soon = time.strftime("%Y-%m-%d", time.localtime(time.time() + days * 86400))
     return [one for one in _exceptions(layers) if one["until"] and not expired(one) and one["until"] <= soon]
 
@@ -173,7 +173,7 @@ def _facts(tool: str, argument: str, cwd: str) -> Facts:
 
 
 class Sample:
-    """An example of a rule, and whether it holds."""
+    """An example of a rule, and whether it passes."""
 
     def __init__(self, rule: str, text: str, wanted: bool, got: bool) -> None:
         self.rule, self.text, self.wanted, self.got = rule, text, wanted, got
@@ -184,18 +184,18 @@ class Sample:
 
 
 def samples_of(table: Table, rules: Sequence[tuple[str, dict[str, Any]]], cwd: str = "") -> list[Sample]:
-    """Every `matches` and `passes` of these rules, tried."""
+    """Check every `matches` and `passes` of these rules."""
     out: list[Sample] = []
     for name, rule in rules:
         for key in ("matches", "passes"):
             for text in rule.get(key, []):
-                got = any(finding.rule == name for finding in findings(table, sample_event(text, cwd)))
+                got = any(ruling.rule == name for ruling in rulings(table, sample_event(text, cwd)))
                 out.append(Sample(name, text, key == "matches", got))
     return out
 
 
 def try_samples(path: str, layers: Sequence[Layer] = ()) -> list[Sample]:
-    """The samples of a file's own rules and of the packs that it has on."""
+    """The samples of a file's own rules and of the packs that it enables."""
     from onehook.rules.compile import Stack
 
     table = Table(*compile_layers([*layers, ("project", path)]))

@@ -1,10 +1,10 @@
-"""An event held against compiled rules. On the hot path: a command loads what its programs need and nothing else."""
+"""Evaluates an event against compiled rules. On the hot path: a command loads what its programs need and nothing else."""
 
 from __future__ import annotations
 
 from onehook.core import wildcard
 from onehook.policies.quick import Simple, read
-from onehook.rules.levels import Finding, decided
+from onehook.rules.levels import Ruling, decided
 from onehook.rules.match import Reading, any_of, matches
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onehook.rules.held import Forms, Touch
     from onehook.rules.load import Table
 
-# Their own words say nothing about what runs: an allow that covers the inner command is enough.
+# Their own words do not affect what runs: an allow that covers the inner command is enough.
 TRANSPARENT = frozenset(["timeout", "gtimeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "noglob"])
 # They change nothing and show nothing that was not in the command.
 HARMLESS = frozenset(["true", "false", ":", "echo", "printf", "pwd", "test", "["])
@@ -62,7 +62,7 @@ class Line:
             self.commands += [below for command in script.commands for below in started(command)]
 
     def dangers(self, command: Command) -> list[Danger]:
-        """What policies/danger.py says of a command, which several rules ask for."""
+        """What policies/danger.py finds in a command, which several rules need."""
         if id(command) not in self._dangers:
             from onehook.policies.danger import dangers
             from onehook.policies.shell import Script
@@ -71,7 +71,7 @@ class Line:
         return self._dangers[id(command)][1]
 
     def touched(self, event: Event, commands: Sequence[Command]) -> list[Touch]:
-        """The files that these commands read or change, which several rules ask for, too."""
+        """The files that these commands read or change, computed once since several rules need them."""
         key = tuple(map(id, commands))
         if key not in self._touched:
             from onehook.rules.held import touched
@@ -93,8 +93,8 @@ class Line:
         return inside
 
 
-def findings(table: Table, event: Event, line: Line | None = None) -> list[Finding]:
-    """Everything that the rules say about an event, in the order of its parts."""
+def rulings(table: Table, event: Event, line: Line | None = None) -> list[Ruling]:
+    """Everything that the rules find in an event, in the order of its parts."""
     line = line or Line(event.command)
     return [*_of_commands(table, event, line), *_of_the_rest(table, event, line), *_allowed(table, event, line)]
 
@@ -102,8 +102,8 @@ def findings(table: Table, event: Event, line: Line | None = None) -> list[Findi
 # --- commands --------------------------------------------------------------------------------------------------------------------
 
 
-def _of_commands(table: Table, event: Event, line: Line) -> list[Finding]:
-    found: list[Finding] = []
+def _of_commands(table: Table, event: Event, line: Line) -> list[Ruling]:
+    found: list[Ruling] = []
     for command in (*line.commands, *_modules(line.commands)):
         for name in index_names(command):
             chunk = table.chunk(name)
@@ -152,7 +152,7 @@ def assignments(command: Command) -> list[str]:
 
 
 def rule_holds(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: Table) -> bool:
-    """Whether one command is what a rule is about."""
+    """Whether a rule matches one command."""
     if "command" in rule and not any(matches(pattern, reading, lists) for pattern in rule["command"]):
         return False
     if "tools" in rule and not _for_tool(rule, event):
@@ -176,38 +176,38 @@ def check_holds(name: str, command: Command, line: Line) -> bool:
     """One of the checks of policies/danger.py."""
     found = [danger for danger in line.dangers(command) if danger.rule == name]
     # `cd build && rm -rf *` empties that folder, not the project.
-    return any("current folder" not in danger.reason or not line.entered(command) for danger in found)
+    return any(not danger.here or not line.entered(command) for danger in found)
 
 
 def texts_of(command: Command) -> list[str]:
-    """What a rule's `text` is looked for in: every argument, and what the command reads, in lower case and single blanks."""
+    """Where a rule's `text` is searched for: every argument, and what the command reads, in lower case and single blanks."""
     texts = [*command.argv[1:], *assignments(command), *(redirect.target for redirect in command.redirects), command.stdin or ""]
     return [" ".join(text.lower().split()) for text in texts if text]
 
 
-def _found(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: Table) -> list[Finding]:
+def _found(rule: dict[str, Any], reading: Reading, event: Event, line: Line, lists: Table) -> list[Ruling]:
     def exempt(exception: dict[str, Any]) -> bool:
-        # An exception lifts a rule for a command that is exactly it: what else stands in the line is judged on its own.
+        # An exception lifts a rule for a command that is exactly it: the rest of the line is judged separately.
         if exception["command"]:
             return any(matches(pattern, reading, lists, whole=True) for pattern in exception["command"])
         return bool(exception["path"]) and _excepted_path(exception, event, line)
 
-    finding = decided(rule, reading.command.source.strip(), exempt)
-    return [finding] if finding else []
+    ruling = decided(rule, reading.command.source.strip(), exempt)
+    return [ruling] if ruling else []
 
 
 # --- files, addresses, tools -----------------------------------------------------------------------------------------------------
 
 
-def _of_the_rest(table: Table, event: Event, line: Line) -> list[Finding]:
+def _of_the_rest(table: Table, event: Event, line: Line) -> list[Ruling]:
     """Rules and permissions that are not about one program."""
-    found: list[Finding] = []
+    found: list[Ruling] = []
     if line.cut or line.fork_bomb:
         script = table.chunk("!")
         rules = script["rules"] if script else []
         held = [rule for rule in rules if (line.fork_bomb if rule["check"] == "fork-bomb" else line.cut)]
         decisions = [decided(table.rule(rule["rule"]), part_of(event), lambda exception: False) for rule in held]
-        found += [finding for finding in decisions if finding]
+        found += [ruling for ruling in decisions if ruling]
     chunk = table.chunk("") if table.watches(event, line.plain) else None
     if chunk is None:
         return found
@@ -216,12 +216,12 @@ def _of_the_rest(table: Table, event: Event, line: Line) -> list[Finding]:
         if ("tools" in rule and not _for_tool(rule, event)) or (event.command and "urls" in rule):
             continue
         if _also_about(rule, event, line, line.commands):
-            finding = decided(
+            ruling = decided(
                 table.rule(rule["rule"]),
                 part_of(event),
                 lambda exception: bool(exception["path"]) and _excepted_path(exception, event, line),
             )
-            found += [finding] if finding else []
+            found += [ruling] if ruling else []
     return found + _stopping(chunk["permissions"], event, line, None)
 
 
@@ -230,7 +230,7 @@ def part_of(event: Event) -> str:
 
 
 def _also_about(rule: dict[str, Any], event: Event, line: Line, commands: Sequence[Command]) -> bool:
-    """The criteria of a rule beside its command; each that is given must hold."""
+    """The criteria of a rule in addition to its command; each given one must match."""
     from onehook.rules import held
 
     if "mcp" in rule and not held.tool_covered(rule["mcp"], event):
@@ -269,21 +269,21 @@ def _excepted_path(exception: dict[str, Any], event: Event, line: Line) -> bool:
 # --- permissions -----------------------------------------------------------------------------------------------------------------
 
 
-def _stopping(entries: Sequence[dict[str, Any]], event: Event, line: Line, command: Command | None) -> list[Finding]:
-    """The deny and ask entries that hold."""
-    found: list[Finding] = []
+def _stopping(entries: Sequence[dict[str, Any]], event: Event, line: Line, command: Command | None) -> list[Ruling]:
+    """The deny and ask entries that match."""
+    found: list[Ruling] = []
     for entry in entries:
         if entry["says"]["level"] == "allow":
             continue
         part = _permission_part(entry, event, line, command)
         if part:
             what = "may not be used" if entry["says"]["level"] == "deny" else "needs a person's consent"
-            found.append(Finding(entry["text"], f"{part} {what}", "medium", entry["says"], part))
+            found.append(Ruling(entry["text"], f"{part} {what}", "medium", entry["says"], part))
     return found
 
 
 def _permission_part(entry: dict[str, Any], event: Event, line: Line, command: Command | None) -> str:
-    """What of the event a stopping entry is about; "" if it does not hold."""
+    """The part of the event that a stopping entry matches; "" if it does not match."""
     from onehook.rules import held
 
     if entry["kind"] == "command":
@@ -297,7 +297,7 @@ def _permission_part(entry: dict[str, Any], event: Event, line: Line, command: C
     return part_of(event) if held.permission_holds(entry, event, True) else ""
 
 
-def _allowed(table: Table, event: Event, line: Line) -> list[Finding]:
+def _allowed(table: Table, event: Event, line: Line) -> list[Ruling]:
     """An allow, if the allow entries cover every part of the event."""
     if not table.allows:
         return []
@@ -320,8 +320,8 @@ def _allowed(table: Table, event: Event, line: Line) -> list[Finding]:
     return [_permitted(named[0], event)] if named and None not in covering else []
 
 
-def _permitted(entry: dict[str, Any], event: Event) -> Finding:
-    return Finding(entry["text"], f"allowed by {entry['text']}", "low", entry["says"], part_of(event))
+def _permitted(entry: dict[str, Any], event: Event) -> Ruling:
+    return Ruling(entry["text"], f"allowed by {entry['text']}", "low", entry["says"], part_of(event))
 
 
 def _covering(table: Table, event: Event, command: Command, paths: list[dict[str, Any]]) -> dict[str, Any] | None:

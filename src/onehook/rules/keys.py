@@ -1,4 +1,4 @@
-"""What may stand in a rules file: one table for the checks, the suggestions and the JSON Schema."""
+"""What a rules file may contain: one table for the checks, the suggestions and the JSON Schema."""
 
 from __future__ import annotations
 
@@ -16,90 +16,77 @@ TOP: dict[str, tuple[Any, str]] = {
     "$schema": ("string", "the JSON Schema of this file, for editors"),
     "mode": (MODES, 'whether rules act ("enforce") or only record what they would do ("observe")'),
     "packs": ("list", 'ready-made rules: "recommended", "all", or names such as "git" and "cloud.aws"'),
-    "domains": ("list", "domains that the network pack lets pass"),
-    "extends": ("strings", "other rules files, by path from this one; what stands here wins"),
+    "domains": ("list", "domains that the network pack lets through"),
+    "extends": ("strings", "other rules files to include, by path relative to this one; settings in this file win"),
     "self_protect": ("boolean", "whether the agent is kept from switching its policy off (default: true)"),
     "permissions": ("table", "what tools may do, as Tool(specifier)"),
     "levels": ("table", "a level for a pack or a rule, by name"),
-    "policies": ("table", "ready policies in Python, with their options"),
+    "policies": ("table", "ready-made policies in Python, with their options"),
     "rule": ("tables", "rules of your own"),
-    "exception": ("tables", "what a rule lets pass, with a reason and an end"),
+    "exception": ("tables", "what a rule lets through, with a reason and an end date"),
     "hook": ("tables", "programs in any language; docs/bring-your-own.md"),
-    "model": ("table", "the model that judges hooks with a prompt; docs/bring-your-own.md"),
-    "fail": (Options.CHOICES["fail"], "what an error means: let it pass or stop it"),
+    "model": ("table", "the model that decides for hooks with a prompt; docs/bring-your-own.md"),
+    "fail": (Options.CHOICES["fail"], 'what happens on an error: "open" lets the action happen, "closed" blocks it'),
     "timeout": ("number", "seconds for the whole event"),
-    "ask_fallback": ("fallback", "what ask becomes where the agent cannot ask; a table sets it by agent"),
-    "ask_via": (ASK_VIA, "who asks a person: the agent, the desk where the agent cannot, or always the desk; docs/approvals.md"),
-    "ask_wait": ("number", "seconds that the desk waits for a person, at most"),
-    "desk": ("table", "how the desk tells people that something is asked; in the user's own file"),
-    "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do when the agent cannot honour an answer"),
-    "stop_limit": ("number", "how often in a row a stop may be refused"),
-    "pausable": ("boolean", "whether `onehook pause` holds for what this file says; by default not for the machine's own"),
-    "log": ("log", 'whether decisions are logged; "required": no line in the log is an error; a table sets more'),
+    "ask_fallback": ("fallback", "what ask becomes on agents that cannot ask; a table sets it per agent"),
+    "ask_via": (ASK_VIA, "who asks a person: the agent, the desk if the agent cannot ask, or always the desk; docs/approvals.md"),
+    "ask_wait": ("number", "the longest time that the desk waits for a person, in seconds"),
+    "desk": ("table", "how the desk notifies people of a request; only in the user's own file"),
+    "on_unsupported": (Options.CHOICES["on_unsupported"], "what to do if the agent does not support part of an answer"),
+    "stop_limit": ("number", "how many times in a row a stop may be refused"),
+    "pausable": ("boolean", "whether `onehook pause` applies to this file (default: true, but false for the machine's file)"),
+    "log": ("log", 'whether decisions are logged; "required" makes a failure to log an error; a table sets more options'),
     "telemetry": ("table", "where the log is sent"),
 }
 DESK: dict[str, tuple[Any, str]] = {
     "notify": ("boolean", "whether to show a notification on this desktop (default: true)"),
-    "link": ("string", "the address of the page at which you answer, for messages: https://desk.example.com"),
+    "link": ("string", "the address of the page where you answer, for use in messages: https://desk.example.com"),
     "ntfy": ("strings", "topics of ntfy: https://ntfy.sh/my-topic"),
     "slack": ("strings", "incoming webhooks of Slack, Mattermost, Discord (with /slack) and the like"),
-    "webhook": ("strings", "addresses that are sent the request as JSON"),
+    "webhook": ("strings", "addresses that the request is sent to as JSON"),
 }
 TELEMETRY: dict[str, tuple[Any, str]] = {
     "otlp": ("string", "an OpenTelemetry collector: http://localhost:4318 (OTLP over HTTP) or grpc://localhost:4317"),
 }
 LOG: dict[str, tuple[Any, str]] = {
-    "write": (Options.CHOICES["log"], "as log = ... without a table"),
-    "keep": ("number", "days; older files are deleted"),
-    "size": ("number", "MB for all files of the log; the oldest are deleted"),
+    "write": (Options.CHOICES["log"], "the same as log = ... without a table"),
+    "keep": ("number", "how many days to keep; older files are deleted"),
+    "size": ("number", "size limit for all log files together, in MB; the oldest are deleted"),
     "content": ("boolean", "whether to log whole payloads, with credentials masked"),
 }
 PERMISSIONS: dict[str, tuple[Any, str]] = {
-    "deny": ("list", "what is stopped"),
-    "ask": ("list", "what a person decides"),
+    "deny": ("list", "what is denied"),
+    "ask": ("list", "what a person is asked about"),
     "allow": ("list", "what runs without asking"),
 }
 RULE: dict[str, tuple[Any, str]] = {
     "id": ("string", "the rule's name, for messages, [levels] and exceptions"),
     "reason": ("string", "why, and what to do instead: the model reads it"),
     "level": (LEVELS, "what a match does"),
-    "mode": (MODES, "for this rule alone"),
-    "ask_via": (ASK_VIA, "for this rule alone: who puts its ask before a person"),
+    "mode": (MODES, "for this rule only"),
+    "ask_via": (ASK_VIA, "for this rule only: who asks a person"),
     "severity": (SEVERITIES, "how bad it would be"),
-    "tools": ("list", "the tools that it is about; all that fit the other keys if it is absent"),
-    "command": ("strings", "command patterns, of which one must match (docs/command-patterns.md)"),
-    "text": ("strings", "text in the command's arguments or input: wildcards or <sql>; lower case"),
-    "unless_via": ("strings", "wrappers behind which it does not count"),
-    "paths": ("strings", "files, as in permissions; ! takes some out"),
-    "access": (("any", "read", "write"), "what is done to those files"),
-    "urls": ("strings", "hosts, or addresses if there is a slash; ! takes some out"),
+    "tools": ("list", "the tools that the rule applies to; default: all that fit the other keys"),
+    "command": ("strings", "command patterns; one of them must match (docs/command-patterns.md)"),
+    "text": ("strings", "text in the command's arguments or input, in lower case; wildcards or <sql>"),
+    "unless_via": ("strings", "wrappers behind which the rule does not apply"),
+    "paths": ("strings", "files, as in permissions; ! excludes some"),
+    "access": (("any", "read", "write"), "what kind of access to those files"),
+    "urls": ("strings", "host names, or URLs if there is a slash; ! excludes some"),
     "mcp": ("strings", "MCP tools: mcp__server__tool, with wildcards"),
-    "content": ("strings", "text that a change adds, with wildcards"),
-    "bytes": ("number", "changes with more text than this"),
-    "matches": ("list", "commands, or Tool(argument), that it must stop"),
-    "passes": ("list", "those that it must not stop"),
+    "content": ("strings", "text that a change adds; wildcards"),
+    "bytes": ("number", "matches changes with more text than this"),
+    "matches": ("list", "commands, or Tool(argument), that the rule must match"),
+    "passes": ("list", "commands, or Tool(argument), that the rule must not match"),
 }
 EXCEPTION: dict[str, tuple[Any, str]] = {
     "rule": ("string", "the rule, or the pack"),
     "command": ("strings", "patterns that must cover the whole command"),
     "path": ("string", "files, as in permissions"),
-    "until": ("date", "the last day on which it holds"),
+    "until": ("date", "the last day on which the exception applies"),
     "reason": ("string", "why"),
 }
-# Only packs have these.
-PACK_RULE: dict[str, tuple[Any, str]] = {
-    "recommended": (LEVELS, "its level in the pack `recommended`; absent: not in it"),
-    "check": ("string", "a check of policies/danger.py, instead of a pattern"),
-    "programs": ("strings", "the programs that a check is asked about"),
-}
-PACK: dict[str, tuple[Any, str]] = {
-    "about": ("string", "what the pack is for"),
-    "vocabulary": ("table", "how programs' options are read"),
-    "lists": ("table", "names for <near:LIST>"),
-    "domains": ("list", "domains that the network pack lets pass"),
-    "rule": ("tables", "its rules"),
-}
-REQUIRED = {"rule": ("id", "reason"), "exception": ("rule", "reason"), "pack": ("about", "rule")}
+REQUIRED = {"rule": ("id", "reason"), "exception": ("rule", "reason")}
 
 
 def problem_with(data: Mapping[str, Any], keys: Mapping[str, tuple[Any, str]], required: Collection[str] = ()) -> tuple[str, str] | None:
@@ -161,9 +148,17 @@ def line_of(text: str, table: str, number: int, key: str) -> int:
     return found
 
 
-def complain(path: str, text: str, table: str, number: int, key: str, why: str) -> UsageError:
+class WrongKey(UsageError):
+    """Something in a rules file is wrong: in which line, and what."""
+
+    def __init__(self, path: str, line: int, what: str) -> None:
+        super().__init__(f"{path}:{line}: {what}")
+        self.line, self.what = line, what
+
+
+def complain(path: str, text: str, table: str, number: int, key: str, why: str) -> WrongKey:
     where = f"[[{table}]] {number + 1}: " if table in ("rule", "exception") else f"[{table}]: " if table else ""
-    return UsageError(f"{path}:{line_of(text, table, number, key)}: {where}{why}")
+    return WrongKey(path, line_of(text, table, number, key), f"{where}{why}")
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What a match does: levels, modes, layers and exceptions, and the one answer that comes of several matches.
+"""What a match does: levels, modes, layers and exceptions, and how several matches become one answer.
 
-    off   the rule is not looked at         ask   a person decides
+    off   the rule is not checked           ask   a person decides
     log   it is recorded                    deny  it is stopped
     warn  the model is told
 
@@ -24,8 +24,8 @@ SEVERITIES = ("low", "medium", "high", "critical")
 LAYERS = ("managed", "user", "project", "untrusted")  # from the strongest down; untrusted: of a project that was not trusted
 
 
-class Finding:
-    """A rule that holds for an event. `level` is what it says, `effect` what comes of it, `exception` what has lifted it."""
+class Ruling:
+    """A rule that matches an event. `level` is its level, `effect` the outcome, `exception` the exception that lifted it."""
 
     __slots__ = (
         "ask_via",
@@ -56,8 +56,8 @@ class Finding:
         self.permission = "permission" in says  # an entry of [permissions], named by its text
         self.exception: dict[str, Any] | None = None
 
-    def lifted_by(self, exception: dict[str, Any]) -> Finding:
-        """This finding, without effect."""
+    def lifted_by(self, exception: dict[str, Any]) -> Ruling:
+        """This ruling, without effect."""
         self.effect = "off"
         self.exception = {name: exception[name] for name in ("reason", "until", "file", "line")}
         return self
@@ -68,11 +68,11 @@ class Finding:
 
     @property
     def record(self) -> str:
-        """For a log: "would deny" is what a deny in observe mode comes to."""
+        """For a log: a deny in observe mode is recorded as "would deny"."""
         return self.level if self.effect == self.level or self.exception else f"would {self.level}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in Finding.__slots__} | {"record": self.record}
+        return {name: getattr(self, name) for name in Ruling.__slots__} | {"record": self.record}
 
     def withheld(self) -> dict[str, Any]:
         """As a record of an answer without effect (see core.Response)."""
@@ -91,23 +91,23 @@ class Finding:
         return record if self.effect == self.level else {**record, "observed": True}
 
     def __repr__(self) -> str:
-        return f"<Finding {self.rule} {self.record} {self.part!r}>"
+        return f"<Ruling {self.rule} {self.record} {self.part!r}>"
 
 
 def rank(level: str) -> int:
     return LEVELS.index(level) if level in LEVELS else -1
 
 
-def decided(rule: dict[str, Any], part: str, exempt: Callable[[dict[str, Any]], bool]) -> Finding | None:
-    """The finding of a rule that holds: each layer that has the rule says its level, and the strictest that no exception lifts wins.
+def decided(rule: dict[str, Any], part: str, exempt: Callable[[dict[str, Any]], bool]) -> Ruling | None:
+    """The ruling of a rule that matches: each layer that has the rule sets its level, and the strictest that no exception lifts wins.
 
-    An exception is listed with what it may lift: that of its own layer and of those below. Where all are lifted, the finding says by what.
+    An exception is listed with what it may lift: the levels of its own layer and of those below. If all are lifted, the ruling names it.
     """
-    best: Finding | None = None
+    best: Ruling | None = None
     for says in rule["says"]:
         if says["level"] == "off":
             continue
-        found = Finding(rule["id"], says["reason"] or rule["reason"], rule["severity"], says, part, rule["pack"])
+        found = Ruling(rule["id"], says["reason"] or rule["reason"], rule["severity"], says, part, rule["pack"])
         for exception in says["exceptions"]:
             if not expired(exception) and exempt(exception):
                 found.lifted_by(exception)
@@ -118,7 +118,7 @@ def decided(rule: dict[str, Any], part: str, exempt: Callable[[dict[str, Any]], 
 
 
 def expired(exception: dict[str, Any], today: str = "") -> bool:
-    """Whether the end date of an exception has passed; it holds on the day itself."""
+    """Whether the end date of an exception has passed; it still applies on that day."""
     if not exception["until"]:
         return False
     if not today:
@@ -128,24 +128,24 @@ def expired(exception: dict[str, Any], today: str = "") -> bool:
     return bool(exception["until"] < today)
 
 
-def answered(findings: Sequence[Finding]) -> Response | None:
-    """The answer that the findings come to."""
-    effective = [finding for finding in findings if finding.effect not in ("off", "log")]
-    records = [finding.withheld() for finding in findings if finding.effect == "log"] or None
-    by = [finding.said() for finding in findings]
+def answered(rulings: Sequence[Ruling]) -> Response | None:
+    """The answer that results from the rulings."""
+    effective = [ruling for ruling in rulings if ruling.effect not in ("off", "log")]
+    records = [ruling.withheld() for ruling in rulings if ruling.effect == "log"] or None
+    by = [ruling.said() for ruling in rulings]
     if not effective:
-        return Response(withheld=records, by=by) if findings else None
-    strongest = max(effective, key=lambda finding: rank(finding.effect))
+        return Response(withheld=records, by=by) if rulings else None
+    strongest = max(effective, key=lambda ruling: rank(ruling.effect))
     if strongest.effect == "allow":
         return Response("allow", strongest.reason, withheld=records, by=by)
-    warnings = [f"onehook: {finding.told}" for finding in effective if finding.effect == "warn"]
+    warnings = [f"onehook: {ruling.told}" for ruling in effective if ruling.effect == "warn"]
     context = "\n".join(dict.fromkeys(warnings)) or None
     if strongest.effect == "warn":
         return Response(additional_context=context, withheld=records, by=by)
     return Response(strongest.effect, strongest.told, additional_context=context, withheld=records, by=by)
 
 
-def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], note: Callable[[Finding], None]) -> Callable[[Event], Any]:
+def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], note: Callable[[Ruling], None]) -> Callable[[Event], Any]:
     """A Python policy's handler under a level and a mode: what it decides is capped, and what it would have done is noted."""
 
     def capped(event: Event) -> Any:
@@ -160,13 +160,13 @@ def leveled(handler: Callable[[Event], Any], name: str, says: dict[str, Any], no
             return response.copy(by=[{**place, **detail}]) if detail else response
         level = response.decision if rank(response.decision) <= rank(says["level"]) else says["level"]
         mode = "observe" if event._pause is not None and not says["fixed"] and event._pause.holds(name) else says["mode"]
-        finding = Finding(name, response.reason or "", "high", {**says, "level": level, "mode": mode}, event.command or event.native_tool)
-        note(finding)
-        if finding.effect == response.decision:
-            return response.copy(by=[{**detail, **finding.said()}])
-        capped_response = answered([finding])
+        ruling = Ruling(name, response.reason or "", "high", {**says, "level": level, "mode": mode}, event.command or event.native_tool)
+        note(ruling)
+        if ruling.effect == response.decision:
+            return response.copy(by=[{**detail, **ruling.said()}])
+        capped_response = answered([ruling])
         if detail and capped_response is not None:
-            capped_response.by = [{**detail, **finding.said()}]
+            capped_response.by = [{**detail, **ruling.said()}]
         return capped_response
 
     capped.__name__ = name

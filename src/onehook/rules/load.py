@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from onehook.core import Event, Pause, Response
     from onehook.manifest.load import Manifest
-    from onehook.rules.levels import Finding
+    from onehook.rules.levels import Ruling
 
     Layer = tuple[str, str]  # "managed", "user" or "project", and the path of its file
 
-MAX_LAYER = 1 << 20  # bytes of a user's rules file beside the machine's
+MAX_LAYER = 1 << 20  # bytes of a user's rules file, in addition to the machine's
 HEAD = 1 << 15  # bytes that are read at once; a header is rarely longer
 
 
@@ -53,13 +53,13 @@ class Table:
         self.pause: Pause | None = None
 
     def hold(self, pause: Pause | None) -> None:
-        """Before the rules are asked: what a person has paused."""
+        """Set what a person has paused, before the rules are evaluated."""
         if self.pause is not None or pause is not None:
             self._chunks.clear()  # they were read for another pause, or for none
         self.pause = pause
 
     def chunk(self, name: str) -> Any:
-        """The rules and permissions of a program; of "" those of files, addresses and tools. None if there are none."""
+        """The rules and permissions for a program; for "" those for files, addresses and tools. None if there are none."""
         if name not in self._index:
             return None
         if name not in self._chunks:
@@ -69,7 +69,7 @@ class Table:
         return self._chunks[name]
 
     def rule(self, number: int) -> dict[str, Any]:
-        """What a rule is called, why it is there and what each layer says of it."""
+        """A rule's name and reason, and what each layer sets for it."""
         described: dict[str, Any] = self.chunk(f"#{number // BLOCK}")[number % BLOCK]
         return described
 
@@ -77,7 +77,7 @@ class Table:
         return [self.rule(number) for number in range(self.header["rules"])]
 
     def permissions(self) -> list[dict[str, Any]]:
-        """What each entry of [permissions] says: its level, its mode and its place."""
+        """For each entry of [permissions]: its level, its mode and its place."""
         return [entry["says"] for name in self._index if name[:1] != "#" for entry in self.chunk(name)["permissions"]]
 
     def __getitem__(self, name: str) -> list[str]:
@@ -86,7 +86,7 @@ class Table:
         return names
 
     def watches(self, event: Event, plain: bool) -> bool:
-        """Whether a rule that is not about one program may hold."""
+        """Whether a rule that is not about one program may match."""
         watch = self.header["watch"]
         if watch is None:
             return False
@@ -119,7 +119,7 @@ class Ruled(Registration):
 
 
 class Rules(Hooks):
-    """The policy of a rules file. `noted` holds the findings of the last event, those that had no effect too."""
+    """The policy of a rules file. `noted` contains the rulings of the last event, including those without effect."""
 
     __slots__ = ("noted", "programs", "table")
     grows = False
@@ -132,8 +132,8 @@ class Rules(Hooks):
     def __init__(self, table: Table, given: Mapping[str, Any] | None = None) -> None:
         super().__init__(**table.header["options"])
         self.table = table
-        self.noted: list[Finding] = []
-        for last in (False, True):  # what protects the policy itself comes last: a rule's own reason says more
+        self.noted: list[Ruling] = []
+        for last in (False, True):  # what protects the policy itself comes last: a rule's own reason is more specific
             for entry, wants in zip(table.header["policies"], table.header["wants"]):
                 if (entry[0] == SELF) is last:
                     self._take_policy(wants, *entry)
@@ -154,10 +154,10 @@ class Rules(Hooks):
         return (registration for registration in super().wanting(event) if registration not in programs)
 
     def paused(self, registration: Registration, pause: Pause) -> bool:
-        return False  # that depends on which file says so: see _observe and levels.leveled
+        return False  # that depends on which file sets it: see _observe and levels.leveled
 
     def dispatch(self, event: Event) -> Response:
-        """Rules first; programs are started only for what the rules let pass."""
+        """Rules first; programs are started only for what the rules let through."""
         self.table.hold(event._pause)
         response = super().dispatch(event)
         if self.programs is None or (response.decision == "deny" and event.event not in RESULTS):
@@ -165,16 +165,16 @@ class Rules(Hooks):
         return merge(response, self.programs.dispatch(event.after(response)))
 
     def judged(self, event: Event) -> Response | None:
-        from onehook.rules.judge import Line, findings
+        from onehook.rules.judge import Line, rulings
         from onehook.rules.levels import answered
 
         line = Line(event.command)
-        found = findings(self.table, event, line)
+        found = rulings(self.table, event, line)
         self.noted += found
         answer = answered(found)
         if line.cut and (answer is None or answer.decision != "deny") and self.table.header["options"].get("mode") != "observe":
-            # An error, and not "no objection": `fail` says what happens then.
-            raise HandlerError("the command is too long, nested too deeply or not complete: the rules cannot judge it")
+            # An error, and not "no objection": `fail` decides what happens then.
+            raise HandlerError("the command is too long, too deeply nested or incomplete, so the rules cannot check it")
         return answer
 
     def _take_policy(
@@ -200,7 +200,7 @@ class Rules(Hooks):
 
 
 class Later:
-    """A handler of a ready policy, loaded by the first event that it is for. `own`: the names without which it has nothing to say."""
+    """A handler of a ready-made policy, loaded by the first event that it is for. `own`: names without which it never objects."""
 
     def __init__(self, name: str, load: Callable[[int], Callable[[Event], Any]], number: int, own: Sequence[str] | None) -> None:
         self.__name__ = name
@@ -249,7 +249,7 @@ class Wide(Rules):
 
 
 def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
-    """The policy of a rules file, with the user's and the machine's own rules beside it. `given`: options of the command line."""
+    """The policy of a rules file, together with the user's and the machine's own rules. `given`: options of the command line."""
     layers, own, managed = every_layer(), _whole(path), (given or {}).get("layer") == "managed"
     if any(file == own for _, file in layers):
         found = [(layer, file) for layer, file in layers if file == own or exists(file)]
@@ -258,9 +258,9 @@ def load_rules(path: str, given: Mapping[str, Any] | None = None) -> Rules:
 
 
 class Ready:
-    """The policy of a rules file, loaded in advance (resident/), for one event that finds its files as they were.
+    """The policy of a rules file, loaded in advance (resident/), for one event that finds its files unchanged.
 
-    Whoever uses it looks at the packs itself, which are part of onehook.
+    The caller checks the packs itself, which are part of onehook.
     """
 
     SETTLED = 0.05  # seconds after which a change of a file changes its time
@@ -278,8 +278,8 @@ class Ready:
             self.kept[:] = [self]
 
     def rehearse(self, event: Event) -> None:
-        """Have the rules judge an event like the next one, and what protects them: what they say depends on nothing but the event and on
-        files that they look at again, and nothing else comes of it."""
+        """Apply the rules, and what protects them, to an event like the next one: their answer depends only on the event and on
+        files that they read again, and there is no other effect."""
         try:
             for registration in self.rules.wanting(event):
                 handler: Any = registration.handler
@@ -290,7 +290,7 @@ class Ready:
 
     @classmethod
     def fit(cls, path: str, given: Mapping[str, Any] | None) -> bool:
-        """Whether those that are kept are for events like this."""
+        """Whether the stored ones are for events like this."""
         return any(ready.path == path and ready.given == given for ready in cls.kept)
 
     @classmethod
@@ -303,7 +303,7 @@ class Ready:
 
 
 def _sound(layers: Sequence[Layer], managed: bool) -> tuple[Sequence[Layer], Table]:
-    """The layers that apply. In an install for the whole machine, a user's file that is broken is left out: it must not switch all off."""
+    """The layers that apply. In an install for the whole machine, a broken user's file is skipped: it must not disable everything."""
     try:
         for layer, path in layers if managed else ():
             if layer != "managed" and exists(path) and not (is_file(path) and os.stat(path).st_size < MAX_LAYER):
@@ -329,12 +329,12 @@ def every_layer() -> list[Layer]:
 
 
 def layers_beside(path: str) -> list[Layer]:
-    """Those that apply beside a file."""
+    """The layers that apply in addition to a file."""
     return [(layer, file) for layer, file in every_layer() if file != _whole(path)]
 
 
 def load(path: str, layers: Sequence[Layer] = (), cache: str | None = None) -> Rules:
-    """The policy of a rules file. `layers`: files that apply beside it; `cache`: the folder of compiled rules ("" for none)."""
+    """The policy of a rules file. `layers`: files that apply in addition to it; `cache`: the folder of compiled rules ("" for none)."""
     return Rules(table_of([*layers, ("project", path)], cache))
 
 
@@ -401,7 +401,7 @@ def _opened(path: str) -> tuple[dict[str, Any], _Chunks] | None:
 
 
 class _Chunks:
-    """What comes behind the header of a compiled file."""
+    """What follows the header of a compiled file."""
 
     __slots__ = ("_descriptor", "_end", "_path")
 
@@ -424,7 +424,7 @@ class _Chunks:
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    """Of this user, or of root, who has installed it for the whole machine."""
+    """Whether it is owned by this user, or by root, who installed it for the whole machine."""
     return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022
 
 

@@ -22,7 +22,7 @@ NO_WORDS: dict[str, Any] = {"valued": (), "same": {}, "long": False}
 class Reading:
     """A simple command taken apart: its words, and its options with their values.
 
-    `loose` holds the positions of words that stand behind an option of which nothing is known, so that they may be its value."""
+    `loose` contains the positions of words after an unknown option, which may be its value."""
 
     __slots__ = ("command", "loose", "off", "options", "program", "same", "words")
 
@@ -96,7 +96,7 @@ class Reading:
 
 
 def matches(pattern: Mapping[str, Any], reading: Reading, lists: Lists, whole: bool = False) -> bool:
-    """Whether a command is one that the pattern describes. `whole`: nothing in it may be beyond what the pattern names."""
+    """Whether a command matches the pattern. `whole`: it may contain nothing beyond what the pattern names."""
     programs = pattern.get("programs")  # absent where the rules are kept by program
     if programs and not any(wildcard(program, reading.program) for program in programs):
         return False
@@ -138,7 +138,7 @@ def _is_named(option: str, named: set[str]) -> bool:
 
 
 def _words_match(parts: Sequence[Any], words: Sequence[str], loose: set[int], end: bool, lists: Lists) -> bool:
-    """Whether the words are those of the pattern: every place in the pattern that the words so far can lead to is followed at once."""
+    """Whether the words are those of the pattern: all positions in the pattern that the words so far can lead to are followed at once."""
     places = _skipping(parts, {0})
     for position, word in enumerate(words):
         if not end and len(parts) in places:
@@ -159,7 +159,7 @@ def _words_match(parts: Sequence[Any], words: Sequence[str], loose: set[int], en
 
 
 def _skipping(parts: Sequence[Any], places: set[int]) -> set[int]:
-    """With the places behind parts that may be absent."""
+    """Including the positions after optional parts."""
     out = set(places)
     for place in range(len(parts)):
         if place in out and parts[place][0] != "one":
@@ -197,7 +197,7 @@ def in_class(name: str, word: str, lists: Lists) -> bool:
 
 def _path_class(name: str, word: str) -> bool:
     from onehook.policies.bash_expand import Word
-    from onehook.policies.danger_paths import breadth, is_critical, is_device, is_kept
+    from onehook.policies.danger_paths import breadth, is_critical, is_device, is_kept, is_system
 
     path = word if isinstance(word, Word) else Word(word)
     if name == "<device>":
@@ -205,12 +205,12 @@ def _path_class(name: str, word: str) -> bool:
     if name == "<kept>":
         return is_kept(path)
     if name == "<system>":
-        return is_critical(path) or breadth(path) in ("the root folder", "a system folder", "a whole drive")
+        return is_critical(path) or is_system(path)
     return breadth(path) is not None
 
 
 def is_near(word: str, names: Sequence[str]) -> bool:
-    """One slip away from a well-known name: a letter more, less, other, or two swapped."""
+    """One typo away from a well-known name: a letter added, missing, changed, or two swapped."""
     name = word.lower().partition("==")[0].partition("@")[0] or word.lower()
     name = name.replace("_", "-")
     if len(name) < 5:

@@ -95,7 +95,7 @@ class _Parser:
     def part(self) -> None:
         token, column = self.tokens[self.at]
         if self.data["end"] and token[0] not in "!-":
-            raise PatternError(self.text, column, "no word can follow $, which stands for the end of the words")
+            raise PatternError(self.text, column, "nothing can follow $, which stands for the end of the command")
         if token in ("$", "$$"):
             self.data["end"], self.data["alone"] = True, token == "$$"
             self.at += 1
@@ -106,7 +106,7 @@ class _Parser:
             self.bracketed(token, column)
         elif token[0] == "!":
             if len(token) == 1:
-                raise PatternError(self.text, column, "! needs the part that must not be there, as in !--dry-run")
+                raise PatternError(self.text, column, "! must be followed by the part that must be absent, as in !--dry-run")
             self.take(token[1:], column + 1, "without", "without_words", "")
         else:
             self.take(token, column, "options", "words", "one")
@@ -115,7 +115,7 @@ class _Parser:
         """[--verbose], [compose], [--file x]"""
         inner = [(word, column + 1 + at) for word, at in _tokens(token[1:-1])]
         if not inner or len(inner) > 2 or (len(inner) == 2 and inner[0][0][0] != "-"):
-            raise PatternError(self.text, column, "brackets hold one word, or one option with its value")
+            raise PatternError(self.text, column, "brackets contain one word, or one option with its value")
         outer, self.tokens, at, self.at = self.tokens, inner, self.at, 0
         self.take(*inner[0], "optional", "words", "maybe")
         self.tokens, self.at = outer, at + 1
@@ -135,7 +135,7 @@ class _Parser:
         name, equals, value = token.partition("=")
         names = self.alternatives(name, column)
         if not all(part.startswith("-") for part in names):
-            raise PatternError(self.text, column, "alternatives are all options or all words")
+            raise PatternError(self.text, column, "alternatives must be all options or all words")
         values = self.alternatives(value, column + len(name) + 1) if equals else None
         following = self.tokens[self.at] if not equals and self.at < len(self.tokens) else ("*", 0)
         if following[0][0] not in "-![" and following[0] not in ("*", "$"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
-# Read rules hold for every tool that reads files, Edit rules for every tool that changes them.
+# Read rules apply to every tool that reads files, Edit rules to every tool that changes them.
 READING = ("Read", "Grep", "Glob", "List")
 EDITING = ("Edit", "Write", "Delete")
 LISTS = ("deny", "ask", "allow")
@@ -53,7 +53,7 @@ def parse_permission(text: str, tools: Collection[str] = TOOLS) -> dict[str, Any
 
 def _mcp(text: str, tool: str, specifier: str) -> dict[str, Any]:
     if specifier and specifier != "*":
-        raise UsageError(f"{text!r}: an MCP tool takes no specifier; wildcards stand in the name, as in mcp__github__delete_*")
+        raise UsageError(f"{text!r}: an MCP tool takes no specifier; put wildcards into the name, as in mcp__github__delete_*")
     server, _, name = tool[5:].partition("__")
     if not server:
         raise UsageError(f"{text!r}: the server is missing, as in mcp__github__delete_repo")
@@ -63,7 +63,7 @@ def _mcp(text: str, tool: str, specifier: str) -> dict[str, Any]:
 def _command(text: str, specifier: str) -> dict[str, Any]:
     """`npm run:*` and `npm run *` are `npm run` and whatever follows it; `npm*` needs no blank."""
     if ":*" in specifier[:-2]:
-        raise UsageError(f"{text!r}: :* can stand at the end only; write * elsewhere")
+        raise UsageError(f"{text!r}: :* is only allowed at the end; write * elsewhere")
     if specifier.endswith(":*"):
         specifier = specifier[:-2] + " *"
     globs = [specifier]

@@ -10,7 +10,7 @@ import os
 
 from onehook.codec import dumps, loads
 from onehook.core import PayloadError, UsageError
-from onehook.places import config_folder
+from onehook.places import config_folder, replace_file
 from onehook.system import sha256
 
 TYPE_CHECKING = False
@@ -88,7 +88,4 @@ def is_trusted(path: str) -> bool:
 def keep(entries: dict[str, Any]) -> None:
     folder = config_folder()
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    temporary = os.path.join(folder, f"trusted.json.{os.getpid()}")
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(dumps(entries) + "\n")
-    os.replace(temporary, os.path.join(folder, "trusted.json"))
+    replace_file(os.path.join(folder, "trusted.json"), f"{dumps(entries)}\n".encode("ascii"))

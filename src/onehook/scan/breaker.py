@@ -1,10 +1,10 @@
-"""A circuit breaker that all processes share: every event is a process, so what one learns about a scanner must be written down.
+"""A circuit breaker that all processes share: every event is a process, so what one learns about a scanner must be stored.
 
-    closed      the scanner is asked
-    open        after so many failures in a row it is not asked for a while: an event then costs the reading of one small file
-    half-open   after that, one process asks it again; the others still see it open. Success closes the breaker, failure opens it anew
+    closed      the scanner is called
+    open        after several failures in a row it is not called for a while: an event then only reads one small file
+    half-open   after that, one process calls it again; the others still see it open. Success closes the breaker, failure opens it again
 
-There is no file while all is well. A file that cannot be written is no reason not to scan.
+There is no file as long as the scanner works. If the file cannot be written, scans continue.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _File(State):
 
 
 class Breaker:
-    """name: of the scanner; failures: in a row that open it; pause: seconds that it stays open; probing: seconds that a probe may take."""
+    """name: the scanner's; failures: how many in a row open it; pause: seconds that it stays open; probing: seconds for a probe."""
 
     def __init__(self, name: tuple[str, str], failures: int, pause: float, probing: float) -> None:
         self.failures = failures
@@ -38,7 +38,7 @@ class Breaker:
         self._name = name
 
     def enter(self) -> str:
-        """Its state for this process; "half-open" means that this process is the one that tries."""
+        """Its state for this process; "half-open" means that this process makes the attempt."""
         known = self._read()
         self.state = self._seen(known)
         if self.state == HALF_OPEN:
@@ -67,9 +67,6 @@ class Breaker:
 
         self.state = self._change(count) or CLOSED
 
-    def reset(self) -> None:
-        self._change(dict.clear)
-
     # ---- the file ----
 
     def _seen(self, known: dict[str, Any]) -> str:
@@ -82,7 +79,7 @@ class Breaker:
         return HALF_OPEN
 
     def _claim(self, known: dict[str, Any]) -> str:
-        """Of those that saw it half-open at the same time, the first has it; it may have been closed by now, too."""
+        """Of the processes that saw it half-open at the same time, the first gets it; another may have closed it by now."""
         state = self._seen(known)
         if state == HALF_OPEN:
             known["probe"] = time.time()
@@ -102,5 +99,5 @@ class Breaker:
 
 
 def _within(now: float, then: object, seconds: float) -> bool:
-    """Whether a moment is not longer ago than this. One in the future is not believed: the clock was set back."""
+    """Whether a moment is at most this long ago. One in the future does not count: the clock was set back."""
     return isinstance(then, (int, float)) and 0 <= now - then < seconds

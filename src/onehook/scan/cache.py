@@ -1,6 +1,6 @@
 """Verdicts by the hash of what was scanned: the same file, command or result is scanned once.
 
-A file holds the categories, the places and the id of the scan; neither what was scanned nor a key. Only verdicts are kept, never errors.
+A file holds the categories, the places and the id of the scan, but neither what was scanned nor a key. Only verdicts are kept, no errors.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import time
 
 from onehook.codec import dumps, loads
 from onehook.core import PayloadError
+from onehook.places import replace_file, state_folder
 from onehook.scan.model import Found, Verdict
-from onehook.sweep import state_folder, sweep_sometimes
+from onehook.sweep import sweep_sometimes
 from onehook.system import sha256
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Cache:
-    """identity: what scans, and how; seconds: how long a verdict is good for, 0 for not at all."""
+    """identity: what scans, and how; seconds: how long a verdict is valid, 0 to keep none."""
 
     def __init__(self, identity: str, seconds: float) -> None:
         self.identity = identity
@@ -42,14 +43,9 @@ class Cache:
     def put(self, sample: Sample, verdict: Verdict) -> None:
         if not self.seconds:
             return
-        path = self._path(sample)
-        temporary = f"{path}.{os.getpid()}"
         text = dumps({"found": [[one.category, one.start, one.end] for one in verdict.found], "id": verdict.id})
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-                file.write(text)
-            os.replace(temporary, path)
+            replace_file(self._path(sample), text.encode("ascii"))
             sweep_sometimes(state_folder())
         except OSError:
             pass  # then the next event asks again

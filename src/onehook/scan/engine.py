@@ -1,4 +1,4 @@
-"""One scan of what an event holds: from the cache, or by asking the scanner as the breaker, the deadline and the retries allow."""
+"""One scan of an event's content: from the cache, or by asking the scanner as the breaker, the deadline and the retries allow."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from onehook.scan.settings import Settings
 
 _FIRST_WAIT = 0.1  # seconds before the second attempt; then twice as long each time
-_LEAST = 0.02  # what an attempt takes at the very least
+_LEAST = 0.02  # the shortest time that an attempt takes
 
 
 class Outcome:
-    """What came of a scan: what was found in which sample, or the error that ended it."""
+    """The outcome of a scan: what was found in which sample, or the error that ended it."""
 
     def __init__(self) -> None:
         self.found: list[tuple[Sample, Found]] = []
         self.error = ""
         self.breaker = "closed"
         self.ids: list[str] = []
-        self.requests = 0  # that the scanner answered
+        self.requests = 0  # those that the scanner answered
         self.cached = 0
-        self.skipped = 0  # too long for it, or of a kind that is not wanted
+        self.skipped = 0  # samples that were too long, or not of a wanted kind
         self.chars = 0
         self.ms = 0.0
 
@@ -61,9 +61,9 @@ class Engine:
         self.breaker = Breaker(settings.name, settings.failures, settings.pause, 2 * settings.seconds + 1)
 
     def scan(self, samples: Iterable[Sample], seconds: float, fresh: bool = False) -> Outcome:
-        """Scan all of these within so many seconds. An error ends it, and does not lose what was found before.
+        """Scan all of these within this many seconds. An error ends it, but what was found before is kept.
 
-        fresh: ask the scanner, whatever the cache and the breaker know of it.
+        fresh: ask the scanner, whatever the cache and the breaker say.
         """
         begun = time.monotonic()
         outcome = Outcome()
@@ -86,7 +86,9 @@ class Engine:
             outcome.cached += 1
         else:
             if not fresh and self.breaker.enter() == OPEN:
-                raise ScanError(f"the scanner is not asked for a while after failures, the last: {self.breaker.why}", counts=False)
+                raise ScanError(
+                    f"the scanner is not called for a while after repeated failures; the last one: {self.breaker.why}", counts=False
+                )
             verdict = self._asked(sample, deadline)
             outcome.requests += 1
             self.cache.put(sample, verdict)
@@ -95,7 +97,7 @@ class Engine:
         outcome.found += [(sample, one) for one in verdict.found]
 
     def _asked(self, sample: Sample, deadline: float) -> Verdict:
-        """Ask, and ask again while that may help and there is time for the wait and for an attempt like the last one."""
+        """Ask the scanner, and retry while that may help and there is time to wait and for another attempt like the last one."""
         wait = _FIRST_WAIT
         for left in range(self.settings.retries, -1, -1):
             begun = time.monotonic()
@@ -118,7 +120,7 @@ class Engine:
 
 
 def _jitter() -> float:
-    """From 0.5 to 1.5, so that many that failed together do not come back together."""
+    """A factor from 0.5 to 1.5, so that requests that failed together are not retried together."""
     from os import urandom
 
     return 0.5 + int.from_bytes(urandom(2), "big") / 65536

@@ -1,11 +1,11 @@
-"""The options of the scanner policy, checked. A wrong one is a ValueError that names it."""
+"""The options of the scanner policy, checked. A wrong one raises a ValueError that names it."""
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import wildcard
 from onehook.scan.content import GATES, KINDS, TOO_LONG
-from onehook.system import sha256
+from onehook.system import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from onehook.scan.model import Backend
 
 MODES = ("observe", "enforce", "bypass")
-ACTIONS = ("allow", "mask", "ask", "block")  # from the weakest up
+ACTIONS = ("allow", "mask", "ask", "block")  # from the weakest to the strictest
 FAILS = ("open", "closed")
-# Each with the module of onehook.scan.backends that speaks to it; the rest of the program ones is data there.
+# Each with its module in onehook.scan.backends; the programs differ only in data in that module.
 BACKENDS = {
     "airs": "airs",
     "lakera": "lakera",
@@ -75,13 +75,13 @@ class Settings:
             _choose("options", name, module.OPTIONS)
         self.url = (url or module.URL).rstrip("/")
         if self.url and not self.url.startswith(("http://", "https://")):
-            raise ValueError(f"url={url!r}: an address that begins with https:// or http:// is needed")
+            raise ValueError(f"url={url!r}: must be an address that begins with https:// or http://")
         for name in module.REQUIRED:
             if not (self.url if name == "url" else self.options.get(name)) and not self._preset(name):
                 raise ValueError(f"backend {backend!r} needs {name if name == 'url' else f'options.{name}'}")
         self.key_env = key_env or module.KEY_ENV
         self.key_file = key_file
-        self.keyless = not (key_env or key_file)  # then a key that is not set is not missed where the address is one's own
+        self.keyless = not (key_env or key_file)  # then a missing key is not an error for a scanner on this machine
         self.ca_file = ca_file
         self.max_chars = int(_number("max_chars", module.MAX_CHARS if max_chars is None else max_chars, 100))
         self.too_long = too_long
@@ -97,18 +97,16 @@ class Settings:
 
     @property
     def identity(self) -> str:
-        """What scans, and how: two scanners with the same identity give the same verdicts. No key is in it."""
+        """What scans, and how: two scanners with the same identity give the same verdicts. It contains no key."""
         return dumps([self.backend, self.url, sorted(self.kinds), sorted(self.options.items(), key=lambda one: one[0])])
 
     @property
     def name(self) -> tuple[str, str]:
         """A short name for the identity, as the name of a file."""
-        digest = sha256()
-        digest.update(self.identity.encode("ascii"))
-        return self.backend, digest.hexdigest()[:16]
+        return self.backend, digest(self.identity.encode("ascii"))[:16]
 
     def action_of(self, category: str) -> str:
-        """The category itself, else the first pattern that covers it, else block."""
+        """The action for the category itself, or else for the first pattern that covers it, or else block."""
         if category in self.actions:
             return self.actions[category]
         return next((action for pattern, action in self.actions.items() if wildcard(pattern, category)), "block")
@@ -122,7 +120,7 @@ def load(backend: str) -> Backend:
 
 def _choose(name: str, value: object, choices: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r}: choose one of {', '.join(choices) or 'none'}")
+        raise ValueError(f"{name}={value!r}: must be one of {', '.join(choices) or 'none'}")
 
 
 def _names(name: str, given: Iterable[str], choices: Iterable[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""One HTTP request with a deadline, and the key that it needs. Written out, since http.client takes longer to import than a scan.
+"""One HTTP request with a deadline, and the key that it needs. Without http.client, which takes longer to import than a scan.
 
-Certificates are verified, the usual proxy variables are obeyed, and redirects are not followed: a key and a prompt go where the policy
-says, and nowhere else. An error names the place and the status; it never quotes what was sent, nor what came back.
+Certificates are verified, the usual proxy variables are obeyed, and redirects are not followed: a key and a prompt go only to the
+configured address. An error names the address and the status; it never quotes what was sent or received.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def post(url: str, data: bytes, headers: dict[str, str], deadline: float) -> int
 
 
 def key_of(settings: Settings) -> str:
-    """The key of a service, from a file that only its owner can read, or from the environment; "" where none is needed."""
+    """The key of a service, from a file that only its owner can read, or from the environment; "" if none is needed."""
     key = _from_file(settings.key_file) if settings.key_file else os.environ.get(settings.key_env, "").strip()
     own = settings.keyless and _is_loopback(settings.url)
     if not key and settings.key_env and not own:
         raise ScanError(f"there is no key for {settings.backend}: set {settings.key_env}, or key_file to a file of mode 0600", counts=False)
     if key and not (key.isascii() and key.isprintable()):
-        raise ScanError(f"the key for {settings.backend} has characters that no key has", counts=False)
+        raise ScanError(f"the key for {settings.backend} contains characters that are not allowed in a key", counts=False)
     if key and settings.url.startswith("http://") and not _is_loopback(settings.url):
         raise ScanError(f"{_place(settings.url)}: a key is not sent without TLS; use https://", counts=False)
     return key
@@ -66,7 +66,7 @@ def _from_file(path: str) -> str:
         with open(full, encoding="utf-8") as file:
             status = os.fstat(file.fileno())
             if sys.platform != "win32" and (status.st_mode & 0o077 or status.st_uid not in (os.getuid(), 0)):
-                raise ScanError(f"the key file {path} must be yours and readable for you alone: chmod 600 {path}", counts=False)
+                raise ScanError(f"the key file {path} must be owned by you and readable only by you: chmod 600 {path}", counts=False)
             return file.read(10_000).strip()
     except (OSError, ValueError) as error:
         raise ScanError(f"the key file {path} cannot be read: {getattr(error, 'strerror', None) or error}", counts=False) from None
@@ -76,7 +76,7 @@ def _from_file(path: str) -> str:
 
 
 class Address:
-    """A URL in its parts; urllib.parse would cost as much as the rest of a request."""
+    """A URL split into its parts; importing urllib.parse would cost as much as the rest of a request."""
 
     def __init__(self, url: str) -> None:
         self.scheme, _, rest = url.partition("://")
@@ -90,7 +90,7 @@ class Address:
 
 
 def _in_time(deadline: float, url: str, data: bytes, headers: dict[str, str], ca_file: str) -> tuple[int, str, bytes]:
-    """In a thread: neither looking up a name nor an answer that comes byte by byte can be given a time limit otherwise."""
+    """Run it in a thread, since neither a name lookup nor an answer that arrives byte by byte can have a time limit otherwise."""
     import _thread  # threading is slow to import
 
     outcome: list[Any] = []
@@ -123,7 +123,7 @@ def _explained(error: BaseException, place: str) -> ScanError:
     if isinstance(error, TimeoutError) or name == "timeout":  # on Python 3.9 they differ
         return ScanError(f"{place} did not answer in time")
     if isinstance(error, OSError):
-        return ScanError(f"{place} cannot be reached, or broke off: {error.strerror or name}", retry=True)
+        return ScanError(f"{place} cannot be reached, or closed the connection: {error.strerror or name}", retry=True)
     return ScanError(f"{place}: {name}")
 
 
@@ -145,7 +145,7 @@ def _post(deadline: float, to: Address, data: bytes, headers: dict[str, str], ca
 def _head(first: str, fields: Mapping[str, str]) -> bytes:
     lines = [first, *(f"{name}: {value}" for name, value in fields.items())]
     if any("\r" in line or "\n" in line for line in lines):
-        raise ScanError("a header of the request has a line break in it", counts=False)
+        raise ScanError("a request header contains a line break", counts=False)
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
 
@@ -195,7 +195,7 @@ def _read(connection: Any) -> tuple[int, str, bytes]:
     elif fields.get("content-length"):
         length = int(fields["content-length"])
         if len(body) < length:
-            raise ConnectionError("half an answer")
+            raise ConnectionError("an incomplete answer")
         body = body[:length]
     return int(head[9:12]), fields.get("retry-after", ""), body
 
@@ -215,9 +215,9 @@ def _dechunked(data: bytes) -> bytes:
         try:
             length = int(size.partition(b";")[0], 16)
         except ValueError:
-            raise ConnectionError("half an answer") from None
+            raise ConnectionError("an incomplete answer") from None
         if not found or length < 0 or len(data) < length:
-            raise ConnectionError("half an answer")
+            raise ConnectionError("an incomplete answer")
         if not length:
             return body
         body += data[:length]
@@ -230,7 +230,7 @@ def _dechunked(data: bytes) -> bytes:
 def proxy_for(scheme: str, host: str, port: int) -> str:
     """The proxy for an address by the variables that curl obeys too; "" for none."""
     names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
-    # HTTP_PROXY is a request header in a CGI program, so curl takes it in lower case alone; so do we.
+    # In a CGI program HTTP_PROXY is a request header, so curl accepts it only in lower case; so do we.
     proxy = next((os.environ[name] for name in names if os.environ.get(name) and name != "HTTP_PROXY"), "")
     if not proxy or _without_proxy(host, port):
         return ""
@@ -261,7 +261,7 @@ def _proxy_key(proxy: str) -> dict[str, str]:
 
 
 def _place(url: str) -> str:
-    """Where a request goes, without what may be secret in an address."""
+    """Where a request goes, without the parts of the address that may be secret."""
     to = Address(url)
     return f"{to.scheme}://{to.place}"
 
@@ -271,5 +271,5 @@ def _is_loopback(url: str) -> bool:
 
 
 def _seconds(retry_after: str) -> float:
-    """Of a Retry-After header; a date is not worth waiting for."""
+    """The seconds in a Retry-After header; a date is not worth waiting for."""
     return float(retry_after) if retry_after.isdigit() else 0.0

@@ -44,27 +44,27 @@ def examine(machine: Machine, hosts: list[str], *, fire: bool = True) -> Iterato
 
 
 def _telemetry() -> Iterator[Diagnosis]:
-    """Where the log is sent, and how much of it was not."""
+    """Where the log is sent, and how much of it is still unsent."""
     from onehook.log.flusher import destinations
 
     for one in destinations():
         behind = one.behind()
         if one.problem or behind:
-            waiting = f"{behind} line{'s' if behind != 1 else ''} of the log wait to be sent to {one.url}"
+            waiting = f"{behind} line{'s' if behind != 1 else ''} of the log are waiting to be sent to {one.url}"
             level = "warn" if one.problem else "note"
             yield Diagnosis(level, f"{waiting}{f': {one.problem}' if one.problem else ''}", "onehook telemetry flush")
         else:
-            yield Diagnosis("ok", f"the log is sent to {one.url}, {one.sent} lines by now")
+            yield Diagnosis("ok", f"the log is sent to {one.url}, {one.sent} lines so far")
 
 
 def _resident() -> Iterator[Diagnosis]:
-    """The processes that answer events, and whether anybody else could put one in their place."""
+    """The processes that answer events, and whether another user could replace them."""
     from onehook.setup.resident import folder, servers
 
     place = folder()
     others = sys.platform != "win32" and place.is_dir() and (place.is_symlink() or place.stat().st_mode & 0o077)  # no such bits there
     if others:
-        yield Diagnosis("fail", f"{place} can be read or changed by others, so no event is answered from there", f"chmod 700 {place}")
+        yield Diagnosis("fail", f"{place} can be read or changed by others, so resident mode is not used", f"chmod 700 {place}")
     for server in servers():
         yield Diagnosis("ok", server.told())
         if server.refused:
@@ -73,7 +73,7 @@ def _resident() -> Iterator[Diagnosis]:
 
 
 def _since_install(files: list[ConfigFile], hosts: list[str], machine: Machine) -> Iterator[Report]:
-    """What stands in the configs otherwise than install wrote it."""
+    """Differences between the configs and what install wrote."""
     from onehook.setup.journal import Journal
     from onehook.setup.verify import changed_entries
 
@@ -112,7 +112,7 @@ def _look_at_ours(file: ConfigFile, machine: Machine, fire: bool) -> Iterator[Di
 def _look_at_all(
     host: str, files: list[ConfigFile], machine: Machine, fire: bool, policies: dict[tuple[str, str], Policy]
 ) -> Iterator[Diagnosis]:
-    """What several files do together, and how well the agent is covered."""
+    """What several files do in combination, and how well the agent is covered."""
     from onehook.setup.entry_checks import reached
     from onehook.setup.exposed import exposed
     from onehook.setup.versions import agent_here, version_findings
@@ -129,7 +129,7 @@ def _look_at_all(
 
 
 def _look_at_foreign(file: ConfigFile, machine: Machine, installed: bool) -> Iterator[Diagnosis]:
-    """A file without entries of ours can still turn off those of another file."""
+    """A file without onehook's entries can still disable those of another file."""
     edit = editing(file, machine)
     if file.hides_ours:  # the agent cannot read it either
         yield Diagnosis("fail", f"{file.problem}; {file.config.TITLE} runs no hooks from such a file, including onehook's", edit)

@@ -16,10 +16,10 @@ from onehook.lint.model import Policy
 from onehook.policy import holds_rules, is_manifest, source_says_closed
 from onehook.setup.command import LAUNCHER, PORTABLE_FOLDER, Written, read
 from onehook.setup.coverage import never_denies, unreached
-from onehook.setup.elsewhere import committed, missing_imports
 from onehook.setup.installed import ConfigFile, editing, install_again, policy_of, readable, shown, standing
 from onehook.setup.interpreters import packages_in
 from onehook.setup.managed import changeable
+from onehook.setup.missing import committed, missing_imports
 from onehook.setup.pinning import problem
 from onehook.setup.plan import starts_copy
 from onehook.setup.probe import may_run
@@ -108,13 +108,11 @@ def _trusted(policy: Path, machine: Machine) -> Iterator[Diagnosis]:
         return
     project = project_file(str(machine.project))
     if project and not is_trusted(project):
-        yield Diagnosis(
-            "note", f"{project} is not trusted: only what stops something applies", f"onehook trust --rules {shlex.quote(project)}"
-        )
+        yield Diagnosis("note", f"{project} is not trusted: only its restrictions apply", f"onehook trust --rules {shlex.quote(project)}")
 
 
 def _ended(policy: Path) -> Iterator[Diagnosis]:
-    """The exceptions of a rules file, and of the user's and the machine's own, that hold no longer."""
+    """The exceptions of a rules file, and of the user's and the machine's own, that have ended."""
     from onehook.rules.explain import expired_exceptions
     from onehook.rules.load import layers_beside
 
@@ -122,7 +120,7 @@ def _ended(policy: Path) -> Iterator[Diagnosis]:
         return
     try:
         ended = expired_exceptions([*layers_beside(str(policy)), ("project", str(policy))])
-    except OnehookError:  # the probe says so
+    except OnehookError:  # the probe reports it
         return
     for exception in ended:
         where = f"{exception['file']}:{exception['line']}"
@@ -139,7 +137,7 @@ def _observing(policy: Path, written: Written, again: str) -> Iterator[Diagnosis
     elif mode == "mixed":
         yield Diagnosis("note", f'a part of {policy} is in mode "observe", and does not block anything')
     elif source_says_closed(str(policy)) and written.option("fail") != "closed":
-        text = f"{policy} fails closed, but was installed before it did: if Python cannot start, nothing is blocked"
+        text = f"{policy} fails closed, but was installed before it did so: if Python cannot start, nothing is blocked"
         yield Diagnosis("warn", text, again)
 
 
@@ -148,38 +146,41 @@ def _holding(policy: Path, file: ConfigFile, machine: Machine, again: str) -> It
     plain = b"".join(policy.read_bytes().split()).replace(b"'", b'"')
     written = [one for found in file.ours if (one := read(found.command)) and one.policy_path(machine.project) == policy]
     if b'ask_via="desk' in plain and not any(one.option("host-timeout") for one in written):
-        text = f"{policy} holds asks for a person, but was installed before it did: the agent waits for less than half a minute"
+        text = (
+            f"{policy} holds calls for a person's approval, but was installed before it did so: the agent waits for less than half a minute"
+        )
         yield Diagnosis("warn", text, again)
 
 
 def _pin(policy: Path, written: Written, machine: Machine) -> Iterator[Diagnosis]:
-    """Whether a pinned policy is as it was pinned; if not, all is denied."""
+    """Whether a pinned policy has not changed since it was pinned; if it has, everything is denied."""
     pin = written.option("pin")
     if not pin:
         return
     if wrong := problem(policy, pin, written.launcher_path(machine.project)):
         yield Diagnosis("fail", f"{wrong}: every action is denied", f"onehook trust {shlex.quote(str(policy))}")
     else:
-        yield Diagnosis("ok", "pinned: the policy and what it loads are as they were")
+        yield Diagnosis("ok", "pinned: the policy and the files that it loads are unchanged")
 
 
 def _changeable(written: Written, policy: Path, machine: Machine, again: str) -> Iterator[Diagnosis]:
-    """An install for the whole machine is of use only if the people who use it cannot change what it runs."""
+    """An install for the whole machine is only useful if its users cannot change what it runs."""
     for path in (written.interpreter, written.launcher, str(policy)):
         if who := changeable(path, machine):
-            text = f"{path} can be changed by others than root (because of {who}), who can switch the policy off"
+            text = f"{path} can be changed by users other than root (because of {who}), who can disable the policy"
             yield Diagnosis("warn", text, f"sudo {again}")
 
 
 def _copied(folder: Path, shown: str, again: str) -> Iterator[Diagnosis]:
     """Whether a copy of the runtime is this onehook's."""
-    version = installed_version(folder)
     if not (folder / LAUNCH).is_file():
         yield Diagnosis("fail", f"the runtime in {shown} is missing", again)
-    elif version != VERSION:
+    elif not (edited := edited_files(folder)):
+        return
+    elif (version := installed_version(folder)) != VERSION:
         what = f"the runtime in {shown} is {version or 'of unknown version'}, the installed onehook is {VERSION}"
         yield Diagnosis("warn", what, again)
-    elif edited := edited_files(folder):
+    else:
         more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
         yield Diagnosis("fail", f"the runtime in {shown} was changed after it was installed: {edited[0]}{more}", again)
 
@@ -214,11 +215,11 @@ def reached(host: str, files: list[ConfigFile], machine: Machine, known: dict[tu
             there = written and not written.portable and os.access(written.interpreter, os.X_OK)
             key = str(path), written.interpreter if written and there else ""
             policy = known[key] = known.get(key) or describe(*key).policy
-        except DoesNotLoad:  # the probe says so
+        except DoesNotLoad:  # the probe reports it
             continue
         yield from missing_imports(path, entries[0][1], machine)
         why = never_denies(host, policy)
         idle += [Diagnosis("fail", why, f"onehook lint {shlex.quote(str(path))}")] if why else []
         yield from unreached(host, policy, [found for _, found in entries], again)
-    # Beside a policy that denies, one that only adds context is fine.
+    # In addition to a policy that denies, one that only adds context is fine.
     yield from idle if len(idle) == len(by_policy) else (replace(diagnosis, level="note") for diagnosis in idle)

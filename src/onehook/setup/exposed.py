@@ -1,4 +1,4 @@
-"""For doctor: what an agent could still do to switch the policy off here, and the command that closes it.
+"""For doctor: what an agent could still do to disable the policy here, and the command that prevents it.
 
 Nothing is reported if a policy that is installed on the agent protects itself (self_protect): that covers its files, the runtime and the
 configs of every agent. Nor of an install for the whole machine: whether that is out of reach is another check of doctor's.
@@ -20,7 +20,7 @@ from onehook.setup.installed import ConfigFile, install_again
 
 
 def exposed(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
-    """What of an agent's policies, by its config files, its own tools could change."""
+    """The parts of an agent's policies, by its config files, that its own tools could change."""
     entries = [(file, found, written) for file in files for found in file.ours if (written := read(found.command))]
     policies = {written.policy_path(machine.project) for _, _, written in entries}
     entries = [entry for entry in entries if entry[0].place.scope != "enterprise"]
@@ -33,7 +33,7 @@ def exposed(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
         file, found, written = mine[0]
         within = list(_within(file, written, policy, machine))
         title = file.config.TITLE
-        what = f"nothing keeps {title} from switching this policy off itself: it can change {'; '.join(within)}"
+        what = f"nothing prevents {title} from disabling this policy: it can change {'; '.join(within)}"
         own = f"set self_protect = true in {policy}" if is_manifest(str(policy)) else f"add hooks.use(self_protect()) to {policy}"
         pin = "" if written.option("pin") else f"; and: {install_again(file, found, machine)} --pin"
         yield Diagnosis("note", what, f"{own} (onehook.policies){pin}")
@@ -42,7 +42,11 @@ def exposed(files: list[ConfigFile], machine: Machine) -> Iterator[Diagnosis]:
 def _within(file: ConfigFile, written: Written, policy: Path, machine: Machine) -> Iterator[str]:
     if not written.option("pin"):
         yield f"the policy {shlex.quote(str(policy))}"
-    again = {True: "it reads again in the same session", False: "it reads at its next start", None: "it may read again in the same session"}
+    again = {
+        True: "which it reads again in the same session",
+        False: "which it reads at its next start",
+        None: "which it may read again in the same session",
+    }
     when = f"which {again[file.config.TRAITS.reloads]}"
     yield f"its config {shlex.quote(str(file.place.path))}, {when}"
     yield f"onehook's own files in {shlex.quote(str(written.launcher_path(machine.project).parent))}"

@@ -119,10 +119,10 @@ def _fresh_status(edit: FileEdit, real: Path) -> os.stat_result | None:
         status = real.lstat()
     except (FileNotFoundError, NotADirectoryError):
         if edit.before is not None:
-            raise StaleError(f"{edit.path} was removed after the plan was made: run this again") from None
+            raise StaleError(f"{edit.path} was removed by another program after the plan was made: run this again") from None
         return None
     if not stat.S_ISREG(status.st_mode):
-        raise FilesError(f"{edit.path} is not a regular file: move it away first")
+        raise FilesError(f"{edit.path} is not a regular file: move it first")
     if edit.before is None:
         raise StaleError(f"{edit.path} appeared after the plan was made: run this again")
     if read_regular(real) != edit.before:
@@ -175,7 +175,7 @@ def _discarding_leftovers(targets: list[_Target], progress: _Progress) -> Iterat
 
 
 def _stage(target: _Target, progress: _Progress) -> None:
-    """Write the new bytes to a temporary file beside the target, complete and on disk."""
+    """Write the new bytes to a temporary file next to the target, complete and on disk."""
     if target.edit.after is None:
         return
     _make_folders(target.real.parent, progress)
@@ -225,7 +225,7 @@ def _beside(path: Path) -> Path:
 
 
 def _commit(target: _Target, progress: _Progress) -> None:
-    """Put the new file in place and look at what was there: if another program has saved since the check, its file goes back."""
+    """Put the new file in place and check the one that it replaced: if another program has saved since the check, that file is restored."""
     edit, real = target.edit, target.real
     old = target.staged = target.staged or _beside(real)
     _fresh_status(edit, real)
@@ -245,7 +245,8 @@ def _commit(target: _Target, progress: _Progress) -> None:
 
 
 def _rename(edit: FileEdit, new: Path, real: Path) -> None:
-    """Exchange two files in one step, or move one to a name that must be free. Without a system call for that, the check has to do."""
+    """Exchange two files in one step, or move one to a name that must be free. Without a system call for that, only the earlier check
+    protects the file."""
     if not _rename_with(_NO_REPLACE if edit.before is None else _EXCHANGE, new, real):
         os.replace(new, real)
 

@@ -29,9 +29,9 @@ from onehook.textedit.text import show_path
 
 HEAD = """\
 # Written by `onehook import`: the hooks and permissions of {sources}, for every agent.
-# See docs/bring-your-own.md and docs/rules.md for what can be said here. Then: onehook install {name}
+# See docs/bring-your-own.md and docs/rules.md for what can be written here. Then: onehook install {name}
 """
-NO_MODEL = "a model judges it; name one that onehook can ask: --model anthropic:NAME or --model openai:NAME (docs/bring-your-own.md)"
+NO_MODEL = "a model decides; name one that onehook can use: --model anthropic:NAME or --model openai:NAME (docs/bring-your-own.md)"
 
 
 @dataclass
@@ -93,13 +93,13 @@ class Import:
         (self.refused if hook.refused else self.carried).append(Taken(host, place, hook))
 
     def refuse_unjudged(self, hook: Borrowed) -> None:
-        """A hook that a model judges is refused if none is named."""
+        """A hook that a model decides is refused if no model is named."""
         if hook.prompt and not self.model:
             hook.refused = hook.refused or NO_MODEL
 
     @property
     def hosts(self) -> list[str]:
-        """Those that something is carried over from."""
+        """The hosts that something is imported from."""
         kept = [one.host for one in self.permissions if not one.refused]
         return list(dict.fromkeys([*(taken.host for taken in self.carried), *kept]))
 
@@ -154,7 +154,7 @@ def _of_the_user(host: str, scope: str, machine: Machine) -> list[str]:
 
 
 def _take_pages(found: Import, host: str, scope: str, machine: Machine) -> None:
-    """Hooks in front matter. Of a page that cannot be imported as a whole nothing can be taken out, so that its agent still runs it."""
+    """Hooks in front matter. If a page cannot be imported completely, nothing is removed from it, so that its agent still runs it."""
     for place, hooks in plugins.hooks_of_pages(host, scope, machine):
         for hook in hooks:
             found.refuse_unjudged(hook)
@@ -211,7 +211,7 @@ def _borrowed_files(host: str, hosts: Sequence[str], scope: str, machine: Machin
 
 
 def _absences(carried: list[Taken]) -> list[str]:
-    """Notes about events that some agents lack: another event stands in for it there, or the hook does not fire."""
+    """Notes about events that some agents lack: another event takes their place there, or the hook does not fire."""
     notes: list[str] = []
     for event, source in dict.fromkeys((taken.event, source) for taken in carried for source in taken.hook.sources or [""]):
         without: dict[str, list[str]] = {}
@@ -228,14 +228,14 @@ def _absences(carried: list[Taken]) -> list[str]:
 
 
 def _unknowable(carried: list[Taken]) -> list[str]:
-    """Notes about agents that do not tell what a hook is for: when a skill starts, or which kind of agent does something."""
+    """Notes about agents that do not report what a hook needs: when a skill starts, or which kind of agent does something."""
     notes: list[str] = []
     for event, kind in dict.fromkeys((taken.event, name) for taken in carried for name in taken.hook.agent_types):
         silent = [config_of(host).TITLE for host in configurable() if not tells_type(host, event)]
-        notes.append(f"{event} for {kind!r} does not fire on {', '.join(silent)}: {event} does not tell the kind of agent there")
+        notes.append(f"{event} for {kind!r} does not fire on {', '.join(silent)}: {event} does not report the kind of agent there")
     for skill in dict.fromkeys(name for taken in carried for name in taken.hook.skills):
-        silent = [config_of(host).TITLE for host in configurable() if not wire_of(host).SKILLS]
-        notes.append(f"the hooks of {skill!r} do not fire on {', '.join(silent)}: no event tells there that a skill starts")
+        silent = [config_of(host).TITLE for host in configurable() if not wire_of(host).TRAITS.skills]
+        notes.append(f"the hooks of {skill!r} do not fire on {', '.join(silent)}: no event there reports that a skill starts")
     return notes
 
 
@@ -244,7 +244,7 @@ def _without_transcripts(carried: list[Taken]) -> list[str]:
     reading = sum(_reads_transcript(taken) for taken in carried)
     where = ", ".join(config_of(host).TITLE for host in configurable() if host not in having("transcripts"))
     said = f"{reading} of these hooks {'reads' if reading == 1 else 'read'} the transcript"
-    return [f"{said}; on {where} it holds only what the event itself tells"] if reading and where else []
+    return [f"{said}; on {where} it contains only what is in the event itself"] if reading and where else []
 
 
 def _reads_transcript(taken: Taken) -> bool:
@@ -256,9 +256,9 @@ def _reads_transcript(taken: Taken) -> bool:
 
 
 def _stand_in(host: str, event: str, source: str) -> str:
-    """The event that stands in for this one on a host; "" if there is none."""
+    """The event that replaces this one on a host; "" if there is none."""
     wire = wire_of(host)
-    for name, row in wire.STAND_INS.items():
+    for name, row in wire.TRAITS.stand_ins.items():
         if row.event == event and row.source == source:
             return f"{wire.EVENTS[name].event}{f' of {row.tool}' if row.tool else ' of a subagent' if row.inside else ''}"
     return ""
@@ -343,11 +343,14 @@ def _list(values: Sequence[str]) -> str:
     return f"[{', '.join(map(_string, values))}]"
 
 
+_CONTROLS = frozenset(map(chr, (*range(32), 127)))
+
+
 def _string(value: str) -> str:
     """A TOML string: a literal one where that is easier to read."""
-    plain = all(char >= " " and char != "\x7f" for char in value)
-    if plain and "'" not in value and ('"' in value or "\\" in value):
-        return f"'{value}'"
+    needs_escapes = '"' in value or "\\" in value
+    if _CONTROLS.isdisjoint(value) and (not needs_escapes or "'" not in value):
+        return f"'{value}'" if needs_escapes else f'"{value}"'
     out = []
     for char in value:
         if char in ('"', "\\"):
@@ -367,7 +370,7 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
     from onehook.manifest.load import load_manifest
 
     if output.exists():
-        raise ConfigError(f"{output} exists already; nothing was changed. Name another file with --output, or move it away")
+        raise ConfigError(f"{output} already exists; nothing was changed. Name another file with --output, or move that one")
     content = manifest_string(found, output.name).encode("utf-8")
     if found.carried:
         hooks = "\n".join([*_model_block(found), *(_block(several) for several in _alike(found.carried))])
@@ -380,17 +383,16 @@ def plan_import(found: Import, output: Path, journal: Journal, take_over: bool) 
         plan.first_states[path] = first_state(document, config_of(mine[0].host), mine[0].place, journal)
         for taken in reversed(mine):
             remove_entry(document, taken.hook.path, None)
-        plan.edits.append(FileEdit(path, document.before, document.after))
-        plan.roots[path] = mine[0].place.root
+        plan.add(FileEdit(path, document.before, document.after), mine[0].place.root)
     for path in found.pages if take_over else ():
         before = path.read_bytes()
-        plan.edits.append(FileEdit(path, before, Page(before.decode("utf-8")).without("hooks").encode("utf-8")))
-        plan.roots[path] = next(taken.place.root for taken in found.carried if taken.place.path == path)
+        root = next(taken.place.root for taken in found.carried if taken.place.path == path)
+        plan.add(FileEdit(path, before, Page(before.decode("utf-8")).without("hooks").encode("utf-8")), root)
     return plan
 
 
 def keep_originals(plan: Plan) -> list[tuple[Path, Path]]:
-    """Copy the config files as they were, so that the user can go back: (config, copy) pairs."""
+    """Copy the config files as they were, so that the user can restore them: (config, copy) pairs."""
     folder = Path(state_folder()) / "taken-over" / time.strftime("%Y%m%d-%H%M%S")
     kept: list[tuple[Path, Path]] = []
     for number, edit in enumerate(edit for edit in plan.edits if edit.before is not None):

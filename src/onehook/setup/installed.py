@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.core import OnehookError
 from onehook.hostkit.config import Found, Machine, Place
+from onehook.hostkit.trust import root_of
 from onehook.policy import holds_rules, is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, read
 from onehook.setup.entries import mentions_ours, ours_in
@@ -21,7 +22,7 @@ from onehook.setup.managed import has_changed, source_of
 from onehook.setup.pinning import problem as unpinned
 from onehook.setup.plan import config_of, configurable, present, starts_copy
 from onehook.setup.runtime import LAUNCH, installed_version
-from onehook.setup.sharing import repository, shared
+from onehook.setup.sharing import shared
 from onehook.setup.trust import untrusted
 from onehook.textedit.document import ConfigError, Document, content_of
 from onehook.version import VERSION
@@ -39,7 +40,7 @@ class ConfigFile:
     exists: bool
     data: Any = None
     problem: str = ""  # why the file cannot be read
-    hides_ours: bool = False  # it cannot be read, but has entries of ours
+    hides_ours: bool = False  # it cannot be read, but contains onehook's entries
     ours: list[Found] = field(default_factory=list)
     foreign: list[Found] = field(default_factory=list)
 
@@ -80,7 +81,7 @@ def readable(place: Place) -> bool:
 
 
 def policy_of(command: str, machine: Machine) -> Path | None:
-    """The policy that a written command runs; None if the command is not one of ours."""
+    """The policy that a written command runs; None if onehook did not write the command."""
     written = read(command)
     return written.policy_path(machine.project) if written else None
 
@@ -120,7 +121,7 @@ class Row:
     portable: bool
     note: str = ""
     matchers: Mapping[str, str] = field(default_factory=dict)  # of the events that are not for every tool
-    mode: str = ""  # "enforce", "observe", or "mixed" for rules of which some are only observed
+    mode: str = ""  # "enforce", "observe", or "mixed" if only some of the rules are observed
     rules: Mapping[str, int] = field(default_factory=dict)  # of a rules file: how many rules are on, by severity
     audience: str = ""  # of a file in a git repository: "team" if it is portable, "me" if git ignores it
     python: str = ""  # the interpreter that install was given, or that of the environment with the policy's packages
@@ -172,13 +173,13 @@ def _rows_of(file: ConfigFile, machine: Machine) -> Iterator[Row]:
 
 
 def _audience(path: Path, portable: bool, machine: Machine) -> str:
-    if not repository(machine.project):
+    if not root_of(machine.project):
         return ""
     return "team" if portable else "" if shared([path], machine.project) else "me"
 
 
 def standing(policy: str) -> tuple[str, Mapping[str, int], str]:
-    """The mode of a policy file, its rules by severity, and why it cannot be read. Nothing of the policy is run."""
+    """The mode of a policy file, its rules by severity, and why it cannot be read. No code of the policy is run."""
     try:
         return _standing(policy, Path(policy).read_bytes())
     except OSError as error:
@@ -285,6 +286,6 @@ def _skipped(file: ConfigFile, entries: list[Found], machine: Machine) -> Iterat
 
 
 def absent_hosts(machine: Machine, found: list[Row]) -> list[str]:
-    """Agents that are on this machine and have no policy installed."""
+    """Agents on this machine that have no policy installed."""
     installed = {row.host for row in found}
     return [host for host in configurable() if host not in installed and present(host, machine)]

@@ -16,9 +16,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from onehook.core import Hooks, Registration, UsageError
+from onehook.jsonc import read_jsonc
 from onehook.packs import read_toml
 from onehook.places import state_folder
 from onehook.setup.command import Program, interpreter
@@ -77,7 +77,7 @@ def needs_of(policy: Path) -> Needs:
     data = read_toml(f"{policy}: the script block", text.encode())
     dependencies, python = data.get("dependencies", []), data.get("requires-python", "")
     if not isinstance(dependencies, list) or not all(isinstance(word, str) for word in dependencies) or not isinstance(python, str):
-        raise UsageError(f"{policy}: in the script block, dependencies is a list of strings, and requires-python a string")
+        raise UsageError(f"{policy}: in the script block, dependencies must be a list of strings, and requires-python a string")
     return Needs(tuple(dependencies), python)
 
 
@@ -90,7 +90,7 @@ def found_python(named: str) -> str:
     if re.fullmatch(r"\d+(\.\d+)*", named):
         found = shutil.which(f"python{named}") or _asked_of_uv(named)
         if not found:
-            raise UsageError(f"no Python {named} was found: python{named} is not on PATH, and uv has none; give the path of one")
+            raise UsageError(f"no Python {named} was found: python{named} is not on PATH, and uv has none; give its path")
         return os.path.abspath(found)
     inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
     python = next((str(place) for place in inside if os.access(place, os.X_OK)), None) or shutil.which(named)
@@ -140,15 +140,12 @@ def python_in(folder: Path) -> str:
 
 def packages_in(python: str) -> list[str] | None:
     """The packages that an environment was made for; None if this is not the interpreter of a complete one."""
-    try:
-        kept: dict[str, Any] = json.loads((Path(python).parent.parent / _MARK).read_text(encoding="utf-8"))
-        return [str(word) for word in kept["dependencies"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    kept = read_jsonc(Path(python).parent.parent / _MARK).get("dependencies")
+    return [str(word) for word in kept] if isinstance(kept, list) else None
 
 
 def environment(base: Path, python: str, needs: Needs) -> str:
-    """The interpreter of the environment with these packages, which is made if it is not there."""
+    """The interpreter of the environment with these packages, which is created if it does not exist."""
     folder = folder_of(base, python, needs)
     made = python_in(folder)
     if packages_in(made) is not None and os.access(made, os.X_OK):
@@ -165,8 +162,13 @@ def environment(base: Path, python: str, needs: Needs) -> str:
     return made
 
 
+# Since 22.3 pip can install into another environment, which then needs no pip: installing pip takes longer than everything else.
+# Fails if this pip is older, or missing. Asking pip itself takes a second.
+OLD_PIP = r"import pip, re, sys; sys.exit([int(number) for number in re.findall(r'\d+', pip.__version__)[:2]] < [22, 3])"
+
+
 def _steps(python: str, folder: Path, made: str, needs: Needs) -> list[Sequence[str]]:
-    """What makes an environment, and what installs the packages into it."""
+    """The commands that create an environment, and that install the packages into it."""
     uv = shutil.which("uv")
     if uv:
         return [
@@ -174,11 +176,9 @@ def _steps(python: str, folder: Path, made: str, needs: Needs) -> list[Sequence[
             (uv, "pip", "install", "--quiet", "--python", made, *needs.dependencies),
         ]
     install = ("install", "--quiet", "--disable-pip-version-check", *needs.dependencies)
-    # Since 22.3 pip installs into another environment, which then needs no pip of its own: to install that takes longer than all the rest.
-    pip = (python, "-I", "-m", "pip", "--python")
-    if _run((*pip, python, "--version")).returncode:
+    if _run((python, "-I", "-c", OLD_PIP)).returncode:
         return [(python, "-I", "-m", "venv", str(folder)), (made, "-I", "-m", "pip", *install)]
-    return [(python, "-I", "-m", "venv", "--without-pip", str(folder)), (*pip, made, *install)]
+    return [(python, "-I", "-m", "venv", "--without-pip", str(folder)), (python, "-I", "-m", "pip", "--python", made, *install)]
 
 
 def _run(step: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -198,7 +198,7 @@ def launcher_in(base: Path) -> Path:
 
 
 def chosen(policy: Path, named: str | None, base: Path) -> Program | None:
-    """What runs a policy, if that is not this onehook: as --python says, with the packages that the policy declares."""
+    """What runs a policy, if that is not this onehook: the interpreter of --python, with the packages that the policy declares."""
     needs = needs_of(policy)
     if named is None and not needs.dependencies:
         if needs.python:
@@ -229,7 +229,7 @@ def loaded_by(python: str, policy: Path) -> Hooks:
 
 
 def fill_cache(program: Program, policy: Path, hosts: Sequence[str], layer: str) -> None:
-    """Cache what an event loads. Where those who run the hooks may not write, every event would compile it. layer: of the policy."""
+    """Cache what an event loads. If the users who run the hooks cannot write there, every event would compile it. layer: of the policy."""
     modules = ["onehook.runner", "onehook.stopguard", *(f"onehook.hosts.{host}.wire" for host in hosts)]
     argv = [program.interpreter, "-I", "-S", "-c", _FILL, program.launcher, str(policy), layer, *modules]
     subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)

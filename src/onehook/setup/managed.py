@@ -1,7 +1,7 @@
-"""`--scope enterprise`: what runs the policy of a whole machine is out of reach for the people who use it.
+"""`--scope enterprise`: what runs the policy of a whole machine cannot be changed by its users.
 
-A policy that only root can change stays where it is. Any other is copied, with all that it loads, into a folder of root's, and the copy is
-what runs: `copied.json` beside it says where it came from, and which files are install's.
+A policy that only root can change stays where it is. Any other is copied, with all that it loads, into a folder owned by root, and the copy
+is what runs: `copied.json` beside it says where it came from, and which files are install's.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.core import UsageError
 from onehook.hostkit.config import Machine
-from onehook.loaded import named_by
+from onehook.jsonc import read_jsonc
 from onehook.places import SYSTEM
 from onehook.setup.command import Program, interpreter
 from onehook.setup.files import FileEdit
 from onehook.setup.interpreters import chosen, launcher_in, version_of
+from onehook.setup.policy_files import named_by
 from onehook.textedit.document import content_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _PYTHONS = ("/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3")
 _SAFE_ON_WINDOWS = ("Program Files", "Program Files (x86)", "Windows")  # other folders, ProgramData too, let users create files
 _RECORD = "copied.json"
-MAKE_ROOTS = "make it root's: chown root: {who} && chmod go-w {who}"
+MAKE_ROOTS = "make root its owner: chown root: {who} && chmod go-w {who}"
 
 
 def folder_of(machine: Machine) -> Path:
@@ -46,7 +47,7 @@ def folder_of(machine: Machine) -> Path:
 
 
 def changeable(path: str | Path, machine: Machine, status: Callable[[str], os.stat_result] = os.lstat) -> str:
-    """The first part of a path, or of what it is a link to, that somebody besides root can change; "" if there is none."""
+    """The first part of a path, or of its link target, that users other than root can change; "" if there is none."""
     if machine.windows:
         parts = PureWindowsPath(path).parts
         return "" if len(parts) > 1 and parts[1] in _SAFE_ON_WINDOWS else str(path)
@@ -64,7 +65,7 @@ def changeable(path: str | Path, machine: Machine, status: Callable[[str], os.st
 
 
 def _is_open(found: os.stat_result) -> bool:
-    """Whether a group or everybody may write. In a sticky folder nobody can replace what is root's; a link has no mode of its own."""
+    """Whether a group or everyone may write. In a sticky folder nobody can replace what root owns; a link has no mode of its own."""
     sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
     if stat.S_ISLNK(found.st_mode) or sticky:
         return False
@@ -72,12 +73,12 @@ def _is_open(found: os.stat_result) -> bool:
 
 
 def refuse_changeable(paths: Iterable[str | Path], machine: Machine, fix: str) -> None:
-    """fix: what to do about it; {who} in it stands for the file or folder to blame."""
+    """fix: how to fix it; {who} in it stands for the file or folder at fault."""
     for path in paths:
         if who := changeable(path, machine):
             because = "" if who == str(path) else f" (because of {who})"
             then = fix.replace("{who}", shlex.quote(who))
-            raise UsageError(f"--scope enterprise: {path} can be changed by others than root{because}; {then}")
+            raise UsageError(f"--scope enterprise: {path} can be changed by users other than root{because}; {then}")
 
 
 def require_root(what: str) -> None:
@@ -86,14 +87,14 @@ def require_root(what: str) -> None:
         started = os.path.abspath(sys.argv[0])
         program = [interpreter(), "-m", "onehook"] if os.path.basename(started) == "__main__.py" else [started]
         again = shlex.join([*program, *sys.argv[1:]])
-        raise UsageError(f"{what} is for root, since it is about every user of this machine: sudo {again}")
+        raise UsageError(f"{what} needs root, since it affects every user of this machine: sudo {again}")
 
 
 # ---- the interpreter
 
 
 def program(policy: Path, named: str | None, machine: Machine) -> Program:
-    """What runs the policy: a copy of the runtime in a folder of root's, and an interpreter that is root's too."""
+    """What runs the policy: a copy of the runtime in a folder owned by root, and an interpreter owned by root."""
     wanted = chosen(policy, named or _root_python(machine), folder_of(machine))
     assert wanted is not None
     refuse_changeable(_parts_of(wanted.interpreter), machine, "choose another interpreter with --python")
@@ -106,7 +107,7 @@ def _parts_of(python: str) -> Iterable[str]:
 
 
 def is_for_everybody(path: str | Path) -> bool:
-    """Whether users other than root can get at a file."""
+    """Whether users other than root can read a file."""
     real = Path(os.path.realpath(path))
     return os.name == "nt" or all(part.stat().st_mode & stat.S_IXOTH for part in (real, *real.parents, *Path(path).absolute().parents))
 
@@ -118,7 +119,7 @@ def _root_python(machine: Machine) -> str:
         if not any(changeable(path, machine) for path in _parts_of(python)):
             return python
     raise UsageError(
-        f"--scope enterprise: {interpreter()} can be changed by others than root; name an interpreter that cannot with --python"
+        f"--scope enterprise: {interpreter()} can be changed by users other than root; choose one that cannot be, with --python"
     )
 
 
@@ -133,7 +134,7 @@ def is_safe(written: Program, machine: Machine) -> bool:
 
 @dataclass(frozen=True)
 class Copy:
-    """A policy that is copied, with all that it loads."""
+    """A policy that is copied, with everything that it loads."""
 
     source: Path
     folder: Path  # of the copy
@@ -146,12 +147,12 @@ class Copy:
         return self.folder / self.name
 
     def moved(self, file: str) -> str:
-        """The place of a file in the copy; of one that is not copied, its own."""
+        """The place of a file in the copy, or its own place if it is not copied."""
         return next((str(self.folder / name) for name, path in self.files.items() if str(path) == file), file)
 
     @contextlib.contextmanager
     def staged(self) -> Iterator[Path]:
-        """The copy before it is written, to try whether it works without what is not copied."""
+        """The copy in a temporary folder, to check that it works without what is not copied."""
         with tempfile.TemporaryDirectory(prefix="onehook-") as folder:
             for name, path in self.files.items():
                 (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
@@ -160,11 +161,11 @@ class Copy:
 
 
 def copy_of(policy: Path, machine: Machine) -> Copy | None:
-    """What has to be copied; None for a policy that is out of reach where it is."""
+    """What has to be copied; None for a policy that is already protected where it is."""
     named = {Path(file): in_full for file, in_full in named_by(str(policy)).items()}
     if not any(changeable(file, machine) for file in named):
         return None
-    fix = "name it by its path from the policy, so that it is copied, or keep it in a folder of root's"
+    fix = "name it by its path relative to the policy, so that it is copied, or keep it in a folder owned by root"
     refuse_changeable((file for file, in_full in named.items() if in_full), machine, fix)
     folder = _folder_for(policy, machine)
     refuse_changeable([folder], machine, MAKE_ROOTS)
@@ -178,12 +179,12 @@ def _folder_for(policy: Path, machine: Machine) -> Path:
     other = _record(folder).get("source", str(policy))
     if other != str(policy):
         remove = f"onehook uninstall {shlex.quote(other)} --scope enterprise"
-        raise UsageError(f"--scope enterprise: {other} is installed by this name already; rename one of them, or first: {remove}")
+        raise UsageError(f"--scope enterprise: {other} is already installed under this name; rename one of them, or first run: {remove}")
     return folder
 
 
 def plan_copy(plan: Plan, copy: Copy) -> None:
-    """Plan to write the copy, and to remove what an earlier one has left."""
+    """Plan to write the copy, and to remove what is left of an earlier one."""
     record = {"source": str(copy.source), "policy": copy.name, "files": list(copy.files)}
     contents: dict[Path, bytes | None] = {copy.folder / name: path.read_bytes() for name, path in copy.files.items()}
     _remove(plan, copy.folder, [path for path in _files_in(copy.folder) if path not in contents])
@@ -193,7 +194,7 @@ def plan_copy(plan: Plan, copy: Copy) -> None:
 
 
 def plan_copy_removal(plan: Plan, machine: Machine, used: Callable[[str], bool]) -> None:
-    """Plan to remove the copies that no entry runs any more."""
+    """Plan to remove the copies that no entry runs anymore."""
     for folder in _copies(machine):
         if not used(str(folder) + os.sep):
             _remove(plan, folder, [*_files_in(folder), folder / _RECORD])
@@ -201,7 +202,7 @@ def plan_copy_removal(plan: Plan, machine: Machine, used: Callable[[str], bool])
 
 
 def _remove(plan: Plan, folder: Path, files: list[Path]) -> None:
-    """With what Python has compiled of them, and the folders that they leave empty."""
+    """Including what Python has compiled from them, and the folders that are then empty."""
     compiled = [path for file in files for path in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc")]
     _add(plan, folder, dict.fromkeys([*files, *compiled]))
     plan.own_folders += [path.parent for path in (*files, *compiled)]
@@ -209,10 +210,7 @@ def _remove(plan: Plan, folder: Path, files: list[Path]) -> None:
 
 def _add(plan: Plan, folder: Path, contents: dict[Path, bytes | None]) -> None:
     for path, after in contents.items():
-        before = content_of(path) if path.is_file() else None
-        if before != after:
-            plan.edits.append(FileEdit(path, before, after, kind="copy"))
-            plan.roots[path] = folder
+        plan.add(FileEdit(path, content_of(path) if path.is_file() else None, after, kind="copy"), folder)
 
 
 def _copies(machine: Machine) -> Iterator[Path]:
@@ -220,11 +218,7 @@ def _copies(machine: Machine) -> Iterator[Path]:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_jsonc(folder / _RECORD)
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -248,7 +242,7 @@ def _recorded(machine: Machine) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def has_changed(policy: Path, machine: Machine) -> bool:
-    """Whether what a copy was made from is different now, as far as it is there and can be read."""
+    """Whether what a copy was made from is different now, as far as it exists and can be read."""
     for copy, record in _recorded(machine):
         if copy == policy:
             folder, top = Path(str(copy).removesuffix(record["policy"])), Path(record["source"].removesuffix(record["policy"]))

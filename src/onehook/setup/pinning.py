@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onehook.core import PinError, UsageError
-from onehook.loaded import loaded_by
-from onehook.pins import FOLDER, digest, verify
+from onehook.jsonc import read_jsonc
+from onehook.pins import FOLDER, verify
 from onehook.places import state_folder
 from onehook.setup.files import FileEdit
+from onehook.setup.policy_files import files_of
+from onehook.system import digest
 from onehook.textedit.document import content_of
 
 if TYPE_CHECKING:
     from onehook.setup.plan import Plan
 
-_MOST = 1 << 18  # bytes of a file of which a copy is kept, to show what has changed
+_MOST = 1 << 18  # the size in bytes up to which a copy of a file is kept, to show what has changed
 
 
 def _in_place(file: str) -> str:
@@ -26,12 +28,12 @@ def _in_place(file: str) -> str:
 
 
 def listed(policy: Path, moved: Callable[[str], str] = _in_place) -> bytes:
-    """The list of a policy and of all that it loads, as sha256sum writes it. Paths in it start from the policy's folder.
+    """The list of a policy and of everything that it loads, as sha256sum writes it. Paths in it start from the policy's folder.
 
     moved: where each file is going to be, of a policy that is about to be copied.
     """
     lines = []
-    for file in loaded_by(str(policy)):
+    for file in files_of(str(policy)):
         name = os.path.relpath(moved(file), os.path.dirname(moved(str(policy)))).replace(os.sep, "/")
         if "\n" in name:
             raise UsageError(f"{file!r} cannot be pinned: its name has a line break")
@@ -47,7 +49,7 @@ def pin_of(policy: Path, moved: Callable[[str], str] = _in_place) -> str:
 
 
 def lists_beside(launcher: Path) -> Path:
-    """Where a launcher looks for the lists: beside a copy of the runtime, or else in the user's state."""
+    """Where a launcher looks for the lists: next to a copy of the runtime, or else in the user's state."""
     return Path(state_folder()) / FOLDER if launcher.suffix == ".py" else launcher.parent / FOLDER
 
 
@@ -55,13 +57,10 @@ def plan_list(plan: Plan, policy: Path, pin: str, launcher: Path, moved: Callabl
     """Plan to write the list that an entry with this pin needs. moved: as in `listed`."""
     content = listed(policy, moved)
     if digest(content) != pin:
-        raise UsageError(f"{policy}, or a file that it loads, is just being changed; nothing was written")
+        raise UsageError(f"{policy}, or a file that it loads, is being changed right now; nothing was written")
     folder = lists_beside(launcher)
     path = folder / pin
-    before = content_of(path) if path.is_file() else None
-    if before != content:
-        plan.edits.append(FileEdit(path, before, content, kind="pin"))
-        plan.roots[path] = folder
+    plan.add(FileEdit(path, content_of(path) if path.is_file() else None, content, kind="pin"), folder)
     plan.copies[pin] = Path(moved(str(policy)))
 
 
@@ -82,26 +81,18 @@ def keep_copy(policy: Path, pin: str) -> None:
         json.dump(texts, file)
 
 
-def _copies(pin: str) -> dict[str, str]:
-    try:
-        found = json.loads((Path(state_folder()) / FOLDER / f"{pin}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def changes(policy: Path, pin: str, launcher: Path) -> Iterator[tuple[str, FileEdit | None]]:
     """What has changed since a policy was pinned: a line for each file, and the edit if its old text is known."""
     before = _lines(_list(pin, launcher))
     after = _lines(listed(policy))
-    texts = _copies(pin)
+    texts = read_jsonc(Path(state_folder()) / FOLDER / f"{pin}.json")
     if not before:
-        yield "the list of what was pinned is gone or was changed", None
+        yield "the list of pinned files was deleted or changed", None
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) == after.get(name):
             continue
         path = policy.parent / name
-        what = "is new" if name not in before else "is no longer loaded, or gone" if name not in after else "has changed"
+        what = "is new" if name not in before else "is no longer loaded, or was deleted" if name not in after else "has changed"
         new = path.read_bytes() if name in after else None
         old = texts[name].encode() if name in texts else None
         yield f"{os.path.normpath(path)} {what}", FileEdit(path, old, new) if old is not None or name not in before else None
@@ -123,6 +114,6 @@ def _lines(content: bytes) -> dict[str, str]:
 def problem(policy: Path, pin: str, launcher: Path) -> str:
     try:
         verify(os.path.abspath(policy), pin, str(lists_beside(launcher)))
-        return "" if pin_of(policy) == pin else f"{policy} loads other files than were pinned"
+        return "" if pin_of(policy) == pin else f"{policy} loads files that were not pinned"
     except (PinError, UsageError) as error:
         return str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from onehook.core import STOPS
 from onehook.hostkit.config import DEFAULT_EVENTS, Commands, Found, Machine, Place, Wish
-from onehook.hosts import having, load, optional, wire_of
+from onehook.hostkit.trust import root_of
+from onehook.hosts import entry_hosts, having, load, optional, wire_of
 from onehook.setup.command import (
     LAUNCHER,
     PORTABLE_FOLDER,
@@ -29,7 +31,7 @@ from onehook.setup.command import (
 from onehook.setup.entries import content_without, first_state, mentions_ours, ours_in, remove_entry
 from onehook.setup.files import FileEdit
 from onehook.setup.journal import Given, Journal
-from onehook.setup.sharing import ignored, plan_exclude, repository, shared, tracked
+from onehook.setup.sharing import ignored, plan_exclude, shared, tracked
 from onehook.setup.trust import plan_trust
 from onehook.textedit.document import ConfigError, Document, content_of
 from onehook.textedit.text import value_at
@@ -45,15 +47,23 @@ class Plan:
 
     edits: list[FileEdit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall will restore, for files that keep entries of ours
+    first_states: dict[Path, bytes | None] = field(default_factory=dict)  # what uninstall restores, for files that keep our entries
     roots: dict[Path, Path] = field(default_factory=dict)  # file -> the folder that it must stay in
     leftovers: list[Path] = field(default_factory=list)  # files that an interrupted run was about to write
     own_folders: list[Path] = field(default_factory=list)  # folders to remove once they are empty
     holders: dict[Path, tuple[str, Place]] = field(default_factory=dict)  # file -> whose config it is
-    copies: dict[str, Path] = field(default_factory=dict)  # pin -> the policy of which a copy is to be kept
+    copies: dict[str, Path] = field(default_factory=dict)  # pin -> the policy whose copy is to be kept
     modes: dict[Path, int] = field(default_factory=dict)  # file -> its permissions, where they matter
     given: dict[Path, tuple[Given, ...]] = field(default_factory=dict)  # file -> the trust in it that is onehook's, where that changes
-    everywhere: list[tuple[str, Path]] = field(default_factory=list)  # the scopes and paths of all hosts' files, once they were asked for
+    everywhere: list[tuple[str, Path]] = field(default_factory=list)  # the scopes and paths of all hosts' files, once they are needed
+
+    def add(self, edit: FileEdit, root: Path) -> bool:
+        """Plan an edit of a file that must stay in this folder. False if it changes nothing."""
+        if edit.before == edit.after:
+            return False
+        self.edits.append(edit)
+        self.roots[edit.path] = root
+        return True
 
     def document(self, place: Place, escape_slashes: bool = False) -> Document:
         """A file as this plan leaves it; its `before` are the bytes on disk."""
@@ -75,11 +85,11 @@ class Request:
     events: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     wish: Wish = field(default_factory=Wish)
     portable: bool = False
-    trust: bool = False  # a person has said that the agents shall trust the entries
-    audience: str = ""  # who it is for in a repository: "me", "team", or "" if nobody said so
+    trust: bool = False  # a person wants the agents to trust the entries
+    audience: str = ""  # who it is for in a repository: "me", "team", or "" if it was not given
     program: Program | None = None  # what runs the policy, if it is not this onehook
-    pin: str = ""  # the hash of the policy and of all that it loads, if that is to be checked at every event
-    copy: Copy | None = None  # what is copied, of which `policy` is the copy
+    pin: str = ""  # the hash of the policy and of everything that it loads, if that is to be checked at every event
+    copy: Copy | None = None  # what is copied; `policy` is the copy
     client: tuple[str, ...] = ()  # what comes before each command in resident mode
 
     def events_on(self, host: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -112,7 +122,7 @@ def places_of(host: str, scope: str, machine: Machine) -> list[Place]:
 
 
 def place_of(host: str, scope: str, machine: Machine) -> Place | None:
-    """The file of a scope that install writes to: one that has entries of ours, else the first one that the host names."""
+    """The file of a scope that install writes to: one that has onehook's entries, else the first one that the host names."""
     places = places_of(host, scope, machine)
     return next((place for place in places if len(places) > 1 and _holds_ours(host, place)), places[0] if places else None)
 
@@ -122,7 +132,7 @@ def target(host: str, request: Request, machine: Machine) -> Place | None:
     if request.audience != "me":
         return place_of(host, request.scope, machine)
     place = place_of(host, "local", machine) or place_of(host, "project", machine)
-    return None if place and repository(machine.project) and tracked(place.path, machine.project) else place
+    return None if place and root_of(machine.project) and tracked(place.path, machine.project) else place
 
 
 def _holds_ours(host: str, place: Place) -> bool:
@@ -163,11 +173,11 @@ def plan_install(hosts: Sequence[str], request: Request, machine: Machine, journ
             _plan_own_file(plan, host, place, request, machine, journal)
         else:
             _plan_host(plan, host, place, request, machine, journal)
-        # Nobody is asked for trust in what is the machine's: its file only has to be named.
+        # The machine's plugin needs no trust: its file only has to be named.
         plan_trust(plan, host, place, machine, journal, request.policy if request.trust or request.scope == "enterprise" else None)
     without = [config_of(host).TITLE for host in hosts if optional(host, "trust") is None]
     if request.trust and without:
-        plan.notes.append(f"--trust writes nothing for {', '.join(without)}: no question is asked there before hooks run")
+        plan.notes.append(f"--trust writes nothing for {', '.join(without)}: hooks run there without being trusted")
     _plan_sharing(plan, [place for place in targets.values() if place], request, machine)
     return plan
 
@@ -190,18 +200,18 @@ def _no_place(host: str, request: Request, machine: Machine) -> str:
     if request.audience != "me" or place is None:
         return f"{title} has no {request.scope} scope; skipped"
     user = f"onehook install {shlex.quote(str(request.policy))} --hosts {host} --scope user"
-    what = f"{title} has no file in a project that is only for you, and git tracks {place.path}; skipped"
-    return f"{what}. Install it for all your projects ({user}), or for everybody (--for team)"
+    what = f"{title} has no per-user file in a project, and git tracks {place.path}; skipped"
+    return f"{what}. Install it for all your projects ({user}), or for everyone (--for team)"
 
 
 def _plan_move(plan: Plan, host: str, target: Place, request: Request, machine: Machine, journal: Journal) -> None:
-    """Remove the policy from the other files of the project, if it is there for somebody else now."""
+    """Remove the policy from the other files of the project, if it is now installed for someone else."""
     for place in (*places_of(host, "project", machine), *places_of(host, "local", machine)):
         if place.path == target.path or not place.path.is_file() or not mentions_ours(content_of(place.path) or b""):
             continue
         ours = _removable(config_of(host), _look_at(host, place), request.policy, machine)
         if request.audience == "me" and any(entry.portable for found in ours if (entry := read(found.command))):
-            plan.notes.append(f"{place.path} has the policy for everybody already, so {config_of(host).TITLE} runs it twice")
+            plan.notes.append(f"{place.path} already has the policy for everyone, so {config_of(host).TITLE} runs it twice")
         elif ours:
             _plan_removal(plan, host, place, request.policy, machine, journal)
             plan_trust(plan, host, place, machine, journal)
@@ -212,10 +222,10 @@ def _look_at(host: str, place: Place) -> Any:
 
 
 def _plan_sharing(plan: Plan, places: list[Place], request: Request, machine: Machine) -> None:
-    """Hide from git what is only for this user, and say what others get that works only here, or do not get that they need."""
+    """Hide from git what is only for this user, and report what works only here, and what a clone needs but does not get."""
     project = machine.project
     inside = [place for place in places if place.scope in ("project", "local")]
-    if not inside or not repository(project):
+    if not inside or not root_of(project):
         return
     others_get = shared([place.path for place in inside], project)
     if request.portable:
@@ -228,7 +238,7 @@ def _plan_sharing(plan: Plan, places: list[Place], request: Request, machine: Ma
     plan_exclude(plan, mine, (), project)
     warned = [str(path) for path in others_get if path not in mine]
     if warned:
-        what = f"git does not ignore {', '.join(warned)}, and the entries name files of this machine: in a clone the hooks cannot run"
+        what = f"git does not ignore {', '.join(warned)}, and the entries name files on this machine: in a clone, the hooks cannot run"
         plan.notes.append(f"{what}. Install with --for me (git is told to ignore them) or --for team (portable, to be committed)")
     if request.audience == "me":
         _plan_runtime_removal(plan, ("project", "local"), machine)
@@ -246,11 +256,11 @@ def _plan_host(plan: Plan, host: str, place: Place, request: Request, machine: M
         return
     longest = config.TRAITS.longest_timeout
     if 0 < longest < request.wish.host_timeout:
-        short = "so a handler that takes longer is a denial, and no ask can be held for a person"
+        short = "so a handler that takes longer is treated as a denial, and no call can be held for a person"
         advice = f"and then continues: choose a timeout of less than {longest - 10} s" if longest > 10 else short
         plan.notes.append(f"{config.TITLE} waits for {longest} s at most, {advice}")
     for event in wanted:
-        _put_entry(document, config, event, request, place, machine)
+        _put_entry(document, host, event, request, place, machine)
     _drop_others(plan, document, config, wanted, request, machine)
     _refuse_invalid(document, config, place, "The edited file would not be accepted; nothing was changed")
     _add(plan, FileEdit(place.path, document.before, document.after), host, place, before_ours)
@@ -285,10 +295,11 @@ def _refuse_invalid(document: Document, config: Config, place: Place, then: str)
         raise ConfigError(f"{place.path}: {wrong[0]}. {then}")
 
 
-def _put_entry(document: Document, config: Config, event: str, request: Request, place: Place, machine: Machine) -> None:
+def _put_entry(document: Document, host: str, event: str, request: Request, place: Place, machine: Machine) -> None:
     """Write the entry of one event: in place of the old one, since agents trust an entry by its place, else at the end."""
-    made = _commands(config, event, request, place, machine)
-    path, item = config.slot(event, made, wish_for(config, event, request.wish), machine.windows)
+    config = config_of(host)
+    made = _commands(host, event, request, place, machine)
+    path, item = config.slot(event, made, wish_for(host, event, request.wish), machine.windows)
     path = config.TRAITS.slot_in(place, path)
     mine = [found for found in _entries_of(config, document, request.policy, machine) if found.event == _native(config, event)]
     if not mine:
@@ -315,7 +326,7 @@ def _alone(group: Any) -> bool:
 
 
 def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[str], request: Request, machine: Machine) -> None:
-    """Remove entries of this policy beyond one for each wanted event, unless hooks of others behind them would change their index."""
+    """Remove entries of this policy beyond one for each wanted event, unless later hooks of others would change their index."""
     seen: set[str] = set()
     extra: list[Found] = []
     for found in _entries_of(config, document, request.policy, machine):
@@ -328,43 +339,47 @@ def _drop_others(plan: Plan, document: Document, config: Config, wanted: list[st
         if isinstance(siblings, list) and found.path[at] == len(siblings) - 1:
             remove_entry(document, found.path, None)
         else:
-            text = "entry is kept, since removing it would move the hooks behind it; uninstall removes it"
+            text = "entry is kept, since removing it would move the hooks after it; uninstall removes it"
             plan.notes.append(f"{config.TITLE}: the {found.event} {text}")
 
 
-def _commands(config: Config, event: str, request: Request, place: Place, machine: Machine) -> Commands:
+def _commands(host: str, event: str, request: Request, place: Place, machine: Machine) -> Commands:
+    config = config_of(host)
     return commands(
         request.policy,
         machine.project,
-        _arguments(config, event, request, place.scope),
+        _arguments(host, event, request, place.scope),
         project_folder=config.PROJECT,
         inside_project=place.scope in ("project", "local"),
         portable=request.portable,
         windows=machine.windows,
-        guard=config.TRAITS.guard if request.wish.fail_closed and _stoppable(config, event) else "",
+        guard=config.TRAITS.guard if request.wish.fail_closed and _stoppable(host, event) else "",
         program=request.program,
         client=request.client,
     )
 
 
-def _stoppable(config: Config, event: str) -> bool:
+_started_by = functools.cache(entry_hosts)  # a plan asks for each event of each entry
+
+
+def _stoppable(host: str, event: str) -> bool:
     """Whether a deny stops this event on every agent that runs the entry, so that all of them are given the same command."""
-    rows = [row for host in config.HOST_IDS for name, row in wire_of(host).EVENTS.items() if event in (row.event, name)]
+    rows = [row for one in _started_by(host) for name, row in wire_of(one).EVENTS.items() if event in (row.event, name)]
     return event not in STOPS and all(row.gates for row in rows)
 
 
-def wish_for(config: Config, event: str, wish: Wish) -> Wish:
+def wish_for(host: str, event: str, wish: Wish) -> Wish:
     """How one event is to be installed: where a person may be asked, the agents that run the entry wait as long as all of them can.
 
-    A plugin of ours has one command for all events.
+    onehook's plugin has one command for all events.
     """
-    if not wish.holds or (config.TRAITS.own_content is None and not _stoppable(config, event)):
+    if not wish.holds or (config_of(host).TRAITS.own_content is None and not _stoppable(host, event)):
         return wish
-    return replace(wish, hold=min(config_of(host).TRAITS.longest_timeout for host in config.HOST_IDS))
+    return replace(wish, hold=min(config_of(one).TRAITS.longest_timeout for one in _started_by(host)))
 
 
-def _arguments(config: Config, event: str, request: Request, scope: str) -> list[str]:
-    arguments = [word for host in config.HOST_IDS for word in ("--host", host)]
+def _arguments(host: str, event: str, request: Request, scope: str) -> list[str]:
+    arguments = [word for one in _started_by(host) for word in ("--host", one)]
     arguments += ["--event", event]
     if request.wish.observe:
         arguments += ["--mode", "observe"]
@@ -376,7 +391,7 @@ def _arguments(config: Config, event: str, request: Request, scope: str) -> list
         arguments += ["--log", request.wish.log]
     if request.wish.ask_via:
         arguments += ["--ask-via", request.wish.ask_via]
-    if hold := wish_for(config, event, request.wish).hold:
+    if hold := wish_for(host, event, request.wish).hold:
         arguments += ["--host-timeout", str(hold)]
     if scope == "enterprise":
         arguments += ["--layer", "managed"]
@@ -384,7 +399,7 @@ def _arguments(config: Config, event: str, request: Request, scope: str) -> list
 
 
 def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> bool:
-    """Whether this onehook would write the command of an entry again, byte for byte."""
+    """Whether this onehook would write exactly the command of an entry."""
     written, row = read(found.command), wire_of(host).EVENTS.get(found.event)
     if written is None or row is None:
         return False
@@ -404,11 +419,11 @@ def is_rewritten(host: str, place: Place, found: Found, machine: Machine) -> boo
     request = Request(
         policy, place.scope, events, wish, written.portable, program=program, pin=pin, client=client() if written.client else ()
     )
-    made = _commands(config, event, request, place, machine)
+    made = _commands(host, event, request, place, machine)
     if config.TRAITS.own_content is not None:
-        data: Any = config.TRAITS.own_content(place, {event: made}, wish_for(config, event, wish), machine).decode()
+        data: Any = config.TRAITS.own_content(place, {event: made}, wish_for(host, event, wish), machine).decode()
     else:
-        (*keys, native), item = config.slot(event, made, wish_for(config, event, wish), machine.windows)
+        (*keys, native), item = config.slot(event, made, wish_for(host, event, wish), machine.windows)
         data = {native: [item]}
         for key in reversed(keys):
             data = {key: data}
@@ -430,32 +445,31 @@ def _plan_own_file(plan: Plan, host: str, place: Place, request: Request, machin
     """Plan a file that belongs to onehook as a whole; the host renders it from the command of each event."""
     config = config_of(host)
     before = content_of(place.path)
-    _refuse_foreign(config, before, place, request, machine)
-    lines = {event: _commands(config, event, request, place, machine) for event in _wanted(plan, host, request)}
-    assert config.TRAITS.own_content is not None, f"{host} has a file of its own, but no own_content to write into it"
-    content = config.TRAITS.own_content(place, lines, wish_for(config, "", request.wish), machine)
+    _refuse_foreign(host, before, place, request, machine)
+    lines = {event: _commands(host, event, request, place, machine) for event in _wanted(plan, host, request)}
+    assert config.TRAITS.own_content is not None, f"{host} has a separate file, but no own_content to write into it"
+    content = config.TRAITS.own_content(place, lines, wish_for(host, "", request.wish), machine)
     memory = journal.recall(place.path)
     _add(plan, FileEdit(place.path, before, content), host, place, memory.before if memory else None)
 
 
-def _refuse_foreign(config: Config, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
+def _refuse_foreign(host: str, before: bytes | None, place: Place, request: Request, machine: Machine) -> None:
     """Refuse to overwrite a file that runs another policy, or that onehook did not write."""
     if before is None:
         return
+    config = config_of(host)
     ours = ours_in(config, before.decode("utf-8", "replace"))
     if not ours:
-        raise ConfigError(f"{place.path} exists and was not written by onehook; move it away first. Nothing was changed")
+        raise ConfigError(f"{place.path} exists and was not written by onehook; move it first. Nothing was changed")
     if not any(names_policy(found.command, request.policy, machine.project) for found in ours):
-        fix = f"join them with hooks.use(other), or run onehook uninstall --hosts {config.HOST_IDS[0]} --scope {place.scope} first"
+        fix = f"join them with hooks.use(other), or run onehook uninstall --hosts {host} --scope {place.scope} first"
         raise ConfigError(f"{config.TITLE} can run only one policy, and another one is installed: {fix}. Nothing was changed")
 
 
 def _add(plan: Plan, edit: FileEdit, host: str, place: Place, first_state: bytes | None) -> None:
     plan.holders[edit.path] = host, place
-    if edit.before != edit.after:
-        plan.edits.append(edit)
+    if plan.add(edit, place.root):
         plan.first_states[edit.path] = first_state
-        plan.roots[edit.path] = place.root
 
 
 # ---- uninstall
@@ -467,7 +481,7 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
     for host in hosts:
         places = config_of(host).places(machine)
         for place in (place for scope in wanted for place in places if place.scope == scope):
-            # A file without entries of ours is left alone, even if it cannot be parsed.
+            # A file without onehook's entries is not touched, even if it cannot be parsed.
             if place.path.is_file() and mentions_ours(content_of(place.path) or b""):
                 _plan_removal(plan, host, place, policy, machine, journal)
             elif (origin := journal.origin(place.path)) and not origin.given:
@@ -479,7 +493,7 @@ def plan_uninstall(hosts: Sequence[str], scopes: Iterable[str], policy: Path | N
 
 
 def _without_ours(plan: Plan, machine: Machine) -> list[Path]:
-    """The files of a project that have no entries of ours any more, which git need not ignore."""
+    """The files of a project that no longer have onehook's entries, which git need not ignore."""
     contents = _contents(plan, ("project", "local"), machine)
     return [path for path, content in contents.items() if not content or not mentions_ours(content)]
 
@@ -490,7 +504,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     if place.format == "own":
         content = content_of(place.path) or b""
         if _removable(config, content.decode("utf-8", "replace"), policy, machine):
-            _add_removal(plan, FileEdit(place.path, content, memory.before if memory else None), place)
+            plan.add(FileEdit(place.path, content, memory.before if memory else None), place.root)
         return
     document = Document(place.path, place.format, config.TRAITS.escape_slashes)
     ours = ours_in(config, document.data())
@@ -501,7 +515,7 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
     if len(mine) == len(ours) and not (origin and origin.given):
         # If nobody has changed the file since, restore exactly the bytes that install found.
         after = memory.before if memory else content_without(document, mine, config, origin)
-        _add_removal(plan, FileEdit(place.path, document.before, after), place)
+        plan.add(FileEdit(place.path, document.before, after), place.root)
         return
     before_ours = first_state(document, config, place, journal)
     after = content_without(document, mine, config, origin)
@@ -510,12 +524,6 @@ def _plan_removal(plan: Plan, host: str, place: Place, policy: Path | None, mach
 
 def _removable(config: Config, data: Any, policy: Path | None, machine: Machine) -> list[Found]:
     return [found for found in ours_in(config, data) if policy is None or names_policy(found.command, policy, machine.project)]
-
-
-def _add_removal(plan: Plan, edit: FileEdit, place: Place) -> None:
-    if edit.before != edit.after:
-        plan.edits.append(edit)
-        plan.roots[edit.path] = place.root
 
 
 def _plan_runtime_removal(plan: Plan, scopes: Iterable[str], machine: Machine) -> None:

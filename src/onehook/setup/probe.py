@@ -1,4 +1,4 @@
-"""Run the written command as the agent does, through its shell and with one of its payloads, and check that it denies and allows."""
+"""Run the installed command as the agent does, through its shell and with one of its payloads, and check that it denies and allows."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def may_run(file: ConfigFile, found: Found, machine: Machine) -> str:
     A config file may come with a cloned repository, and so may a runtime: neither is a reason to run anything.
     """
     if not is_rewritten(file.host, file.place, found, machine):
-        return f"the {found.event} entry is not what this onehook's install writes, so it was not run: {found.command[:120]}"
+        return f"the {found.event} entry differs from what this version of onehook writes, so it was not run: {found.command[:120]}"
     written = read(found.command)
     folder = written.launcher_path(machine.project).parent if written and written.launcher.endswith(LAUNCH) else None
     if folder and edited_files(folder):
         shown = f"{PORTABLE_FOLDER}/" if folder.name == PORTABLE_FOLDER else folder
-        return f"the {found.event} entry runs the runtime in {shown}, which is not this onehook's, so it was not run"
+        return f"the {found.event} entry runs the runtime in {shown}, which does not match this version of onehook, so it was not run"
     return ""
 
 
@@ -85,11 +85,11 @@ def _probe_entry(file: ConfigFile, gate: Found, machine: Machine) -> Iterator[Di
     elif permission is None or permission.decision == "deny":
         yield Diagnosis("fail", f"run through the agent's shell, it denied a call that it must allow: {_last_line(allowed)}", rerun)
     else:
-        text = "a probe of doctor's own (none of your handlers ran), through the agent's shell: denies and allows as it should"
+        text = "a test event, run through the agent's shell without your handlers: denied and allowed as expected"
         yield Diagnosis("ok", f"{text} ({took * 1000:.0f} ms)")
         if not denied.stdout.strip().startswith("{") and denied.stdout.strip():
             first = denied.stdout.strip().splitlines()[0][:80]
-            text = f"the login shell prints text before the answer, so that some agents cannot read it: {first!r}"
+            text = f"the login shell prints text before the answer, so some agents cannot read it: {first!r}"
             yield Diagnosis("warn", text, "print only in interactive shells: [ -t 1 ] && echo ...")
     yield from _slow(gate, took, machine)
 
@@ -101,7 +101,7 @@ def _last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def run_probe(file: ConfigFile, found: Found, machine: Machine, probe: str) -> tuple[subprocess.CompletedProcess[str], Response | None]:
-    """What the command printed, and what the agent makes of it; None if the agent treats it as a failure."""
+    """What the command printed, and how the agent reads it; None if the agent treats it as a failure."""
     reverse = load(file.host, "reverse")
     command, guard = without_guard(found.command)
     event: Event = sample("PreToolUse", "Bash", command="true", session_id="onehook-doctor", cwd=str(machine.project))
@@ -170,7 +170,7 @@ def _slow(found: Found, took: float, machine: Machine) -> Iterator[Diagnosis]:
 
 @functools.cache  # agents mostly share an interpreter
 def _start_of(interpreter: str, *options: str) -> float:
-    """The shortest of some starts, in seconds."""
+    """The shortest of several starts, in seconds."""
     argv = [interpreter, *options, "-c", "pass"]
     times: list[float] = []
     for _ in range(_BARE_RUNS):

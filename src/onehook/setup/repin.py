@@ -1,4 +1,4 @@
-"""The entries that are pinned, and how `onehook trust` pins them anew."""
+"""The entries that are pinned, and how `onehook trust` pins them again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pinned:
 
     @property
     def problem(self) -> str:
-        """Why its events are denied; "" if it is as it was pinned."""
+        """Why its events are denied; "" if it has not changed since it was pinned."""
         return problem(self.policy, self.pin, self.launcher)
 
 
@@ -60,10 +60,8 @@ def plan_repin(plan: Plan, one: Pinned, machine: Machine, journal: Journal) -> N
         if memory is None and place.format != "own":
             first = first_state(Document(place.path, place.format, config.TRAITS.escape_slashes), config, place, journal)
         after = before.replace(one.pin.encode(), new.encode())
-        if before != after:
-            plan.edits.append(FileEdit(place.path, before, after))
+        if plan.add(FileEdit(place.path, before, after), place.root):
             plan.first_states[place.path] = first
             plan.holders[place.path] = file.host, place
-            plan.roots[place.path] = place.root
         if place.format != "own":
             plan_trust(plan, file.host, place, machine, journal)

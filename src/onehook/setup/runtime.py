@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parent.parent
 LAUNCH, ARCHIVE = "launch", "runtime.tar.gz"
 README = b"""This folder was written by `onehook install`. It holds the part of onehook that runs a policy, so that the hooks
-of this repository work for everybody who has python3. `onehook doctor` compares it with the installed onehook,
+of this repository work for everyone who has python3. `onehook doctor` compares it with the installed onehook,
 `onehook status` says when it is old, and `onehook uninstall` removes it. `tar tzf runtime.tar.gz` lists what is in it.
 """
-# What a repository needs beside it. The names have no ending, so that nothing checks their style.
+# What a repository needs in addition. The names have no extension, so that nothing checks their style.
 TEXTS = {"README": README, ".gitignore": b"__pycache__/\n", ".gitattributes": b"* -text linguist-generated\n"}
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # where a statement has others
 _PARTS = ("wire.py", "reverse.py", "own_entries.py", "confirm.py", "transcripts.py", "judge.py")  # of a host, loaded by their name
@@ -49,8 +49,9 @@ def runtime_files() -> dict[str, bytes]:
     return {LAUNCH: (PACKAGE / "launch.py").read_bytes(), ARCHIVE: packed.compress(made.getvalue()) + packed.flush()}
 
 
-def closure() -> set[Path]:
-    """Everything that an event may import: from the launcher on, and what is loaded by its name."""
+@functools.cache
+def closure() -> frozenset[Path]:
+    """Everything that an event may import: starting from the launcher, and what is loaded by name."""
     by_name = [PACKAGE / "hosts" / host / part for host in (*HOSTS, *GUESTS) for part in _PARTS]
     waiting = [PACKAGE / "launch.py", *(path for path in by_name if path.is_file()), *(PACKAGE / "policies").glob("*.py")]
     seen: set[Path] = set()
@@ -60,7 +61,7 @@ def closure() -> set[Path]:
             seen.add(path)
             waiting += [folder / "__init__.py" for folder in path.parents if folder == PACKAGE or PACKAGE in folder.parents]
             waiting += [file for module in _imports(path) if (file := _file_of(module))]
-    return seen
+    return frozenset(seen)
 
 
 def _imports(path: Path) -> Iterator[str]:
@@ -76,7 +77,7 @@ def _imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        for block in _BLOCKS:  # what is below an expression is no statement, and most of a file is expressions
+        for block in _BLOCKS:  # nothing below an expression is a statement, and most of a file is expressions
             waiting += getattr(node, block, ())
 
 
@@ -91,16 +92,15 @@ def _file_of(module: str) -> Path | None:
 
 
 def plan_runtime(plan: Plan, folder: Path, root: Path, more: Mapping[str, bytes]) -> None:
-    """Plan to write the runtime into a folder. root: nothing outside of it is written; more: what is to be beside it."""
+    """Plan to write the runtime into a folder. root: nothing outside of it is written; more: further files next to it."""
     for name, content in {**runtime_files(), **more}.items():
         before = _read(folder / name)
         if not _same(name, before, content):
-            plan.edits.append(FileEdit(folder / name, before, content, kind="runtime"))
-            plan.roots[folder / name] = root
+            plan.add(FileEdit(folder / name, before, content, kind="runtime"), root)
 
 
 def plan_runtime_removal(plan: Plan, folder: Path, root: Path) -> None:
-    """Plan to remove what any version of install has written into a folder, and the cache beside it."""
+    """Plan to remove what any version of install has written into a folder, and the cache next to it."""
     if not folder.is_dir() or folder.is_symlink():
         return
     there = any((folder / name).exists() for name in (LAUNCH, ARCHIVE))
@@ -110,8 +110,7 @@ def plan_runtime_removal(plan: Plan, folder: Path, root: Path) -> None:
     cached += (cache / "rules").glob("*.bin")
     for path in sorted([folder / LAUNCH, folder / ARCHIVE, folder / "interpreters", *texts, *cached, *pins.glob("*")]):
         if path.is_file():
-            plan.edits.append(FileEdit(path, path.read_bytes(), None, kind="runtime"))
-            plan.roots[path] = root
+            plan.add(FileEdit(path, path.read_bytes(), None, kind="runtime"), root)
     plan.own_folders += [folder, cache, cache / "rules", pins]
 
 

@@ -1,4 +1,4 @@
-"""`onehook verify`: does what stands in the configs differ from what install wrote, and is what the entries start still there?"""
+"""`onehook verify`: whether the configs differ from what install wrote, and whether what the entries start still exists."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def verified(machine: Machine, journal: Journal, *, everywhere: bool = True) -> 
 
 
 def changed_entries(machine: Machine, journal: Journal) -> Iterator[Difference]:
-    """For doctor, which looks at the rest itself: recorded entries of this project, of the user and of the machine that differ."""
+    """For doctor, which checks the rest itself: recorded entries of this project, of the user and of the machine that differ."""
     here = {file.place.path: file.place for file in config_files(machine)}
     for path, memory in journal.installed():
         if path in here:
@@ -81,7 +81,7 @@ def _against_memory(place: Place, memory: Memory, machine: Machine, journal: Jou
 
 
 def _entries(place: Place, memory: Memory, machine: Machine, journal: Journal) -> Iterator[Difference]:
-    """What of the recorded entries, and of the trust that was given with them, does not stand any more."""
+    """The recorded entries, and the trust that was given with them, that are no longer there."""
     first = memory.entries[0]
     file = next(file for file in [*_looked_at(first.host, place, machine), ConfigFile(first.host, place, place.path.exists())])
 
@@ -90,7 +90,7 @@ def _entries(place: Place, memory: Memory, machine: Machine, journal: Journal) -
         return Difference(entry.host, str(place.path), what, install_again(file, found, machine))
 
     if not file.exists:
-        yield difference(f"the file is gone, with {_count(memory.entries)}")
+        yield difference(f"the file was deleted, with {_count(memory.entries)}")
         return
     if file.problem:
         yield difference(file.problem)
@@ -98,7 +98,7 @@ def _entries(place: Place, memory: Memory, machine: Machine, journal: Journal) -
     for entry in memory.entries:
         same = [found for found in (*file.ours, *file.foreign) if found.event == entry.event and found.command == entry.command]
         if not same:
-            yield difference(f"the {entry.event} entry is gone, or its command was changed", entry)
+            yield difference(f"the {entry.event} entry was deleted, or its command was changed", entry)
         elif not any(found.item == entry.item and found.matcher == entry.matcher for found in same):
             yield difference(f"the {entry.event} entry was changed: {_changed(entry, same[0])}", entry)
     for what in _withdrawn(place, first.host, machine, journal):
@@ -118,11 +118,11 @@ def _changed(entry: Entry, found: Found) -> str:
     before = {**(entry.item if isinstance(entry.item, dict) else {}), "matcher": entry.matcher}
     after = {**(found.item if isinstance(found.item, dict) else {}), "matcher": found.matcher}
     keys = [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
-    return ", ".join(f"{key} was {before.get(key)!r} and is {after.get(key)!r}" for key in keys) or "it is not the same"
+    return ", ".join(f"{key} was {before.get(key)!r} and is {after.get(key)!r}" for key in keys) or "it is different"
 
 
 def _withdrawn(place: Place, host: str, machine: Machine, journal: Journal) -> Iterator[str]:
-    """What the agent trusted for a config file because of --trust, and trusts no longer; what was held beside a file of the machine's."""
+    """What the agent trusted for a config file because of --trust, or the machine's hooks need in another file, and is now missing."""
     trust = keeper(host, place)
     store = trust.store(machine) if trust else None
     memory = journal.origin(store.path) if store else None
@@ -133,14 +133,14 @@ def _withdrawn(place: Place, host: str, machine: Machine, journal: Journal) -> I
     except ConfigError:
         data = {}
     gone = [one for one in memory.given if one.file == str(place.path) and not stands(data, one)]
-    yield from (f"what install has written to {store.path} is gone: {'.'.join(map(str, one.path))}" for one in gone)
+    yield from (f"what install wrote to {store.path} is missing: {'.'.join(map(str, one.path))}" for one in gone)
 
 
 def _unrecorded(file: ConfigFile, machine: Machine) -> Iterator[Difference]:
-    """Entries of which this user has no record, as in a clone: they must be what this onehook writes."""
+    """Entries that this user has no record of, as in a clone: they must be what this version of onehook writes."""
     for found in file.ours:
         if not is_rewritten(file.host, file.place, found, machine):
-            what = f"the {found.event} entry is not what this onehook writes"
+            what = f"the {found.event} entry is not what this version of onehook writes"
             yield Difference(file.host, str(file.place.path), what, install_again(file, found, machine))
     if file.ours:
         yield from _around(file, machine)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import signal
@@ -17,6 +16,7 @@ from typing import Any
 from onehook.hostkit.config import Diagnosis, Machine
 from onehook.hostkit.versions import Fact, numbers
 from onehook.hosts import optional
+from onehook.jsonc import read_jsonc
 from onehook.setup.installed import config_files
 from onehook.setup.plan import config_of
 
@@ -54,7 +54,7 @@ def agents_here(machine: Machine, hosts: list[str], *, ask: bool = False) -> lis
 def agent_here(host: str, machine: Machine) -> Here | None:
     """None if the agent is not here, or if there is nothing to compare it with."""
     live = optional(host, "live")
-    if live is None or live.TRAITS.package is None or live.TRAITS.report:  # what is proven then is not the program that people start
+    if live is None or live.TRAITS.package is None or live.TRAITS.report:  # then what is proven is not the program that people start
         return None
     found = program(host, machine)
     if not found:
@@ -112,10 +112,8 @@ def _of_package(real: Path) -> str:
         return ""
     start = len(parts) - parts[::-1].index("node_modules")
     folder = Path(*parts[: start + (2 if parts[start].startswith("@") else 1)])
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        version = json.loads((folder / "package.json").read_text(encoding="utf-8")).get("version")
-        return version if isinstance(version, str) else ""
-    return ""
+    version = read_jsonc(folder / "package.json").get("version")
+    return version if isinstance(version, str) else ""
 
 
 @lru_cache

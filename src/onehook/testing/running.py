@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from onehook.core import Hooks, UsageError
-from onehook.hosts import optional
+from onehook.hosts import entry_hosts
 from onehook.testing.shots import Loss, Round, Told
 
 Runner = Callable[[Round, str, Path], Told]  # the round, the policy's path, the folder for its state
@@ -26,7 +26,7 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
     from onehook.codec import compact
     from onehook.setup.command import LAUNCHER, interpreter
 
-    arguments = [*(word for host in _host_ids(shot.host) for word in ("--host", host)), "--event", shot.native_event]
+    arguments = [*(word for host in entry_hosts(shot.host) for word in ("--host", host)), "--event", shot.native_event]
     argv = [interpreter(), "-I", "-S", str(LAUNCHER), os.path.abspath(policy), *arguments]
     folder = shot.event.cwd if os.path.isdir(shot.event.cwd) else None
     with tempfile.TemporaryDirectory(prefix="onehook-fire-") as record:
@@ -48,12 +48,6 @@ def by_launcher(shot: Round, policy: str, state: Path) -> Told:
     return Told(stdout, stderr, done.returncode, tuple(map(_loss, answer.get("dropped", []))), answer.get("error", ""))
 
 
-def _host_ids(host: str) -> tuple[str, ...]:
-    """The hosts that may start an entry of this host, as install writes it."""
-    config = optional(host, "config")
-    return config.HOST_IDS if config else (host,)
-
-
 def in_process(shot: Round, policy: str, state: Path) -> Told:
     """Run in this process, without a deadline. The policy is loaded again for each event, as in a real hook."""
     from onehook.codec import compact
@@ -65,7 +59,7 @@ def in_process(shot: Round, policy: str, state: Path) -> Told:
             compact(shot.payload).encode(),
             lambda: load_policy(policy),
             policy=policy,
-            hosts=_host_ids(shot.host),
+            hosts=entry_hosts(shot.host),
             event_name=shot.native_event,
         )
     lost = tuple(_loss(drop.to_dict()) for drop in output.dropped)

@@ -1,4 +1,4 @@
-"""Parse JSON and JSONC text into a tree that knows where every value stands in the text."""
+"""Parse JSON and JSONC text into a tree that knows the position of every value in the text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Entry:
         return self.node.end
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def parse(text: str, *, jsonc: bool) -> Node:
     """The tree of a whole document, not to be changed; comments and trailing commas only with jsonc."""
     parser = _Parser(text, jsonc)
@@ -76,7 +76,7 @@ def parse(text: str, *, jsonc: bool) -> Node:
 
 
 def first_token(text: str, *, jsonc: bool) -> int:
-    """Where the document's value starts, or the end of the text when there is none."""
+    """Where the document's value starts, or the end of the text if there is none."""
     return _Parser(text, jsonc).skip(1 if text.startswith(BOM) else 0)
 
 
@@ -85,7 +85,7 @@ def comments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [span for span in _all_comments(text) if start <= span[0] < end]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _all_comments(text: str) -> list[tuple[int, int]]:
     return comment_spans(text)
 

@@ -39,7 +39,7 @@ def append(text: str, path: Steps, item: Any) -> str:
 
 
 def set_value(text: str, path: Steps, value: Any) -> str:
-    """Give the key at path a value, creating the key and its table when they are missing."""
+    """Set the key at path, creating the key and its table if they are missing."""
     if value_at(parse(text), path, MISSING) is not MISSING:
         return replace_item(text, path, value)
     sections = scan(text)
@@ -56,7 +56,7 @@ def set_value(text: str, path: Steps, value: Any) -> str:
 
 
 def replace_item(text: str, path: Steps, value: Any) -> str:
-    """Give the existing element or key at path new data; equal data leaves the text as it is."""
+    """Replace the existing element or key at path; equal data leaves the text as it is."""
     old = value_at(parse(text), path, MISSING)
     if old is MISSING:
         raise TextError(f"there is no {show_path(path)}", 1, 1)
@@ -73,7 +73,7 @@ def replace_item(text: str, path: Steps, value: Any) -> str:
 
 
 def remove(text: str, path: Steps) -> str:
-    """Take out an array element, a table or a key, with the blank line before a table and nothing else."""
+    """Remove an array element, a table or a key, with the blank line before a table and nothing else."""
     if not path or value_at(parse(text), path, MISSING) is MISSING:
         raise TextError(f"there is no {show_path(path)}", 1, 1)
     sections = scan(text)
@@ -142,7 +142,7 @@ def _refuse_inline_parent(text: str, sections: list[Section], path: Steps) -> No
 
 
 def _end_of_element(text: str, sections: list[Section], path: Steps) -> int:
-    """Where a new table goes: after the array element that it belongs to, else at the end of the text."""
+    """Where a new table goes: after the array element that it belongs to, or else at the end of the text."""
     depth = max((i + 1 for i, step in enumerate(path) if isinstance(step, int)), default=0)
     if not depth:
         return len(text)
@@ -153,7 +153,7 @@ def _end_of_element(text: str, sections: list[Section], path: Steps) -> int:
 
 
 def _add_block(text: str, place: int, lines: list[str]) -> str:
-    """A block after one blank line; a text without a final line end stays one."""
+    """Add a block after one blank line; a document without a final line end stays without one."""
     newline = newline_of(text)
     block = newline.join(lines)
     before, after = text[:place], text[place:]
@@ -179,7 +179,7 @@ def _replace_block(text: str, sections: list[Section], path: Steps, value: Any) 
     own = [i for i, section in enumerate(sections) if section.path[: len(path)] == path]
     contiguous = own and own == list(range(own[0], own[-1] + 1)) and sections[own[0]].path == path
     if not contiguous or not isinstance(value, dict):
-        message = f"{show_path(path)} is spread over the file: remove it and add it again"
+        message = f"{show_path(path)} is defined in several places in the file: remove it and add it again"
         raise TextError(message, *_where(text, path))
     start, end = sections[own[0]].start, sections[own[-1]].end
     newline = newline_of(text)
@@ -241,7 +241,7 @@ def _table_spans(text: str, sections: list[Section], path: Steps) -> list[tuple[
 
 
 def _block_start(text: str, start: int, end: int) -> int:
-    """Before the blank line that stands over a block, and before the line end that only the block needed."""
+    """Where to start removing a block: before the blank line above it, and before a line end that only the block needed."""
     head = text[:start]
     if re.search(r"(?:^\ufeff?|\n)\r?\n\Z", head):
         head = re.sub(r"\r?\n\Z", "", head)
@@ -251,7 +251,7 @@ def _block_start(text: str, start: int, end: int) -> int:
 
 
 def _line_spans(text: str, sections: list[Section], path: Steps) -> list[tuple[int, int]]:
-    """The lines of the keys at or under path, outside the tables that go as a whole."""
+    """The lines of the keys at or below path, outside the tables that are removed completely."""
     spans: list[tuple[int, int]] = []
     for place, section in enumerate(sections):
         if section.path[: len(path)] == path:
@@ -265,7 +265,7 @@ def _line_spans(text: str, sections: list[Section], path: Steps) -> list[tuple[i
 
 
 def _implied_earlier(earlier: list[Section], section: Section) -> bool:
-    """Whether tables above already imply this one: set_value wrote its header, a person would not."""
+    """Whether tables above already imply this one: then set_value wrote its header, since a person would not."""
     size = len(section.path)
     return any(size and len(other.path) > size and other.path[:size] == section.path for other in earlier)
 

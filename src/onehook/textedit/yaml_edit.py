@@ -1,8 +1,8 @@
 """Edit YAML text: append, set, replace and remove values, and leave every other byte as it is.
 
-Read is what front_matter reads: mappings, lists and strings in blocks, and values on one line. Blocks are edited by whole lines; a list or
-mapping on one line is changed only if it is empty. After every edit the result is read back and compared with the data that it should
-hold; a difference is an error.
+It supports what front_matter reads: mappings, lists and strings in blocks, and values on one line. Blocks are edited by whole lines; a
+list or mapping on one line is changed only if it is empty. After every edit the result is read back and compared with the data that it
+should hold; a difference is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DASH = re.compile(r"-(\s+|$)")
 
 
 def parse(text: str) -> Any:
-    """The data of a text; an empty one is an empty mapping."""
+    """The data of a document; an empty one is an empty mapping."""
     try:
         value = Reader([line.rstrip() for line in text.removeprefix(BOM).splitlines()]).read()
     except YamlError as error:
@@ -44,12 +44,12 @@ def append(text: str, path: Steps, item: Any) -> str:
 
 
 def set_value(text: str, path: Steps, value: Any) -> str:
-    """Give the key at path a value, creating what is missing on the way."""
+    """Set the key at path, creating what is missing on the way."""
     return _put(text, path, value)
 
 
 def replace_item(text: str, path: Steps, value: Any) -> str:
-    """Give the existing value at path new data; equal data leaves the text as it is."""
+    """Replace the existing value at path; equal data leaves the text as it is."""
     old = value_at(parse(text), path, MISSING)
     if old is MISSING:
         raise TextError(f"there is no {show_path(path)}", 1, 1)
@@ -64,7 +64,7 @@ def replace_item(text: str, path: Steps, value: Any) -> str:
 
 
 def remove(text: str, path: Steps) -> str:
-    """Take out a list's element or a key. The last one of a block leaves an empty list or mapping on its key's line."""
+    """Remove an element of a list, or a key. Removing the last one of a block leaves an empty list or mapping on its key's line."""
     data = parse(text)
     if not path or value_at(data, path, MISSING) is MISSING:
         raise TextError(f"there is no {show_path(path)}", 1, 1)
@@ -77,11 +77,11 @@ def remove(text: str, path: Steps) -> str:
     return _checked(text, lines, lambda fresh: _delete(fresh, path))
 
 
-# ---- the lines of a text ----
+# ---- the lines of a document ----
 
 
 class Part(NamedTuple):
-    """The lines of one key or element; where it begins on its line."""
+    """The lines of one key or element, and where it begins on its line."""
 
     start: int
     end: int
@@ -103,17 +103,17 @@ class _Lines:
         del self.lines[start:end]
 
     def block(self, path: Steps) -> Part:
-        """The lines of what is in the mapping or list at path, and its indentation. TextError if it stands on one line."""
+        """The lines inside the mapping or list at path, and its indentation. Raises TextError if it is written on one line."""
         start, end = (0, len(self.lines)) if not path else self.part(path)[:2]
         if path:
             start += 1
         first = self._first(start, end)
         if first is None:
-            raise TextError(f"{show_path(path)} stands on one line: write each of its entries on a line of its own", start, 1)
+            raise TextError(f"{show_path(path)} is written on one line: write each of its entries on a separate line", start, 1)
         return Part(start, self._last(start, end), first)
 
     def part(self, path: Steps) -> Part:
-        """The lines of the key or element at path. (An element that is a mapping cannot be looked into.)"""
+        """The lines of the key or element at path. (It does not look inside an element that is a mapping.)"""
         *above, step = path
         block = self.block(tuple(above))
         starts = [at for at in range(block.start, block.end) if self._begins(at, block.indent, isinstance(step, int))]
@@ -125,7 +125,7 @@ class _Lines:
         raise TextError(f"{show_path(path)} cannot be found in the text", block.start + 1, 1)
 
     def _begins(self, at: int, indent: int, listed: bool) -> bool:
-        """Whether an element, or a key, begins on a line. (A list may be as far to the left as the key that it belongs to.)"""
+        """Whether an element, or a key, begins on a line. (A list may have the same indentation as its key.)"""
         line = self.lines[at].rstrip()
         text = line.lstrip(" ")
         if len(line) - len(text) != indent or text.startswith("#"):
@@ -140,14 +140,14 @@ class _Lines:
         return next((len(line) - len(line.lstrip()) for line in self.lines[start:end] if line.strip() and line.lstrip()[:1] != "#"), None)
 
     def _last(self, start: int, end: int) -> int:
-        """Without the comments and empty lines at its end, which may be about what follows."""
+        """The end without trailing comments and empty lines, which may belong to what follows."""
         while end > start and self.lines[end - 1].lstrip(" \t").strip()[:1] in ("", "#"):
             end -= 1
         return end
 
 
 def _put(text: str, path: Steps, value: Any) -> str:
-    """Give the key at path a value: in the deepest mapping on the way that is there."""
+    """Set the key at path, in the deepest existing mapping on the way."""
     data = parse(text)
     if value_at(data, path, MISSING) is not MISSING:
         return replace_item(text, path, value)
@@ -183,7 +183,7 @@ def _pair(key: str, value: Any, indent: int) -> list[str]:
 
 
 def _block(value: Any, indent: int) -> list[str] | None:
-    """The lines of a mapping or list that has something in it; None for what stands on one line."""
+    """The lines of a mapping or list that is not empty; None for what is written on one line."""
     if isinstance(value, dict) and value:
         return [line for key, inner in value.items() for line in _pair(str(key), inner, indent)]
     if isinstance(value, list) and value:
@@ -192,7 +192,7 @@ def _block(value: Any, indent: int) -> list[str] | None:
 
 
 def _word(value: Any) -> str:
-    """On one line; JSON is YAML too."""
+    """A value on one line, as JSON, which is also YAML."""
     plain = isinstance(value, str) and _PLAIN.fullmatch(value) and isinstance(scalar(value), str)
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
@@ -212,7 +212,7 @@ def _checked(before: str, lines: _Lines, change: Callable[[Any], Any]) -> str:
     change(wanted)
     result = "".join(lines.lines)
     if not same(parse(result), wanted):
-        raise TextError("this file cannot be edited safely: its layout is not one that onehook knows", 1, 1)
+        raise TextError("this file cannot be edited safely: onehook does not support its layout", 1, 1)
     return result
 
 

@@ -63,7 +63,7 @@ REFUSED = {
     "http://127.0.0.1:1/hook": "type 'http'",
     command("lookahead"): "cannot be written as a list of tools",
     command("regex"): "cannot be written as a list of tools",
-    "is it done?": "a model judges it; name one",
+    "is it done?": "a model decides; name one",
     command("manual"): "its matcher 'manual' on PreCompact has no equivalent in a manifest",
 }
 
@@ -231,12 +231,12 @@ def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo
 def test_an_import_overwrites_nothing_and_does_not_import_itself(repo):
     assert onehook(repo, "import", "--take-over").returncode == 0
     again = onehook(repo, "import")  # the permissions are still there
-    assert again.returncode == 1 and "exists already" in again.stderr
+    assert again.returncode == 1 and "already exists" in again.stderr
     assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", "claude", "--yes").returncode == 0
     assert "launch.py" not in onehook(repo, "import").stderr
     (repo / ".claude" / "settings.json").write_text(json.dumps(settings()))
     there = onehook(repo, "import")
-    assert there.returncode == 1 and "exists already; nothing was changed" in there.stderr
+    assert there.returncode == 1 and "already exists; nothing was changed" in there.stderr
 
 
 def test_a_worktrees_path_cannot_be_carried_over(repo):

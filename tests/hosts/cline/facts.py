@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onehook.core import Event
 
 SAYS_ALLOW = frozenset({"tool", "prompt", "result", "context"})
@@ -30,6 +32,7 @@ UNTOLD = frozenset({"compacted"})
 RESULT = None
 TOKENS = 0
 READ = "1 | one\n2 | two"
+HOOK_FILES = ".clinerules/hooks"
 OTHER_SETTINGS = False
 # (rewrite is left out: the input is not at the top of a payload, where the shared test looks. tests/guests has a rewrite of Cline's.)
 
@@ -38,3 +41,7 @@ def tool_as_told(name: str, event: Event) -> str:
     if not event.changes:
         return event.tool
     return "Write" if event.changes[0].kind == "write" else "Edit"  # only a patch deletes
+
+
+def rewritten_command(rewrite: dict[str, Any]) -> str | None:
+    return "\n".join(rewrite["commands"]) if "commands" in rewrite else rewrite.get("command")

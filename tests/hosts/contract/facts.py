@@ -10,6 +10,12 @@ FIELD_LOSSES = {
 EVENTS_ARE_TOOLS = True
 RESULT = None
 INSTEAD = {"compacted": ("PreCompact", "", {}), "subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
+A_WRITE = ('["PreToolUse"]', {"tool_name": "Write", "tool_input": {"path": "/p/a", "contents": "x"}})
+HOOK_LIMITS = {
+    "it reads the result": "a tool call of the contract has no result",
+    "a log as CSV": _CALL,
+    "a guard of one kind of agent": _CALL,
+}
 SAYS_ALLOW = None
 ANSWER_LOSSES = [
     ({"tool"}, lambda a: a.decision is None, lambda a: {"decision": "allow"}, "no opinion is written as allow"),

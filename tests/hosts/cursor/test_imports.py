@@ -55,7 +55,7 @@ def test_cursor_and_codex_hooks_are_imported_too(repo):
     }
     for text in (
         "./b.sh: its matcher 'x(?=y)'",
-        "ok?: a model judges it; name one",
+        "ok?: a model decides; name one",
         "./e.sh: its matcher 'Nothing' never",
     ):
         assert text in done.stderr

@@ -18,6 +18,41 @@ ANSWER_LOSSES = [
 TOKENS = 0
 FAILED_UNTOLD = ("false",)
 COMPACTED_WHEN_ASKED = ("session",)
+TRUST_FILES = [
+    '{\n\t"model": "x",\n\t"trustedFolders": {\n\t\t"DIR": {"trustedAt": "2026-01-01T00:00:00.000Z"}\n\t}\n}\n',
+    '{"trustedFolders": {}}',
+]
+PERMISSIONS = [
+    (
+        "project",
+        ".factory/settings.json",
+        {
+            "commandAllowlist": ["npm test"],
+            "commandDenylist": ["git push"],
+            "commandBlocklist": ["rm -rf /", "mkfs.*"],
+            "permissionRules": {"version": 1, "rules": [{"id": "no-prod"}]},
+        },
+        [("deny", "Bash(rm -rf /:*)"), ("deny", "Bash(mkfs.*)"), ("ask", "Bash(git push:*)"), ("allow", "Bash(npm test)")],
+        ["no-prod: permissionRules have a language of their own"],
+    ),
+]
+PLUGIN = (
+    {".factory-plugin/plugin.json": {"name": "guards"}},
+    {"PreToolUse": [{"matcher": "Execute", "hooks": [{"type": "command", "command": '"${DROID_PLUGIN_ROOT}/guard.sh"'}]}]},
+)
+INSTALLED_PLUGIN = (
+    ".factory/plugins/cache/mk-1/guards-2/3",
+    {
+        ".factory/settings.json": '{{"enabledPlugins": {{"guards@mk": {on}}}}}',
+        ".factory/plugins/installed_plugins/guards.json": '{{"pluginId": "guards@mk", "entry": {{"installPath": "{root}"}}}}',
+    },
+)
+PROCESS = ("/home/dev/.local/bin/droid", "exec", "x")
+_PRINTED = "[Process exited with code 7] secret\n\n[Process exited with code 0]"
+RESULT_TEXTS = [
+    ("Execute", _PRINTED, "[Process exited with code 7] secret", 0),
+]
+RUN_BY = (".factory/settings.json", "PreToolUse", "sh")
 
 
 def tool_as_told(name: str, event: Event) -> str:

@@ -18,7 +18,7 @@ def test_a_prompt_that_holds_the_url_is_rewritten_on_its_own_host_only() -> None
     sent = reverse_of("gemini").payload(event)["tool_input"]
     assert sent == {"prompt": "https://a.example sum it up"}
     assert reverse_of("gemini").answer(event, json.dumps(facts("gemini").rewrite(sent)), "", 0) == Response()
-    with pytest.raises(HandlerError, match="holds the URL"):
+    with pytest.raises(HandlerError, match="contains the URL"):
         reverse_of("gemini").answer(event, json.dumps(facts("gemini").rewrite({"prompt": "https://b.example"})), "", 0)
 
 

@@ -14,6 +14,7 @@ FIELD_LOSSES = {
     ("subagent_stop", "stop_hook_active"): "a subagent's end cannot be denied",
 }
 TRUST_FILES = ('{"approvals": []}\n', '{\n  "approvals": [\n    {"event": "pre_tool_call", "command": "DIR/x.sh"}\n  ]\n}\n')
+FLAT_ENTRIES = True
 UNTOLD = frozenset({"compacted"})
 
 

@@ -35,6 +35,7 @@ PERMISSIONS = [
       "Bash(!ls): its pattern has characters that mean something else here",
       "Agent(coder): it is about the input of a tool that is not compared here"]),
 ]  # fmt: skip
+PROCESS = ("kimi-code", "", "")  # a title of its own, over the words that it was started with
 
 
 def tool_as_told(name: str, event: Event) -> str:

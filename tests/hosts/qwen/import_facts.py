@@ -38,7 +38,7 @@ REFUSED = {
     "https://hooks.example/x": "it is of type 'http', not a command",
     "./.qwen/scripts/later.sh": "is not a table of strings",
     "./.qwen/scripts/regex.sh": "its matcher '[^r].*' cannot be written as a list of tools",
-    "is it done?": "a model judges it; name one",
+    "is it done?": "a model decides; name one",
     "./.qwen/scripts/compact.sh": "its matcher 'manual' on PreCompact has no equivalent in a manifest",
     "./.qwen/scripts/shell.sh": "is not a table of strings",
 }

@@ -6,22 +6,20 @@ from typing import Any
 
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
-from onehook.hosts import entry_hosts
 from onehook.hosts.claude import wire
 
 TITLE = "Claude Code"
 BINARIES = ("claude",)
 FOLDERS = (".claude",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = entry_hosts(wire.ID)
-# Plain enough for every shell that a host may use: fish knows no ${...:-...}.
+# Plain enough for every shell that a host may use: fish does not know ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
-# Up to 2.1.294 it has no onFailure. The guard is the one of Cursor, which skips a command that its own files have too.
+# Up to 2.1.294 there is no onFailure. The guard is Cursor's, since Cursor skips a command that its own files contain too.
 TRAITS = Traits(
     captured=("2.1.325",),
-    longest_timeout=86400,  # seen with 2.1.325: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # seen with 2.1.325: it then waits for a hook that takes eleven minutes, and obeys its denial
     programs=(".claude/local/claude",),
-    reloads=True,  # seen with 2.1.325: without its hooks in the file, the next command runs; but it asks the ConfigChange hooks first
+    reloads=True,  # seen with 2.1.325: once its hooks are removed from the file, the next command runs; ConfigChange hooks are asked first
     shell_variables=("CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"),
     guard=kit.GUARD_IN_ANY_SHELL,
     same_command_runs_once=True,
@@ -52,7 +50,7 @@ def places(machine: Machine) -> list[Place]:
         "C:\\Program Files\\ClaudeCode\\managed-settings.json",
     )
     project = machine.project / ".claude"
-    # Plain JSON. Seen with 2.1.325, `claude -p ...`: for a comment, or a comma after a last element, no hook of the file runs
+    # Plain JSON. Seen with 2.1.325, `claude -p ...`: with a comment or a trailing comma, no hook of the file runs
     # and the tool does, without a message on stdout or stderr.
     return [
         Place("project", project / "settings.json", "json", machine.project, committed=True),
@@ -96,5 +94,5 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
         diagnoses.append(Diagnosis("fail", text, "onehook install POLICY --scope enterprise"))
     for variable in ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"):
         if machine.variables.get(variable) not in (None, "", "0"):
-            diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
+            diagnoses.append(Diagnosis("fail", f"{variable} disables hooks", f"unset {variable}"))
     return diagnoses

@@ -19,7 +19,7 @@ _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermission
 _WITH_MODE = (
     *reverse.TOOL_EVENTS, "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SubagentStart",
 )  # fmt: skip
-# Claude Code names the prompt on every event of a turn; no other host does, so it also tells whose payload this is.
+# Claude Code names the prompt on every event of a turn; no other host does, so it also identifies the payload.
 _PROMPT_ID = "00000000-0000-4000-8000-000000000000"
 _MODEL_SWITCH = {
     "from_model": "", "to_model": "", "requested_model": None, "source": "command", "context_tokens": 0, "prompt_cache_warm": False,
@@ -131,26 +131,26 @@ _SPECIFIC: dict[str, Spec] = {
 _CONTEXT: Spec = {"additionalContext": str}
 _TAKES_CONTEXT = ("permission", "block", "feedback", "failure", "continue", "context")
 _PLAIN_IS_CONTEXT = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch", "PreCompact")
-# What Claude Code takes beside a decision and a Response cannot say. Without one of these the model sees what the hook hides from it, or
-# a form is answered otherwise than the hook did.
+# What Claude Code accepts besides a decision but a Response cannot express. If one of these is lost, the model sees what the hook hides
+# from it, or a form gets a different answer from the hook's.
 _UNSAID = {
     "PostToolUse": ("updatedToolOutput", "updatedMCPToolOutput"), "UserPromptSubmit": ("suppressOriginalPrompt",),
     "UserPromptExpansion": ("suppressOriginalPrompt",), "Elicitation": ("action", "content"), "ElicitationResult": ("action", "content"),
 }  # fmt: skip
-# Without these nothing more is seen or allowed. (suppressOutput is in neither: what a program prints is shown to nobody as it is.)
+# If these are lost, nothing more is seen or allowed. (suppressOutput is in neither table: nobody is shown a program's raw output.)
 _LOST = {
     "SessionStart": ("initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"), "UserPromptSubmit": ("sessionTitle",),
     "PostToolUse": ("classifierContext",), "PermissionDenied": ("retry",), "CwdChanged": ("watchPaths",), "FileChanged": ("watchPaths",),
     "MessageDisplay": ("displayContent",),
 }  # fmt: skip
 _WIDENING = (("addRules", "allow"), ("addDirectories", None))
-# To deny one of these is to go on, so `continue: false`, which ends the turn, is no denial there.
+# Denying one of these means that the agent continues, so `continue: false`, which ends the turn, is not a denial here.
 _GOES_ON = (*STOPS, "TaskCompleted", "TeammateIdle")
 _DECISIONS = {"approve": "allow", "block": "deny", "allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Claude Code makes of a hook's answer. HandlerError for what it calls a failed hook."""
+    """How Claude Code reads a hook's answer. Raises HandlerError for what it treats as a failed hook."""
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     text = stdout.strip()
@@ -183,14 +183,14 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def _unsaid(event: Event, name: str) -> list[str]:
-    """updatedMCPToolOutput is read for MCP tools alone. Of another agent's event a result that is replaced is a modified_output."""
+    """updatedMCPToolOutput is read only for MCP tools. For another agent's event, a replaced result is a modified_output."""
     if name == "PostToolUse" and event.host != ID:
         return []
     return [key for key in _UNSAID.get(name, ()) if key != "updatedMCPToolOutput" or event.mcp is not None]
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
-    """The fields of an answer that is used which Claude Code acts on and a Response cannot carry."""
+    """The fields of an accepted answer that Claude Code acts on but a Response cannot carry."""
     name = _HOST.name(event, native_event)
     body = reverse.json_object(stdout.strip())
     if body is None or body.get("async") is True or _problem(name, EVENTS[name].shape, body):
@@ -250,7 +250,7 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     if heard.decision == "deny":
         heard.modified_input = None
         heard.reason = "Blocked by hook" if heard.reason is None else heard.reason
-    # The end of the turn is a denial elsewhere; here it is what it was.
+    # Other hosts read the end of the turn as a denial; for Claude Code itself it is kept as it was.
     halt = {"continue": False, **reverse.part_of(body, ("stopReason",))} if body.get("continue") is False else {}
     heard.native = reverse.kept_for(ID, event, {**_beyond(event, name, body), **halt, **reverse.part_of(body, ("suppressOutput",))})
     return heard
@@ -284,7 +284,7 @@ def _take_dialog(event: Event, name: str, heard: Response, dialog: dict[str, Any
 
 
 def _only_widens(updates: object) -> bool:
-    """Whether nothing more is allowed without these changes of the permissions: then the user is asked again, and that is all."""
+    """Whether these permission changes only allow more: if they are lost, the user is merely asked again."""
     return isinstance(updates, list) and all(
         isinstance(update, dict) and (update.get("type"), update.get("behavior")) in _WIDENING for update in updates
     )
@@ -302,10 +302,10 @@ def _take_halt(name: str, heard: Response, stop_reason: str | None) -> None:
 
 
 def _blocked(name: str, shape: str, heard: Response, text: str, said: str) -> Response:
-    """Exit 2 where the JSON, if there is any, does not block: a block with stderr as its reason."""
+    """Exit 2 when the JSON, if there is any, does not block: a block with stderr as its reason."""
     missing = any(words in said.lower() for words in ("no such file", "can't open"))
     if name in _GOES_ON and not text and missing:
-        raise HandlerError(f"Claude Code hook: {said} (taken for a missing script, so it does not block)")
+        raise HandlerError(f"Claude Code hook: {said} (treated as a missing script, so it does not block)")
     if shape == "request":  # PermissionRequest reads the JSON decision and nothing else
         return heard
     if shape in ("context", "message"):  # cannot be blocked: stderr is shown to the user

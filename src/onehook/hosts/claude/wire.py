@@ -14,6 +14,7 @@ from onehook.hostkit.effects import (
     Mark,
     Results,
     Row,
+    Traits,
     dialog_answer,
     dropped,
     given,
@@ -27,16 +28,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import StandIn
 
 ID = "claude"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"Skill": "skill", "UserPromptExpansion": "command_name"}
-BUILT_ON = ""
-VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR")
-STAND_INS: dict[str, StandIn] = {}
+TRAITS = Traits(
+    skills={"Skill": "skill", "UserPromptExpansion": "command_name"},
+    variables=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR"),
+)
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
@@ -78,7 +75,7 @@ _ONLY_BEFORE = dropped("Claude Code takes a rewrite only before a tool runs")
 _NOT_BLOCKABLE = "Claude Code cannot stop this event; the reason is shown to the user"
 _OWN_DIALOG = dropped("Claude Code shows its own dialog without it")
 _NO_ASK = dropped("only PreToolUse can ask")
-_NO_PLACE = Cap("limited", "Claude Code's own value of this result has no place for a text")
+_NO_PLACE = Cap("limited", "Claude Code's own value of this result has no place for text")
 _TEXT_ALONE = "Claude Code takes it here as plain text, so with nothing else beside it"
 _FAILED = dropped("Claude Code cannot replace the error of a tool")
 _BASE = {
@@ -90,7 +87,7 @@ CAPS = {
     "permission": Caps(
         _BASE, approve=HONOURED, ask=HONOURED, note=HONOURED, allow_reason=HONOURED, modified_input=HONOURED,
     ),
-    # ask = say nothing, and the dialog that was about to be shown is shown.
+    # ask = no answer: the dialog that was about to appear does appear.
     "request": Caps(
         _BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, additional_context=NO_CHANNEL,
         modified_input=Cap("limited", "Claude Code takes a rewrite here only with an allow", beside="allow"),
@@ -110,6 +107,7 @@ CAPS = {
     ),
     "nothing": SILENT,
 }  # fmt: skip
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
     "Bash": Tool("Bash"),
@@ -127,11 +125,11 @@ TOOLS = {
     "WebSearch": Tool("WebSearch"),
     "Agent": Tool("Agent|Task"),
     "Task": Tool("Agent"),
-    # These upload a file. What else they do is not about one.
+    # These upload a file. Their other actions do not involve one.
     "Artifact": Tool("Read", unless="action"),
     "Projects": Tool("Read", unless="method", file_path="local_path"),
 }
-# The keys of each tool's result that hold its output. The model is told of a Write and an Edit in words of Claude Code's own.
+# The keys of each tool's result that hold its output. Claude Code reports a Write and an Edit to the model in its own words.
 RESULTS = Results(
     {
         "Bash": "stdout|stderr", "PowerShell": "stdout|stderr", "Read": "file.content", "Write": "content", "Edit": "newString",
@@ -142,16 +140,16 @@ RESULTS = Results(
     unless=("returnCodeInterpretation", "backgroundTaskId", "interrupted"),
     unkept=("persistedOutputPath", "persistedOutputSize", "structuredContent"),
 )  # fmt: skip
-_STREAM = Tool("WebFetch", url="ws")  # a Monitor of a WebSocket
+_STREAM = Tool("WebFetch", url="ws")  # a Monitor that watches a WebSocket
 _MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 _ANY = {"hook_event_name": EVENTS, "session_id": str, "permission_mode": (*_MODES, ABSENT)}
 MARKS = (
     Mark(9, _ANY, folder="/.claude/"),
     Mark(9, {**_ANY, "prompt_id": str}),
     Mark(9, {**_ANY, "effort": object}),
-    Mark(4, _ANY),  # so plain that others copied it
+    Mark(4, _ANY),  # so generic that others copied it
 )
-SENDS = ("permission_mode", "prompt_id", "effort", "turn_id")  # turn_id on MessageDisplay alone
+SENDS = ("permission_mode", "prompt_id", "effort", "turn_id")  # turn_id only on MessageDisplay
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -183,12 +181,8 @@ def _stream_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
     return spelled
 
 
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
-
-
 def _plain(text: str) -> str:
-    """A text that Claude Code does not take for JSON."""
+    """A string that Claude Code does not mistake for JSON."""
     return f"Note:\n{text}" if text.lstrip()[:1] == "{" else text
 
 
@@ -220,6 +214,6 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body["hookSpecificOutput"] = {"hookEventName": name, **specific}
     if response.halt:
         return Output(dumps(halted(response, body)))
-    # On PermissionRequest only the JSON decision is read, and exit 2 adds an error text beside it.
+    # On PermissionRequest only the JSON decision is read, and exit 2 would add an error message to it.
     exit_code = 2 if denied and shape != "request" else 0
     return Output(dumps(body) if body else "", exit_code, response.reason or "" if exit_code == 2 else "")

@@ -1,6 +1,6 @@
 """Cline: where our plugin goes, and what keeps it from being loaded (CLI 3.0.65).
 
-Cline's hooks are files as well, but a denial of theirs ends the run and tells nobody why (see wire.py). They are only read, for import.
+Cline's hooks are files as well, but if one denies, the run ends without a reason (see wire.py). They are only read, for import.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from onehook.hosts.cline import wire
 from onehook.jsonc import read_jsonc
 
 __all__ = [
-    "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot",
-    "text_problems",
+    "BINARIES", "EVENTS", "FOLDERS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot", "text_problems",
 ]  # fmt: skip
 
 TITLE = "Cline"
 BINARIES = ("cline",)
 FOLDERS = (".cline", ".clinerules")
-HOST_IDS = ("cline",)
 slot = no_slot
-PLUGIN = Plugin(wire, Path(__file__).with_name("plugin.js"), {"TaskStart": ("TaskResume",)})
+PLUGIN = Plugin(wire, Path(__file__).with_name("plugin.js"), {"TaskStart": ("TaskResume",)}, wire.OTHERS)
 EVENTS = {event: native for event, native in PLUGIN.events.items() if native not in wire.FILES_ONLY}
 _RUNTIME = "CLINE_JS_RUNTIME_PATH"
 LOADING = "CLINE_PLUGIN_IMPORT_TIMEOUT_MS"
@@ -42,7 +40,7 @@ def _settings(machine: Machine) -> Path:
 
 
 def places(machine: Machine) -> list[Place]:
-    """The CLI looks for .cline in the folder that it works in. There is no file of the whole machine."""
+    """The CLI looks for .cline in the folder that it works in. There is no machine-wide file."""
     user = _folder(machine)
     return [
         Place("project", machine.project / ".cline" / "plugins" / FILE, "own", machine.project, committed=True),
@@ -51,7 +49,7 @@ def places(machine: Machine) -> list[Place]:
 
 
 def hook_files(machine: Machine, scope: str) -> list[Place]:
-    """Cline's own hooks, which are files that are named after an event."""
+    """Cline's own hooks, which are files named after an event."""
     folders = {
         "project": [machine.project / ".clinerules" / "hooks", machine.project / ".cline" / "hooks"],
         "user": [machine.home / "Documents" / "Cline" / "Hooks", _folder(machine) / "hooks"],
@@ -75,17 +73,13 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
 
 def _disabled(machine: Machine, place: Place) -> Iterator[Diagnosis]:
     path = _settings(machine)
-    try:
-        data = read_jsonc(path) if path.is_file() else {}
-    except (OSError, ValueError):
-        return
-    listed = data.get("disabledPlugins") if isinstance(data, dict) else None
+    listed = read_jsonc(path).get("disabledPlugins")
     if isinstance(listed, list) and str(place.path) in listed:
         yield Diagnosis("fail", f"{path} disables onehook's plugin: no hook runs", f"remove {place.path} from disabledPlugins in {path}")
 
 
 def _without_node(machine: Machine) -> Iterator[Diagnosis]:
-    """Seen with 3.0.65: without node on PATH it drops every plugin, says so in its log alone, and continues."""
+    """Seen with 3.0.65: without node on PATH it drops every plugin, reports that only in its log, and continues."""
     if not machine.variables.get(_RUNTIME) and not machine.which("node"):
         why = "Cline runs plugins with node, which is not on PATH here: it continues without them, and no hook runs"
         yield Diagnosis("fail", why, f"install Node.js, or name it in {_RUNTIME}")
@@ -95,16 +89,16 @@ def _in_a_hurry(machine: Machine) -> Iterator[Diagnosis]:
     """Seen with 3.0.65 on a busy machine: "plugin loading failed; continuing without plugins (call timed out after 4000ms)"."""
     said = machine.variables.get(LOADING, "")
     if not said.isdigit() or int(said) < _ENOUGH:
-        why = "Cline continues without plugins if it takes more than 4 s to load them, as on a busy machine: no hook runs then"
+        why = "Cline continues without plugins, and so without hooks, if loading them takes more than 4 s, as on a busy machine"
         yield Diagnosis("warn", why, f"give it more time: export {LOADING}=60000")
 
 
 def _ending_runs(machine: Machine, scope: str) -> Iterator[Diagnosis]:
-    """Other people's hook files, which are asked as well."""
+    """Hook files of other origin, which run as well."""
     for place in hook_files(machine, scope):
         if place.path.stem.lower() == "pretooluse":
             yield Diagnosis(
-                "note", f"{place.path} is asked too, and ends the whole run if it cancels", "import it: onehook import --from cline"
+                "note", f"{place.path} runs too, and ends the whole run if it cancels", "import it: onehook import --from cline"
             )
 
 
@@ -115,7 +109,7 @@ def _switches(machine: Machine) -> list[Path]:
 
 TRAITS = Traits(
     captured=("3.0.65",),
-    longest_timeout=3,  # seen with 3.0.65, and not to be changed; our plugin denies what takes longer than 2.5 s, else the run would fail
+    longest_timeout=3,  # seen with 3.0.65, not configurable; our plugin denies what takes longer than 2.5 s, else the run would fail
     shell_variables=("CLINE_CONNECTOR_CLI_LAUNCH",),
     reloads=False,
     own_content=PLUGIN.content,

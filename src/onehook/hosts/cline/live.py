@@ -14,7 +14,7 @@ MODES = ("",)
 _SETTINGS = ".cline/data/settings"
 _SHORT = "it waits 3 s for a plugin, so no ask can be held for a person: such an ask is denied"
 _SKIPPED = (
-    "it continues without its plugins, and says so in its log alone, if node is not on PATH, or if it takes more than 4 s to load them "
+    "it continues without its plugins, and reports that only in its log, if node is not on PATH, or if it takes more than 4 s to load them "
     "(CLINE_PLUGIN_IMPORT_TIMEOUT_MS gives them more time); doctor reports both"
 )
 write = call("editor", "path", "new_text")
@@ -42,7 +42,7 @@ def prepare(sandbox: Sandbox, mode: str = "") -> Launch:
     merge_json(sandbox.home / _SETTINGS / "providers.json", values)
     argv = [str(sandbox.binary), *(["--auto-approve", "false"] if sandbox.strict else []), sandbox.prompt]
     env = {"CLINE_TELEMETRY_DISABLED": "1", LOADING: "60000"}
-    return Launch(argv, env, sandbox.project, sandbox.home, leaves=True)  # a daemon
+    return Launch(argv, env, sandbox.project, sandbox.home, leaves=True)  # Cline leaves a daemon behind
 
 
 def _disable(sandbox: Sandbox, launch: Launch) -> Launch:

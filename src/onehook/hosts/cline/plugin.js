@@ -1,4 +1,4 @@
-// Cline's part. It runs in a process of its own, which Cline asks about each event and waits 3 s for: then, and after any error that is let
+// Cline's part. It runs in a separate process, which Cline calls for each event and waits 3 s for: then, and after any error that is let
 // out of here, the run fails.
 import { homedir } from "node:os"
 import { join } from "node:path"

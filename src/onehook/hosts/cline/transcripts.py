@@ -1,6 +1,6 @@
-"""Cline's sessions, as the CLI 3.0.65 leaves them: ~/.cline/data/sessions/<session>, one JSON file with all messages, and one about it.
+"""Cline's sessions, as the CLI 3.0.65 leaves them: ~/.cline/data/sessions/<session>, a JSON file with all messages and one with metadata.
 
-A subagent's messages are in a file of their own beside it. It does not say whose call it was, so it is not read.
+A subagent's messages are in a separate file next to it, which does not name the call that started it, so it is not read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from onehook.hostkit.usage import Usage
 
 FOLDER = ".cline/data/sessions"
 FILES = ("[0-9]*_*",)
-TOKENS: Usage | None = None  # the file is written anew with each message
+TOKENS: Usage | None = None  # the file is rewritten with each message
 NAME = "{session}"
 CALLS_FIRST = False
 _PROMPT = re.compile(r'<user_input mode="[^"]*">(.*)</user_input>\Z', re.DOTALL)
-_OURS = "<hook_context"  # what a hook has added
+_OURS = "<hook_context"  # the beginning of context that a hook added
 
 
 class Transcript(Folder):
@@ -45,13 +45,12 @@ class Transcript(Folder):
         self.session = text(about.get("session_id")) or folder.name
         self.cwd = text(about.get("cwd"))
         self.calls: dict[str, dict[str, Any]] = {}
-        self.begun = False
 
     def files(self) -> list[Path]:
         return [file] if (file := self.path / f"{self.path.name}.messages.json").exists() else []
 
     def read(self, file: Path, counts: Counts, last: int) -> Iterator[dict[str, Any]]:
-        """The messages, as lines. A file that onehook writes has them as such."""
+        """The messages, as lines. A file that onehook writes has one message a line already."""
         messages = table(json_of(file)).get("messages")
         if not isinstance(messages, list):
             yield from json_lines(file, counts, last)
@@ -61,16 +60,10 @@ class Transcript(Folder):
 
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
         take = {"user": self._user, "assistant": self._assistant}.get(text(line.get("role")))
-        return self._from_start(line, take(line)) if take else None
+        return self.from_start(line, take(line)) if take else None
 
-    def end(self) -> Iterator[Moment]:
-        return iter(())
-
-    def _from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
-        if not self.begun:
-            self.begun = True
-            yield self._moment(line, "agent_start")
-        yield from found
+    def start(self, line: dict[str, Any]) -> Moment:
+        return self._moment(line, "agent_start")
 
     def _moment(self, line: dict[str, Any], name: str, **more: Any) -> Moment:
         about = {"taskId": self.session, "sessionContext": {"rootSessionId": self.session}}
@@ -81,7 +74,7 @@ class Transcript(Folder):
         content = line.get("content")
         for part in rows(content):
             if part.get("type") == "tool_result" and (call := self.calls.pop(text(part.get("tool_use_id")), None)):
-                output = decoded(part.get("content"))  # an object is written as a text
+                output = decoded(part.get("content"))  # an object is written as a string
                 error = {"error": text(table(output).get("error")) or joined_texts(output)} if part.get("is_error") else {}
                 yield self._moment(line, "tool_result", tool_result={**call, "output": output, **error})
         said = joined_texts(content)

@@ -1,16 +1,16 @@
-"""Cline (CLI 3.0.65): what our plugin in there sends, and what it does with the answer (see plugin.js).
+"""Cline (CLI 3.0.65): what onehook's plugin sends from there, and what it does with the answer (see plugin.js).
 
-Cline has hooks that are files named after an event, and plugins. A denial of a hook file ends the whole run, and tells neither the model
-nor the user why; one of a plugin is told to the model, and the run continues. So onehook is a plugin, and speaks as hook files do: the
-payload has the same keys, and the answer the same words. What only a plugin can do has words of our own: `decision` (ask, allow) and
-`output`.
+Cline has hooks that are files named after an event, and plugins. A denial by a hook file ends the whole run, and neither the model nor
+the user learns why; a denial by a plugin is reported to the model, and the run continues. So onehook is a plugin, and uses the format of
+hook files: the same keys in the payload and in the answer. What only a plugin can do has keys that onehook adds: `decision` (ask, allow)
+and `output`.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError, Response
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Caps, Mark, Results, Row, StandIn, Traits, dropped, given
 from onehook.hostkit.tools import GATED, Tool, absolute, decoded, native_keys, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 ID = "cline"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"skills": "skill"}
-BUILT_ON = ""
-VARIABLES = ("CLINE_BUILD_ENV",)
+TRAITS = Traits(
+    skills={"skills": "skill"}, variables=("CLINE_BUILD_ENV",), stand_ins={"PostToolUse": StandIn("SubagentStop", tool="Agent")}
+)
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "tool", gates=True),
@@ -38,15 +35,14 @@ EVENTS = {
     "SessionShutdown": Row("SessionEnd", "nothing"),
     "PreCompact": Row("PreCompact", "nothing"),
 }
-# The events that no plugin is told of.
+# The events that are not reported to plugins.
 FILES_ONLY = ("SessionShutdown", "PreCompact")
-# What the payloads of the CLI call an event. Those of VS Code have the name of the file.
+# The names of events in the CLI's payloads. Those of VS Code have the name of the file.
 HOOK_NAMES = {
     "tool_call": "PreToolUse", "tool_result": "PostToolUse", "prompt_submit": "UserPromptSubmit", "agent_start": "TaskStart",
     "agent_resume": "TaskResume", "agent_end": "TaskComplete", "agent_error": "TaskError", "agent_abort": "TaskCancel",
     "session_shutdown": "SessionShutdown", "pre_compact": "PreCompact",
 }  # fmt: skip
-STAND_INS = {"PostToolUse": StandIn("SubagentStop", tool="Agent")}
 _SOURCES = {"TaskStart": "startup", "TaskResume": "resume"}
 
 _NO_ASK = dropped("only a tool call can be asked about")
@@ -65,6 +61,7 @@ CAPS = {
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
     "nothing": SILENT,
 }
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
     "run_commands": Tool("Bash", command="commands"),
@@ -81,7 +78,7 @@ OTHERS = (
     "team_read_mailbox", "team_mission_log", "team_cleanup", "team_create_outcome", "team_attach_outcome_fragment",
     "team_review_outcome_fragment", "team_finalize_outcome", "team_list_outcomes",
 )  # fmt: skip
-# The plugin tells a result as one text, and of a command its exit code.
+# The plugin reports a result as one string, and the exit code of a command.
 RESULTS = Results(texts={name: "output" for name in TOOLS})
 MARKS = (
     Mark(CERTAIN, {"clineVersion": str, "hookName": str, "taskId": str}),
@@ -134,7 +131,7 @@ def _take_common(event: Event, payload: Mapping[str, Any]) -> None:
 
 
 def _told_by_vs_code(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of its parameters are texts, JSON where they are none."""
+    """The tool input from VS Code, whose parameters are strings, or JSON for values of other types."""
     said = _table(payload, "preToolUse") or _table(payload, "postToolUse")
     parameters = said.get("parameters")
     given = {key: decoded(value) for key, value in parameters.items()} if isinstance(parameters, dict) else None
@@ -142,7 +139,7 @@ def _told_by_vs_code(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _response(output: Any, shell: bool) -> Any:
-    """What a tool gave back, which is a list with one entry for each command or file, as one: its texts, and the exit code."""
+    """What a tool returned, a list with one entry for each command or file, combined into one: the joined texts, and the exit code."""
     entries = output if isinstance(output, list) else [output]
     if not entries or not all(isinstance(entry, dict) and "query" in entry and "success" in entry for entry in entries):
         return output
@@ -158,7 +155,7 @@ _EXITED = "Command exited with code "
 
 
 def _printed(text: str, error: str) -> str:
-    """What a command has printed: if it failed, Cline says in front of it how it ended. What else went wrong is in `error` alone."""
+    """What a command printed, without the line on how it ended that Cline puts first if it failed. Other problems are only in `error`."""
     head, found, rest = text.partition("]")
     if found and head.startswith("[" + _EXITED):
         return rest.lstrip("\n")
@@ -189,7 +186,7 @@ def _take_call(event: Event, call: Mapping[str, Any]) -> None:
     take_tool(event, TOOLS, name, {**rest, **whole}, facts=facts, spell=_spelled)
 
 
-# How models spell the list that a tool takes; Cline accepts each of these, and a list or a text without anything around it.
+# How models spell the list that a tool takes; Cline accepts each of these keys, and also a bare list or string.
 _SPELLED = {
     "commands": ("commands", "command", "cmd", "args"),
     "files": ("files", "file_paths", "paths", "path", "file_path", "filePath", "start_line", "end_line"),
@@ -205,7 +202,7 @@ def _writes(given: Any) -> bool:
 
 
 def _listed(value: Any, spelled: tuple[str, ...]) -> list[Any]:
-    """What a tool is given, one by one: an object that holds no such list is one itself."""
+    """The elements that a tool is given. An object without such a list is itself the only element."""
     if isinstance(value, dict):
         held = next((value[key] for key in spelled[:3] if isinstance(value.get(key), (list, dict))), None)
         held = held if held is not None else value.get(spelled[0])
@@ -214,7 +211,7 @@ def _listed(value: Any, spelled: tuple[str, ...]) -> list[Any]:
 
 
 def _command(value: Any) -> str | None:
-    """A command, also as a program with its arguments, which no shell reads. None if it is neither."""
+    """A command: a string, or a program with arguments that bypass the shell, as one string. None if it is neither."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) else None
     words = [value.get("command", value.get("cmd")), *(value["args"] if isinstance(value.get("args"), list) else ())]
@@ -262,7 +259,7 @@ def _requests(event: Event) -> Facts:
     return Facts(url=next((request["url"] for request in event.tool_input.get("requests", ())), ""))
 
 
-# Tools that take a list: its key, how to read one of it, and what the call is about.
+# Tools that take a list: its key, how to read one element, and what the call is about.
 _LISTS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Event], Facts]]] = {
     "run_commands": ("commands", _command, _commands),
     "read_files": ("files", _file, _files),
@@ -272,7 +269,7 @@ _LISTS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Event], Facts]]] = 
 
 
 def _spelled(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """A rewrite in Cline's words: one text becomes a list of one."""
+    """A rewrite in Cline's keys: a single string becomes a list of one."""
     spelled = native_keys(event, TOOLS[event.native_tool], keys)
     wrap: dict[str, Callable[[Any], Any]] = {
         "commands": lambda text: [text],
@@ -281,10 +278,6 @@ def _spelled(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
         "requests": lambda text: [{**event.tool_input["requests"][0], "url": text}],
     }
     return {key: wrap[key](value) if key in wrap and isinstance(value, str) else value for key, value in spelled.items()}
-
-
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

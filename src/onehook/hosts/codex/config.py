@@ -15,15 +15,14 @@ TITLE = "Codex CLI"
 BINARIES = ("codex",)
 FOLDERS = (".codex",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items() if native not in ("PreModelRequest", "PostModelRequest")}
-HOST_IDS = ("codex",)
-PROJECT = ""  # Codex sets no variable for its hooks, and its cwd moves: the policy is named absolutely
+PROJECT = ""  # Codex sets no variable for its hooks, and its cwd changes, so the policy has an absolute path
 TRAITS = Traits(
     captured=("0.166.0",),
-    # Seen with 0.166.0: with that, a hook of eleven minutes is waited for, and its denial obeyed. A model that writes code ("code mode") is
-    # told after half a minute that its code still runs, and may go on to something else; what is held does not run.
+    # Seen with 0.166.0: it then waits for a hook that takes eleven minutes, and obeys its denial. A model that writes code ("code mode") is
+    # told after half a minute that its code is still running, and may do something else; the call that is held does not run.
     longest_timeout=86400,
     shell_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX"),
-    reloads=False,  # seen with 0.166.0: without its hooks file, a session that runs is held to the policy
+    reloads=False,  # seen with 0.166.0: a running session keeps to the policy even if its hooks file is removed
     shell=("$SHELL", "-c"),
     listed=r"[\w|]+",
     agent_types=(*kit.TOOL_EVENTS, "UserPromptSubmit", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop"),
@@ -48,8 +47,8 @@ TRAITS = Traits(
             "--dangerously-bypass*",
         ),
     ),
-    # Seen with 0.166.0: without it, `hooks = false` under [features] of the user's config.toml, or `-c features.hooks=false`, switches the
-    # hooks of /etc/codex/config.toml off; with it, neither does.
+    # Seen with 0.166.0: without it, `hooks = false` under [features] in the user's config.toml, or `-c features.hooks=false`, switches off
+    # the hooks in /etc/codex/config.toml; with it, neither does.
     held=Held(
         lambda machine: Place("enterprise", _system(machine) / "requirements.toml", "toml", _system(machine)), ("features", "hooks"), True
     ),
@@ -78,7 +77,7 @@ def _system(machine: Machine) -> Path:
 
 def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
     """hooks.json, or config.toml if the user keeps hooks there and has no hooks.json: with both, Codex merges them and warns."""
-    # hooks.json is plain JSON. Seen with 0.166.0, `codex exec ...`: for a comment, or a comma after a last element, Codex warns
+    # hooks.json is plain JSON. Seen with 0.166.0, `codex exec ...`: with a comment or a trailing comma, Codex warns
     # that it cannot parse the file, and continues without its hooks.
     committed = scope == "project"
     both = [Place(scope, folder / name, format, root, committed) for name, format in (("hooks.json", "json"), ("config.toml", "toml"))]

@@ -1,7 +1,7 @@
 """Codex's rollouts, as 0.166.0 leaves them: ~/.codex/sessions/<year>/<month>/<day>/rollout-*.jsonl.
 
-A call of a tool is a response_item. In code mode the model calls one tool, `exec`, with a program, and what that program ran comes as
-completed items with ids of their own.
+A tool call is a response_item. In code mode the model calls one tool, `exec`, with a program, and what that program ran follows as
+completed items with separate ids.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.reverse import TIME
-from onehook.hostkit.transcripts import Entry, Moment, joined_texts, table, text
+from onehook.hostkit.transcripts import Entry, Moment, Reader, joined_texts, table, text
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".codex/sessions"
 FILES = ("**/rollout-*.jsonl",)
 TOKENS: Usage | None = Usage("total_token_usage", "total_tokens", last=True)
-NAME = "rollout-{session}.jsonl"  # of a file that onehook writes
+NAME = "rollout-{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False
 _SILENT = frozenset(["compacted", "ghost_snapshot", "token_usage_record", "world_state", "inter_agent_communication"])
 _SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
 _CODE = "exec"
 
 
-class Transcript:
+class Transcript(Reader):
     def __init__(self, path: Path) -> None:
         self.path = str(path)
         self.session = self.cwd = self.model = self.turn = self.prompt = ""
@@ -42,16 +42,13 @@ class Transcript:
         )
         return None if take is None else take(body, time)
 
-    def end(self) -> Iterator[Moment]:
-        return iter(())
-
     def _moment(self, time: str, event: str, **more: Any) -> Moment:
         common = {"session_id": self.session, "transcript_path": self.path, "cwd": self.cwd, "hook_event_name": event, "model": self.model}
         return Moment(time, {**common, **({"turn_id": self.turn} if event != "SessionStart" else {}), **more})
 
     def _start(self, body: dict[str, Any], time: str) -> Iterator[Moment]:
         self.cwd = text(body.get("cwd"))
-        if not self.session:  # a resumed session repeats it
+        if not self.session:  # a resumed session repeats this line
             self.session = text(body.get("id")) or text(body.get("session_id"))
             yield self._moment(time, "SessionStart", source="startup")
 
@@ -76,7 +73,7 @@ class Transcript:
             told = _unwrapped(name, output if isinstance(output, str) else joined_texts(output))
             yield self._moment(time, "PostToolUse", tool_name=name, tool_input=given, tool_use_id=call, **told)
 
-    # ---- what Codex says that happened ----
+    # ---- what Codex reports as having happened ----
 
     def _message(self, body: dict[str, Any], time: str) -> Iterator[Moment]:
         kind = body.get("type")
@@ -116,7 +113,7 @@ class Transcript:
 
 
 def _unwrapped(tool: str, output: str) -> dict[str, Any]:
-    """An output as a hook gets it: without the lines that Codex puts before it for the model. One of them has the exit code."""
+    """An output as a hook gets it: without the lines that Codex puts before it for the model. One of those has the exit code."""
     head, mark, rest = output.partition("Output:\n")
     if not mark or tool == "apply_patch" or not head.startswith(("Chunk ID: ", "Wall time: ")):
         return {"tool_response": output}
@@ -141,7 +138,7 @@ def _tool(body: dict[str, Any]) -> tuple[str, Any]:
 
 
 def _script(command: object) -> str:
-    """The text of a command: as it is, behind `bash -lc`, or words put together."""
+    """The text of a command: a string as it is, the part after `bash -lc`, or the joined words."""
     if isinstance(command, str):
         return command
     words = [word for word in command if isinstance(word, str)] if isinstance(command, list) else []

@@ -1,14 +1,14 @@
 """Codex CLI: what it sends and what it obeys (0.166.0; see docs/hosts/codex.md).
 
-Its output schemas refuse unknown keys, and a refused answer is a failed hook: the tool runs. So nothing is written here that the
-schema of the event does not name.
+Codex's output schemas reject unknown keys, and a rejected answer is a failed hook: the tool runs. So only keys that the schema of the
+event names are written here.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, Traits, dropped
 from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
@@ -16,16 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import StandIn
 
 ID = "codex"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS: dict[str, str] = {}  # it reads the file of a skill in a shell
-BUILT_ON = ""
-VARIABLES = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
-STAND_INS: dict[str, StandIn] = {}
+TRAITS = Traits(variables=("CODEX_SANDBOX", "CODEX_THREAD_ID"))  # no skills: it reads a skill's file in a shell
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
@@ -68,6 +61,7 @@ CAPS = {
     "message": Caps({"allow": HONOURED, "user_message": HONOURED}),
     "nothing": SILENT,
 }
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
     "Bash": Tool("Bash"),
@@ -77,7 +71,7 @@ TOOLS = {
     "collaborationspawn_agent": Tool("Agent", prompt="message"),  # the same in code mode (0.166.0)
     "view_image": Tool("Read", file_path="path"),
 }
-# What a command printed comes as it is, and its exit code only in transcripts; around what a patch did there is more.
+# The output of a command arrives unchanged, its exit code only in transcripts; the result of a patch has text around it.
 RESULTS = Results(heads=("Exit code: *\nOutput:\n",), framed=("Edit",), marker="Exit code: ")
 
 _ANY = {"hook_event_name": EVENTS, "session_id": str}
@@ -95,14 +89,10 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     event, row = begun(ID, "Codex", EVENTS, payload, event_name)
     if "tool_name" in payload or row.shape in ("permission", "request"):
         given = payload.get("tool_input")
-        # A function tool whose arguments were not JSON arrives as that text.
+        # If the arguments of a function tool were not JSON, the raw string arrives.
         take_tool(event, TOOLS, payload.get("tool_name"), {"input": given} if isinstance(given, str) else given)
         event.tool_response = payload.get("tool_response")
     return event
-
-
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
@@ -126,14 +116,14 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     if shape in ("block", "feedback", "continue"):
         body["decision"] = "block"
         body["reason"] = response.reason
-    # On exit 2 Codex throws stdout away and stderr is the reason, whole. So that form serves only where there is nothing else to say.
+    # On exit 2 Codex discards stdout, and all of stderr is the reason. So that form is used only if the answer contains nothing else.
     if chatter or response.user_message is not None or response.additional_context is not None:
         return Output(dumps(body))
     return Output(dumps(body), 2, response.reason or "", alone=True)
 
 
 def _instead(event: Event, response: Response) -> str:
-    """The model gets the reason of a block instead of the result. (continue: false does that too, but not in code mode.)"""
+    """The model gets the reason for a block instead of the result. (continue: false does that too, but not in code mode.)"""
     from onehook.hostkit.results import framed
 
     text = framed(event, RESULTS, response.modified_output)

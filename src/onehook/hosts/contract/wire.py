@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped, given
 from onehook.hostkit.tools import Tool, take_common, take_tool
 
 TYPE_CHECKING = False
@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "contract"
-# "On stdin parse errors, hooks must output {"decision": "allow"} and exit 0": the contract's own rule.
-UNREADABLE = ('{"decision": "allow"}', 0)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS: dict[str, str] = {}
-BUILT_ON = ""
-VARIABLES = ()
+TRAITS = Traits(
+    # "On stdin parse errors, hooks must output {"decision": "allow"} and exit 0": the contract's own rule.
+    unreadable=('{"decision": "allow"}', 0),
+    stand_ins={
+        "preToolUse": StandIn("SubagentStart", tool="Agent"),
+        "postToolUse": StandIn("SubagentStop", tool="Agent"),
+        "preCompact": StandIn("SessionStart", source="compact"),
+    },
+)
 
-# A lifecycle event comes as its name in tool_name. A tool call is preToolUse, unless the caller says --event postToolUse.
+# A lifecycle event comes as its name in tool_name. A tool call is preToolUse, unless the caller passes --event postToolUse.
 EVENTS = {
     "preToolUse": Row("PreToolUse", "tool", gates=True),
     "postToolUse": Row("PostToolUse", "tool"),
@@ -31,11 +33,6 @@ EVENTS = {
     "stop": Row("Stop", "lifecycle"),
     "preCompact": Row("PreCompact", "lifecycle"),
     "sessionEnd": Row("SessionEnd", "lifecycle"),
-}
-STAND_INS = {
-    "preToolUse": StandIn("SubagentStart", tool="Agent"),
-    "postToolUse": StandIn("SubagentStop", tool="Agent"),
-    "preCompact": StandIn("SessionStart", source="compact"),
 }
 LIFECYCLE = {
     "SessionStart": "sessionStart",
@@ -54,6 +51,7 @@ _HONOURED = Caps(
     }
 )  # fmt: skip
 CAPS = {"tool": _HONOURED, "lifecycle": _HONOURED}
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
     "Shell": Tool("Bash"),
@@ -89,10 +87,6 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     if tool not in LIFECYCLE:
         take_tool(event, TOOLS, tool, given)
     return event
-
-
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

@@ -16,7 +16,6 @@ TITLE = "Copilot CLI"
 BINARIES = ("copilot",)
 FOLDERS = (".copilot", ".github/copilot", ".github/hooks")
 EVENTS = {row.event: native for native, row in wire.CAMEL.items()}
-HOST_IDS = ("copilot",)
 PROJECT = own_entries.FOLDER
 
 _GOES_ON_POWERSHELL = "; exit 0"
@@ -24,13 +23,13 @@ _TYPES = ("command", "http", "prompt")
 
 
 def places(machine: Machine) -> list[Place]:
-    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read harms no other.
+    """Files of onehook's own: Copilot reads every *.json there, and one that it cannot read does not affect the others.
 
-    Plain JSON. Seen with 1.0.102, `copilot -p ... --allow-all-tools`: for a comment, a comma after a last element or a byte
-    order mark no hook of the file runs and the tool does, without a message on stdout or stderr.
+    Plain JSON. Seen with 1.0.102, `copilot -p ... --allow-all-tools`: with a comment, a trailing comma or a byte order mark, no
+    hook of the file runs and the tool does, without a message on stdout or stderr.
     """
     user = home(machine)
-    # Seen with 1.0.102: the hooks of this folder run in every project, without trust.
+    # Seen with 1.0.102: the hooks in this folder run in every project, trusted or not.
     folder = "/etc/github-copilot/policy.d"
     policies = machine.system(folder, folder, "C:\\ProgramData\\GitHub\\Copilot\\policy.d")
     return [
@@ -41,7 +40,7 @@ def places(machine: Machine) -> list[Place]:
 
 
 def _read_from(machine: Machine, scope: str) -> list[Place]:
-    """Every file of a scope that Copilot reads hooks from; install writes to one of its own."""
+    """Every file of a scope that Copilot reads hooks from; install writes to a separate one."""
     if scope == "local":
         return [Place(scope, machine.project / ".github" / "copilot" / "settings.local.json", "json", machine.project)]
     if scope == "enterprise":
@@ -56,16 +55,16 @@ def _read_from(machine: Machine, scope: str) -> list[Place]:
 
 def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
     """The files of the agents whose entries Copilot runs as well, in the scopes in which it does."""
-    owners = wire.READS_CONFIG_OF if scope in own_entries.BORROWS else ()
+    owners = wire.TRAITS.reads_config_of if scope in own_entries.BORROWS else ()
     return [(place, owner) for owner in owners for place in load(owner, "config").places(machine) if place.scope == scope]
 
 
 _UPDATES = (".cache/copilot/pkg/*/*", "Library/Caches/copilot/pkg/*/*", ".copilot/pkg/*/*")
 TRAITS = Traits(
     captured=("1.0.102",),
-    longest_timeout=86400,  # seen with 1.0.102: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # seen with 1.0.102: it then waits for a hook that takes eleven minutes, and obeys its denial
     shell_variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"),
-    reloads=False,  # seen with 1.0.102: without its hooks file, a session that runs is held to the policy
+    reloads=False,  # seen with 1.0.102: a running session keeps to the policy even if its hooks file is removed
     shell=("/bin/bash", "--norc", "--noprofile", "-c"),
     updates=_UPDATES,
     agent_types=tuple(event for event in EVENTS if event not in ("SessionStart", "SessionEnd", "Notification")),
@@ -107,7 +106,7 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def _command_of(entry: Any) -> str | None:
-    """The command that an entry runs, without what lets errors pass; under fail closed install does not write that."""
+    """The command of an entry, without the suffix that ignores errors, which install does not write when failing closed."""
     texts = [entry.get(key) for key in ("bash", "command", "powershell")] if isinstance(entry, dict) else []
     text = next((text for text in texts if isinstance(text, str)), "")
     return (text if "--fail closed" in text else text.removesuffix(own_entries.GOES_ON)) or None
@@ -152,7 +151,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     for path, content in ((place.path, data), (home(machine) / "settings.json", read_jsonc(home(machine) / "settings.json"))):
         diagnoses += kit.all_hooks_off(path, content)
     if read_jsonc(_managed(machine)).get("allowManagedHooksOnly") is True:
-        diagnoses.append(Diagnosis("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask whoever manages this machine"))
+        diagnoses.append(Diagnosis("fail", "allowManagedHooksOnly is on: only managed hooks run", "ask the administrator of this machine"))
     return diagnoses
 
 

@@ -23,14 +23,14 @@ TITLE = "Copilot"
 STOP_LIMIT = 8
 _CARRIED = ("type", "bash", "command", "exec", "args", "cwd", "env", "timeoutSec", "timeout", "matcher")
 _MATCHED = ("PreToolUse", "PostToolUse", "PermissionRequest")
-_NARROWED = ("PreCompact", "SubagentStart", "Notification")  # by what a manifest has no word for; on other events a matcher is ignored
+_NARROWED = ("PreCompact", "SubagentStart", "Notification")  # a manifest cannot express their matchers; other events ignore matchers
 _NAMES = re.compile(r"[A-Za-z0-9_:*/-]+")
 _LIST = re.compile(r"[A-Za-z0-9_|/ -]+")
 _OTHERS = (
     "ask_user", "update_todo", "read_bash", "write_bash", "stop_bash", "list_bash", "read_powershell", "write_powershell",
     "stop_powershell", "list_powershell", "skill", "sql", "read_agent", "write_agent", "list_agents",
 )  # fmt: skip
-# Claude Code's names, which PascalCase events take: each for some of Copilot's tools.
+# Claude Code's names, which PascalCase events accept, each for some of Copilot's tools.
 _CLAUDE = {
     "Bash": ("bash", "powershell"), "Read": ("view",), "Write": ("create",), "Edit": ("edit", "str_replace_editor", "apply_patch"),
     "Grep": ("grep", "rg"), "Glob": ("glob",), "WebFetch": ("web_fetch",), "WebSearch": ("web_search",), "Agent": ("task",),
@@ -40,7 +40,7 @@ _CLAUDE_LITERAL = {**_CLAUDE, "Task": ("task",)}
 
 
 def _installed(machine: Machine, scope: str) -> list[Path]:
-    """Those that Copilot has copied (for the user), and those that it loads from a marketplace that is a folder of this machine."""
+    """The plugins that Copilot has copied (for the user), and those that it loads from a marketplace that is a local folder."""
     user, project = home(machine), machine.project / ".github" / "copilot"
     copied = read_jsonc(user / "config.json").get("installedPlugins") if scope == "user" else None
     entries = [one for one in copied if isinstance(one, dict)] if isinstance(copied, list) else []
@@ -52,7 +52,7 @@ def _installed(machine: Machine, scope: str) -> list[Path]:
 
 
 def _in_marketplace(settings: dict[str, Any], name: str) -> Path | None:
-    """The folder of a plugin (name@marketplace) in a marketplace that is a folder itself."""
+    """The folder of a plugin (name@marketplace) in a marketplace that is a local folder."""
     plugin, _, marketplace = name.rpartition("@")
     source = table_at(settings, "extraKnownMarketplaces", marketplace, "source").get("path")
     folder = Path(source) if isinstance(source, str) else None
@@ -66,7 +66,7 @@ def _in_marketplace(settings: dict[str, Any], name: str) -> Path | None:
 
 def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
     for hook in handlers({"hooks": page.get("hooks")}, place):
-        hook.refused = hook.refused or "how Copilot runs the hooks of an agent of one's own is not known"
+        hook.refused = hook.refused or "it is not known how Copilot runs the hooks of a custom agent"
         yield hook
 
 
@@ -87,21 +87,13 @@ PLUGINS = kit.Plugins(
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     off = isinstance(data, dict) and data.get("disableAllHooks") is True
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            for handler, matcher, path in _flat(entry, ("hooks", event, index)):
-                yield _borrowed(event, handler, matcher, path, off)
-
-
-def _flat(entry: Any, path: tuple[str | int, ...]) -> Iterator[tuple[dict[str, Any], object, tuple[str | int, ...]]]:
-    """An entry, or those of the group that it is in Claude Code's form."""
-    if isinstance(entry, dict) and isinstance(entry.get("hooks"), list):
-        for index, handler in enumerate(entry["hooks"]):
+    for event, entry, path in kit.listed_handlers(data):
+        if not isinstance(entry.get("hooks"), list):
+            yield _borrowed(event, entry, entry.get("matcher"), path, off)
+            continue
+        for index, handler in enumerate(entry["hooks"]):  # a group, in Claude Code's form
             if isinstance(handler, dict):
-                yield handler, entry.get("matcher"), (*path, "hooks", index)
-    elif isinstance(entry, dict):
-        yield entry, entry.get("matcher"), path
+                yield _borrowed(event, handler, entry.get("matcher"), (*path, "hooks", index), off)
 
 
 def _borrowed(event: str, entry: dict[str, Any], matcher: object, path: tuple[str | int, ...], off: bool) -> Borrowed:
@@ -138,7 +130,7 @@ def _texts(given: object) -> bool:
 
 
 def _text_of(entry: dict[str, Any]) -> str:
-    """What runs on Unix: bash before command."""
+    """What runs on Unix: `bash`, or else `command`."""
     return next((entry[key] for key in ("bash", "command", "exec") if isinstance(entry.get(key), str) and entry[key]), "")
 
 
@@ -173,13 +165,14 @@ def _take_matcher(hook: Borrowed, matcher: object) -> str:
         return kit.no_list(matcher)
     natives, servers = found
     if unified == "PermissionRequest" and "edit" in natives:
-        natives.append("create")  # to create a file is asked for as an edit
+        natives.append("create")  # creating a file is requested as an edit
     kit.take_tools(hook, natives, servers, NATIVE_TOOLS, _OTHERS, TITLE)
     return ""
 
 
 def _matched(matcher: str, claude: bool, joint: str) -> tuple[list[str], list[str]] | None:
-    """A regular expression for the whole name; on PascalCase events a list of names, Claude Code's too, or one for Claude Code's name."""
+    """A regular expression for the whole name; on PascalCase events a list of names, including Claude Code's, or a regular expression
+    for Claude Code's name."""
     listed = claude and _LIST.fullmatch(matcher)
     words = [word.strip() for word in matcher.split("|")] if listed else []
     patterns = words or kit.patterns_of(matcher, _NAMES, whole=True)

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.reverse import TIME
-from onehook.hostkit.transcripts import Entry, Moment, chained, milliseconds, table, text, uuid_of
+from onehook.hostkit.transcripts import Entry, Moment, Reader, chained, milliseconds, table, text, uuid_of
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".copilot/session-state"
 FILES = ("*/events.jsonl",)
 TOKENS: Usage | None = Usage("usage", "inputTokens", "outputTokens")
-NAME = "{session}/events.jsonl"  # of a file that onehook writes
+NAME = "{session}/events.jsonl"  # for a file that onehook writes
 CALLS_FIRST = True  # 1.0.102 writes a call down before it runs the hooks, but the file follows some 50 ms later
 # Every kind has a dotted name; those below these heads are about the program, not about what the agent did.
 _SILENT = ("abort", "assistant.", "external_tool.", "hook.", "model.", "permission.", "session.", "skill.", "subagent.", "system.", "tool.")
 
 
-class Transcript:
+class Transcript(Reader):
     def __init__(self, path: Path) -> None:
         self.path = str(path)
         self.session = path.parent.name
@@ -40,9 +40,6 @@ class Transcript:
         if take is not None:
             return take(line, data)
         return iter(()) if kind.startswith(_SILENT) else None
-
-    def end(self) -> Iterator[Moment]:
-        return iter(())
 
     def _moment(self, line: dict[str, Any], **more: Any) -> Moment:
         time = text(line.get("timestamp"))

@@ -3,16 +3,16 @@
 The spelling of the event in the config selects the dialect. camelCase (what install writes): sessionId, toolName, toolArgs, and nothing
 that names the event. PascalCase (also what it sends to the hooks in Claude Code's files): hook_event_name, session_id, tool_name with
 Claude's names for the tools, tool_input with Copilot's own keys. Answers are flat keys in both; the nested form that Claude Code takes is
-read on PascalCase PreToolUse alone, and ignored elsewhere. Up to 1.0.80 toolArgs is the JSON text of the object.
+read only on PascalCase PreToolUse, and ignored elsewhere. Up to 1.0.80 toolArgs is the object as a JSON string.
 
-Every exit code but 0 denies on preToolUse and permissionRequest, so an error under fail open exits with 0.
+Every exit code except 0 denies on preToolUse and permissionRequest, so when failing open an error exits with 0.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import ABSENT, CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped, given
 from onehook.hostkit.tools import Tool, decoded, in_its_shell, take_common, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "copilot"
-UNREADABLE = ("", 0)
-ERROR_EXIT = 0
-READS_CONFIG_OF = ("claude",)  # those of the project
-SKILLS = {"skill": "skill"}
-BUILT_ON = ""
-VARIABLES = ("COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION", "COPILOT_HOOK_DIR", "COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
-
 CAMEL = {
     "preToolUse": Row("PreToolUse", "permission", gates=True),
     "permissionRequest": Row("PermissionRequest", "request", gates=True),
@@ -48,12 +41,19 @@ CAMEL = {
 }
 # permissionRequest comes in camelCase whatever the config says; userPromptTransformed has no other name.
 _CAMEL_ONLY = ("permissionRequest", "userPromptTransformed")
-_PASCAL_OF = {"errorOccurred": "ErrorOccurred"}  # the others are called as everywhere
+_PASCAL_OF = {"errorOccurred": "ErrorOccurred"}  # the others have their usual names
 PASCAL = {_PASCAL_OF.get(name, row.event): Row(row.event, row.shape, row.gates) for name, row in CAMEL.items() if name not in _CAMEL_ONLY}
 EVENTS = {**CAMEL, **PASCAL}
-# Nothing comes after a compaction.
-STAND_INS = {name: StandIn("SessionStart", source="compact") for name, row in EVENTS.items() if row.event == "PreCompact"}
-# Why a session starts. A headless run says "new", where the others say "startup"; Copilot has that word too.
+TRAITS = Traits(
+    unreadable=("", 0),
+    error_exit=0,
+    reads_config_of=("claude",),  # only the project's files
+    skills={"skill": "skill"},
+    variables=("COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION", "COPILOT_HOOK_DIR", "COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    # Copilot sends no event after a compaction.
+    stand_ins={name: StandIn("SessionStart", source="compact") for name, row in EVENTS.items() if row.event == "PreCompact"},
+)
+# Why a session starts. A headless run reports "new"; others report "startup", a word that Copilot has too.
 SOURCES = {"new": "startup"}
 CAMEL_OF = {row.event: name for name, row in CAMEL.items()}
 
@@ -71,9 +71,9 @@ _BASE = {
 }  # fmt: skip
 _PLAIN = Caps(_BASE)
 CAPS = {
-    # Lines of this kind are taken out of stdout before the answer is read.
+    # Copilot removes lines of this kind from stdout before it reads the answer.
     "permission": Caps(_BASE, progress='{"type": "progress", "message": "%s"}', ask=HONOURED, modified_input=HONOURED),
-    # ask = say nothing, and the dialog that was about to be shown is shown.
+    # ask = no answer: the dialog that was about to appear does appear.
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, additional_context=NO_CHANNEL),
     "block": _PLAIN,
     "feedback": Caps(_BASE, modified_output=HONOURED),
@@ -85,7 +85,7 @@ CAPS = {
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
     "message": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=NO_CHANNEL),
 }  # fmt: skip
-# A patch is free text and not an object; how a rewrite of it would have to look is not known.
+# A patch is plain text, not an object; what a rewrite of it would have to look like is not known.
 _FREEFORM = CAPS["permission"].but(modified_input=dropped("Copilot takes apply_patch as plain text, which cannot be rewritten"))
 
 _VIEW = {"file_path": "path"}
@@ -126,7 +126,7 @@ RESULTS = Results(
     {"*": "textResultForLlm|text_result_for_llm"},
     tails=("<shellId: # completed with exit code #>", "<exited with exit code #>"), marker="exit code ",
 )  # fmt: skip
-# One tool with a command for each of these; what is not named here changes a file.
+# One tool with a command for each of these; its commands that are not listed here change a file.
 _EDITOR = {"view": TOOLS["view"], "create": TOOLS["create"]}
 _PATCH_TOOLS = ("apply_patch", "Edit")
 _TYPED = ("write_bash", "write_powershell")
@@ -155,7 +155,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     _take_common(event, payload)
     if row.event == "Stop" and event.agent_id:
         # A subagent's turn ends with this event and then with subagentStop. Only the second takes an answer (a block here was
-        # ignored), so this one is nobody's: not a Stop, and not a second SubagentStop.
+        # ignored), so this one is neither a Stop nor a second SubagentStop.
         event.event = "agentStop"
     if "toolName" in payload or "tool_name" in payload or row.shape in ("permission", "request"):
         _take_tool(event, payload)
@@ -165,7 +165,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 def _native_event(payload: dict[str, Any], event_name: str) -> str:
     named = payload.get("hook_event_name")
     if isinstance(named, str):
-        # A notification names itself in a camelCase payload too.
+        # A notification names its event in a camelCase payload too.
         return CAMEL_OF.get(named, named) if "sessionId" in payload or named not in EVENTS else named
     if payload.get("hookName") == "permissionRequest":
         return "permissionRequest"
@@ -218,7 +218,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     given = next((payload[key] for key in ("toolArgs", "tool_input", "toolInput") if key in payload), None)
     if isinstance(given, str):
         args = decoded(given)
-        given = args if isinstance(args, dict) else {"input": given}  # a free text: a patch
+        given = args if isinstance(args, dict) else {"input": given}  # plain text: a patch
     result = payload.get("toolResult", payload.get("tool_result", payload.get("tool_response")))
     event.tool_response = result
     if EVENTS[event.native_event].shape == "request":
@@ -252,12 +252,12 @@ def _typed_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _take_request(event: Event, name: object, given: object) -> None:
-    """A permission request has a summary of the input: the command, or the file and the change to it as a diff."""
+    """A permission request has a summary of the input: the command, or the file and its change as a diff."""
     if isinstance(name, str) and "/" in name and isinstance(given, dict):
         server, _, tool = name.partition("/")
         take_mcp(event, name, given, Mcp(server, tool))
         return
-    # Creating a file is asked for as an edit too.
+    # Creating a file is requested as an edit too.
     take_tool(event, TOOLS, name, given, read_as=Tool("Edit|Write", new_string="diff") if name == "edit" else None)
 
 
@@ -281,11 +281,11 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     body: dict[str, Any] = {}
     reason, context = response.reason, response.additional_context
     if denied and shape in ("feedback", "continue") and context is not None:
-        # With a block Copilot reads the reason alone.
+        # With a block Copilot reads only the reason.
         reason, context = f"{reason}\n\n{context}", None
     text = None if response.modified_output is None else _framed(event, response.modified_output)
     if denied and text is not None:
-        reason, text = f"{text}\n\n{reason}", None  # it takes the place of the result too
+        reason, text = f"{text}\n\n{reason}", None  # the reason replaces the result as well
     if shape == "permission":
         body = given(permissionDecision=response.decision, permissionDecisionReason=reason, modifiedArgs=response.modified_input)
     elif shape == "request":
@@ -301,11 +301,11 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     if context is not None:
         body["additionalContext"] = context
     if shape == "permission" and body and event.native_event in PASCAL:
-        # The same in Claude Code's form, which VS Code's own hooks read; beside the flat keys Copilot CLI does not mind it.
+        # The same in Claude Code's form, which VS Code reads in its own hooks; Copilot CLI tolerates it beside the flat keys.
         nested = {"updatedInput" if key == "modifiedArgs" else key: value for key, value in body.items()}
         body["hookSpecificOutput"] = {"hookEventName": event.native_event, **nested}
     lines = [dumps(body)] if body else []
     if response.user_message is not None:
-        # The one thing that is shown to the user on every event; Copilot takes these lines out before it reads the answer.
+        # The only way to show the user something on every event; Copilot removes these lines before it reads the answer.
         lines.insert(0, dumps({"type": "progress", "message": response.user_message}))
     return Output("\n".join(lines), 2 if denied and shape == "permission" else 0)

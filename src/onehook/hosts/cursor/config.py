@@ -9,34 +9,32 @@ from typing import Any
 
 from onehook.hostkit import config as kit
 from onehook.hostkit.config import TOOL_EVENTS, Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
-from onehook.hosts import entry_hosts
 from onehook.hosts.cursor import wire
 
 TITLE = "Cursor"
 BINARIES = ("cursor", "cursor-agent")
 FOLDERS = (".cursor",)
-# The generic events only: Cursor fires them for every tool, and one handler on both kinds would run twice.
+# Only the generic events: Cursor fires them for every tool, and a handler on both kinds would run twice.
 _GENERIC = (
     "sessionStart", "preToolUse", "postToolUse", "postToolUseFailure", "beforeSubmitPrompt", "stop", "sessionEnd", "subagentStart",
     "subagentStop", "preCompact", "afterAgentResponse", "afterAgentThought", "workspaceOpen",
 )  # fmt: skip
 EVENTS = {wire.EVENTS[native].event: native for native in _GENERIC}
-HOST_IDS = entry_hosts(wire.ID)
-# Cursor sets it too. Plain enough for every login shell: fish knows no ${...:-...}.
+# Cursor sets it too. Plain enough for every login shell: fish does not know ${...:-...}.
 PROJECT = '"$CLAUDE_PROJECT_DIR"'
-# Cursor cuts comments out with a pattern that does not know strings, so "//" in a command breaks the file. The version is the SDK's.
+# Cursor removes comments with a pattern that ignores string boundaries, so "//" in a command breaks the file. The version is the SDK's.
 TRAITS = Traits(
     captured=("1.0.32",),
-    longest_timeout=3600,  # seen with 1.0.32: a hook of seven minutes is waited for, and its denial obeyed; it warns of a longer timeout
+    longest_timeout=3600,  # seen with 1.0.32: it waits seven minutes for a hook, and obeys its denial; it warns about a longer timeout
     shell_variables=("CURSOR_AGENT",),
-    reloads=False,  # seen with 1.0.32: without its hooks file, a session that runs is held to the policy
-    processes=("cursor-agent",),  # in the editor's own terminal there is a person
+    reloads=False,  # seen with 1.0.32: a running session keeps to the policy even if its hooks file is removed
+    processes=("cursor-agent",),  # the editor's own terminal is used by a person
     agent_types=("SubagentStart", "SubagentStop"),
     skeleton={"version": 1},
     escape_slashes=True,
     shell=("$SHELL", "-lc"),
     guard=kit.GUARD_IN_ANY_SHELL,
-    # The editor's settings say whether entries of other agents are run.
+    # The editor's settings decide whether it runs entries of other agents.
     switches=Switches(
         files=lambda machine: [
             machine.home / ".cursor" / "plugins",
@@ -45,7 +43,7 @@ TRAITS = Traits(
             machine.home / "Library" / "Application Support" / "Cursor" / "User" / "settings.json",
         ],
     ),
-    unguarded={"WriteShellStdin": "Cursor reports how many characters are typed into a running command, and not which"},
+    unguarded={"WriteShellStdin": "Cursor reports how many characters are typed into a running command, but not which ones"},
 )
 
 
@@ -62,7 +60,7 @@ def places(machine: Machine) -> list[Place]:
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
-    native = EVENTS.get(event, event)  # the specific events are installed for programs that are written for them
+    native = EVENTS.get(event, event)  # specific events are installed for programs written for them
     entry: dict[str, Any] = {"command": commands.powershell if windows else commands.posix}
     matcher = wish.matcher(event)
     if matcher and event in TOOL_EVENTS:
@@ -113,7 +111,7 @@ def _entry_fault(entry: Any) -> str:
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    """What Cursor rejects the whole file for before it looks at the data."""
+    """Faults for which Cursor rejects the whole file before it looks at the data."""
     if place.scope == "project" and (place.path.is_symlink() or place.path.parent.is_symlink()):
         return ["it is a symlink, which Cursor refuses in a project: replace it with a regular file"]
     if text.startswith("\ufeff"):
@@ -138,7 +136,7 @@ def _texts(data: Any) -> Iterator[str]:
 
 
 def _without_comments(text: str) -> str:
-    """As Cursor does it: two patterns that know nothing of strings."""
+    """The text as Cursor strips it: with two patterns that ignore string boundaries."""
     return re.sub(r"(?s)/\*.*?\*/", "", re.sub("//[^\n\r\u2028\u2029]*", "", text))
 
 
@@ -147,7 +145,7 @@ def _no_constant(name: str) -> None:
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
-    """The SDK, the editor and cursor-agent have no switch in a file that turns hooks off. Of the machine's file, the SDK reads nothing."""
+    """No file has a switch that turns hooks off in the SDK, the editor or cursor-agent. The SDK does not read the machine's file."""
     if place.scope != "enterprise" or not ours:
         return []
     return [

@@ -19,7 +19,7 @@ _OTHERS = ("ComputerUse", "ListMcpResources", "TodoWrite", "WriteShellStdin")  #
 _CARRIED = ("command", "type", "matcher", "timeout", "failClosed", "loop_limit", "prompt", "model")
 _GENERIC = ("preToolUse", "postToolUse", "postToolUseFailure")
 _ON_COMMANDS = ("beforeShellExecution", "afterShellExecution")
-# What a matcher is tested against where it is always the same word.
+# What a matcher is tested against on events where that is always the same word.
 _CONSTANT = {
     "beforeReadFile": "Read", "afterFileEdit": "Write", "beforeTabFileRead": "TabRead", "afterTabFileEdit": "TabWrite",
     "beforeSubmitPrompt": "UserPromptSubmit", "stop": "Stop", "afterAgentResponse": "AgentResponse", "afterAgentThought": "AgentThought",
@@ -35,11 +35,7 @@ PLUGINS = kit.Plugins((".cursor-plugin/plugin.json",), ("CURSOR_PLUGIN_ROOT", "C
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     folder = _FOLDERS.get(place.scope, "") if place else ""
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(entry, dict):
-                yield _borrowed(event, entry, ("hooks", event, index), folder)
+    return (_borrowed(event, entry, path, folder) for event, entry, path in kit.listed_handlers(data))
 
 
 def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], folder: str) -> Borrowed:
@@ -64,7 +60,7 @@ def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...], fo
 
 
 def _placed(event: str, command: str, folder: str) -> str:
-    """The command in the folder that Cursor starts it in: of a plugin its own, whatever the command says, except at the end of a turn."""
+    """The command in the folder that Cursor starts it in: the plugin's own for any command of a plugin, except at the end of a turn."""
     if folder != _FOLDERS["plugin"]:
         return kit.in_folder(command, folder) if folder else command
     return command if EVENTS[event].event in STOPS else f"cd {folder} || exit 1; {command}"

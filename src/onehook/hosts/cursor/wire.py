@@ -1,16 +1,16 @@
 """Cursor: what it sends and what it obeys (see docs/hosts/cursor.md).
 
-Three eras of answers, told apart by cursor_version:
+The form of answers has changed twice. cursor_version distinguishes the three eras:
 - documented: up to 3.2.16, the last version that the public bridge documents were verified on: JSON and exit 2 for a deny;
-- sdk: "1.0.0", what the SDK and the CLI report whatever their age; seen on the real runtime of @cursor/sdk 1.0.32;
-- current: everything newer, or unknown. Exit 2 there makes the raw JSON text the message, and only user_message reaches the model.
+- sdk: "1.0.0", which the SDK and the CLI report whatever their real version; seen on the runtime of @cursor/sdk 1.0.32;
+- current: everything newer, or unknown. With exit 2 the raw JSON becomes the message, and only user_message reaches the model.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Change, Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped
 from onehook.hostkit.tools import Tool, absolute, begun, decoded, listed_edits, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -20,20 +20,16 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "cursor"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF = ("claude",)
-SKILLS: dict[str, str] = {}  # it reads the file of a skill like any other
-BUILT_ON = ""
-VARIABLES = (
-    "CURSOR_AGENT",
-    "CURSOR_PROJECT_DIR",
-    "CURSOR_TRACE_ID",
-    "CURSOR_TRANSCRIPT_PATH",
-    "CURSOR_USER_EMAIL",
-    "CURSOR_VERSION",
-    "CLAUDE_PROJECT_DIR",
-)
+TRAITS = Traits(
+    reads_config_of=("claude",),
+    skills={},  # it reads a skill's file like any other
+    variables=(
+        "CURSOR_AGENT", "CURSOR_PROJECT_DIR", "CURSOR_TRACE_ID", "CURSOR_TRANSCRIPT_PATH", "CURSOR_USER_EMAIL", "CURSOR_VERSION",
+        "CLAUDE_PROJECT_DIR",
+    ),
+    # sessionStart does not report why, and does not fire after a compaction.
+    stand_ins={"preCompact": StandIn("SessionStart", source="compact")},
+)  # fmt: skip
 
 EVENTS = {
     "preToolUse": Row("PreToolUse", "tool", gates=True),
@@ -59,9 +55,6 @@ EVENTS = {
     "workspaceOpen": Row("WorkspaceOpen", "observe"),
 }
 
-# sessionStart does not say why, and does not come after a compaction.
-STAND_INS = {"preCompact": StandIn("SessionStart", source="compact")}
-
 LAST_DOCUMENTED = (3, 2, 16)
 ASK_BROKEN_SINCE = (2, 4, 21)
 SDK_VERSION = "1.0.0"
@@ -78,7 +71,7 @@ _OLD_CONTEXT = dropped("Cursor up to 3.2.16 takes context on sessionStart and po
 _CONTEXT_PLACES = dropped("Cursor takes no context on this event")
 
 _TO_USER = Cap("moved", becomes="user_message")
-_TO_MODEL = Cap("moved", becomes="additional_context")  # after a tool a reason is feedback, and context is the way to give it
+_TO_MODEL = Cap("moved", becomes="additional_context")  # after a tool call a reason is feedback, which is given as context
 _UNHEEDED = Cap("unheeded", _UNHEARD)
 _PROMPT_ASK = dropped("beforeSubmitPrompt cannot ask")
 _NEW = {
@@ -101,8 +94,8 @@ _CURRENT = {
     "response": Caps({"allow": HONOURED, "deny": _UNHEEDED, "ask": dropped(_UNHEARD), "reason": _TO_USER, "user_message": _UNHEEDED}),
     "observe": SILENT,
 }  # fmt: skip
-# Seen on 1.0.32: the SDK's session runner throws the context of sessionStart away, and the whole answer to the beforeSubmitPrompt
-# that it fires itself. Cursor's server fires that event too, and reads the answer, so it is given all the same.
+# Seen on 1.0.32: the SDK's session runner discards the context of sessionStart, and the whole answer to the beforeSubmitPrompt that it
+# fires itself. Cursor's server fires that event too, and reads the answer, so it is still written.
 _SDK_PROMPT = Cap("unheeded", "the SDK discards the answer to the prompt event that it fires itself")
 _SDK = {
     "session": _CURRENT["session"].but(additional_context=dropped("the SDK's session runner drops it")),
@@ -122,7 +115,7 @@ TOOLS = {
     "Grep": Tool("Grep", path="file_path"),
     "List": Tool("List", path="file_path"),
     "ReadLints": Tool("Read"),
-    "FetchMcpResource": Tool("Write", unless="uri", file_path="download_path"),  # writes a file if it is told where
+    "FetchMcpResource": Tool("Write", unless="uri", file_path="download_path"),  # writes a file if it is given a path
     "RecordScreen": Tool("Write", unless="mode", file_path="save_as_filename"),
     "Fetch": Tool("WebFetch"),
     "WebFetch": Tool("WebFetch"),
@@ -130,7 +123,7 @@ TOOLS = {
     "Task": Tool("Agent"),
 }
 RESULTS = Results({"Shell": "output"}, code="exitCode")
-# The keys that a rewrite can change; what is not named here is applied whole (MCP, and tools that run on Cursor's side).
+# The keys that a rewrite can change. For tools that are not listed here, all of it applies (MCP, and tools that run on Cursor's server).
 REWRITES = {
     "Shell": frozenset({"command", "cwd", "timeout"}),
     "Read": frozenset({"file_path"}),
@@ -146,7 +139,7 @@ SENDS = ("conversation_id", "cursor_version")
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """The leading numbers of a version: "3.2.16-pre" is (3, 2, 16); no numbers, no version."""
+    """The leading numbers of a version: "3.2.16-pre" is (3, 2, 16); empty if there are none."""
     numbers: list[int] = []
     for part in text.split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
@@ -197,7 +190,7 @@ def _first_root(payload: dict[str, Any]) -> str:
 
 
 def _attached(payload: dict[str, Any], cwd: str) -> list[str]:
-    """The files that are sent along with a prompt; rules are sent with every prompt."""
+    """The files attached to a prompt, without rules, which are sent with every prompt."""
     listed = payload.get("attachments")
     attached = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     return [absolute(item["file_path"], cwd) for item in attached if item.get("type") == "file" and isinstance(item.get("file_path"), str)]
@@ -247,7 +240,7 @@ def _edit_facts(event: Event) -> Facts:
 
 
 def _documented() -> dict[str, Caps]:
-    """Built when an old Cursor asks: the others need not pay for it on every event."""
+    """Built only for events of an old Cursor, so that others do not pay for it."""
     context_only = Caps(
         dict.fromkeys(("allow", "deny", "ask", "note", "user_message", "modified_input"), _CONTEXT_EVENT), additional_context=HONOURED
     )
@@ -327,7 +320,7 @@ def _permission(shape: str, response: Response, documented: bool) -> dict[str, A
     if response.reason is not None and shape != "subagent":
         body["agent_message"] = response.reason
         if not documented:
-            # Local tools give the model user_message alone: without the reason in it, the model is not told why.
+            # Local tools pass only user_message on to the model, so it has to contain the reason.
             body["user_message"] = response.reason if response.user_message is None else f"{response.user_message}\n\n{response.reason}"
     if response.modified_input is not None:
         body["updated_input"] = response.modified_input

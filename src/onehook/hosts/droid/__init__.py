@@ -1,10 +1,1 @@
 """Factory Droid: one module for each part that onehook.hosts.interface declares."""
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from onehook.hosts.droid import config, imports, live, permissions, reverse, transcripts, trust, wire
-    from onehook.hosts.interface import conforms
-
-    conforms(
-        wire=wire, reverse=reverse, config=config, live=live, imports=imports, transcripts=transcripts, trust=trust, permissions=permissions
-    )

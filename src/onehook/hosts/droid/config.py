@@ -1,8 +1,8 @@
 """Factory Droid: where hooks are configured, what an entry looks like, and trust (0.225.2).
 
-Seen with `droid exec -m custom:... PROMPT`, where every fault below silently switches hooks off and the tool runs: hooks.json holds
-the events at its top level, and a "hooks" around them, which settings.json needs, loads nothing; hooks.json hides settings.json's hooks
-of the same event, and all of the older hooks/hooks.json.
+Seen with `droid exec -m custom:... PROMPT`, where each of these faults silently switches hooks off and the tool runs. hooks.json has the
+events at its top level; with a "hooks" around them, as settings.json needs, nothing is loaded. hooks.json hides the hooks in
+settings.json for the same event, and everything in the older hooks/hooks.json.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ TITLE = "Factory Droid"
 BINARIES = ("droid",)
 FOLDERS = (".factory",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("droid",)
-PROJECT = ""  # hooks start where Droid was started, and its variables name that folder too: it may lie below the project's
+PROJECT = ""  # hooks start where Droid was started, and its variables name that folder, which may be below the project's
 
 WRAPPED = "settings.json"
 _DROPPED = "Droid ignores all hooks of the file"
@@ -40,7 +39,7 @@ def places(machine: Machine) -> list[Place]:
 
 
 def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
-    """The file whose hooks Droid reads, first: a new hooks.json would hide what stands in the others."""
+    """The file whose hooks Droid reads comes first: a new hooks.json would hide the hooks in the others."""
     names = ("hooks.json", "hooks/hooks.json", WRAPPED)
     new, old, settings = (Place(scope, folder / name, "jsonc", root, committed=scope == "project") for name in names)
     if new.path.exists():
@@ -51,7 +50,7 @@ def _in_use(scope: str, folder: Path, root: Path) -> list[Place]:
 
 
 def _events(hooks: Any) -> dict[str, Any]:
-    """The events of a map for which there are hooks."""
+    """The events in a map that have hooks."""
     return {name: groups for name, groups in hooks.items() if name in wire.EVENTS and groups} if isinstance(hooks, dict) else {}
 
 
@@ -70,7 +69,7 @@ def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
 TRAITS = Traits(
     shell=("sh", "-c"),
     captured=("0.225.2",),
-    longest_timeout=86400,  # seen with 0.225.2: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # seen with 0.225.2: it then waits for a hook that takes eleven minutes, and obeys its denial
     reloads=True,  # seen with 0.225.2: without hooks.json, the next command of the same session runs without hooks
     slot_in=_slot_in,
     switches=Switches(
@@ -95,7 +94,7 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    """Comments do no harm; a byte order mark and a comma after a last element do."""
+    """Comments do no harm; a byte order mark and a trailing comma do."""
     wrong = [*kit.byte_order_mark(TITLE, text), *kit.trailing_commas(text, _DROPPED)]
     if place.path.name == WRAPPED or not isinstance(data, dict):
         return wrong
@@ -157,7 +156,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
 
 
 def _switched_off(machine: Machine, place: Place, data: Any) -> list[Diagnosis]:
-    """hooksDisabled switches the hooks of every file off; the project's word counts before the user's."""
+    """hooksDisabled switches off the hooks of every file; the project's setting overrides the user's."""
     if _switch(place, data) is not True:
         return []
     nearer = [other for other in places(machine) if place.scope == "user" and other.scope == "project"]
@@ -171,7 +170,7 @@ def _switch(place: Place, data: Any) -> object:
 
 
 def _hidden(place: Place, ours: list[Found]) -> list[Diagnosis]:
-    """Entries of ours in settings.json that a hooks.json beside it hides."""
+    """onehook's entries in settings.json that a hooks.json next to it overrides."""
     if place.path.name != WRAPPED or place.scope == "enterprise":
         return []
     files = [place.path.parent / name for name in ("hooks.json", "hooks/hooks.json")]

@@ -18,7 +18,7 @@ TITLE = "Factory Droid"
 STOP_LIMIT = kit.NO_LIMIT
 _CARRIED = ("type", "command", "timeout")
 _STARTS = ("startup", "resume", "clear", "compact")
-# Tools without a unified name, for matchers that fit a part of a name.
+# Tools without a unified name, for matchers that match part of a name.
 _OTHERS = (
     "TaskOutput", "TaskStop", "TodoWrite", "Skill", "AskUser", "ExitSpecMode", "ToolSearch", "Loop", "GenerateDroid",
 )  # fmt: skip
@@ -42,7 +42,7 @@ PLUGINS = kit.Plugins(
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
-    """The hooks of a file, with what the other files of its folder do to them."""
+    """The hooks of a file, taking into account how the other files in its folder affect them."""
     yield from kit.misplaced(data, TITLE)
     wrapped = place is not None and (place.path.name == WRAPPED or place.scope == "plugin")
     beside = _hidden_by(place) if place is not None and place.path.name == WRAPPED else {}
@@ -85,14 +85,14 @@ def _refusal(event: str, handler: dict[str, Any], off: bool) -> str:
 
 
 def _take_matcher(hook: Borrowed, given: object) -> str:
-    """A matcher is a regular expression that may fit anywhere in the name."""
+    """A matcher is a regular expression that may match anywhere in the name."""
     matcher = given if isinstance(given, str) else ""
     if kit.takes_all(matcher) or hook.event not in (*TOOL_EVENTS, "SessionStart"):
-        return ""  # the other events have nothing that a matcher could be held against
+        return ""  # the other events have nothing that a matcher could be tested against
     if hook.event == "SessionStart":
-        return _take_sources(hook, matcher)
+        return kit.take_sources(hook, matcher, _STARTS, lambda start: re.search(matcher, start), {})
     patterns = kit.patterns_of(matcher)
-    return _refused(matcher) if patterns is None else _take_tools(hook, matcher, patterns)
+    return kit.no_list(matcher) if patterns is None else _take_tools(hook, matcher, patterns)
 
 
 def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
@@ -102,7 +102,7 @@ def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     dead = kit.dead_words(names, _KNOWN)
     found = kit.natives_of([pattern for pattern in names if pattern not in dead], _KNOWN, "", MCP_JOINT)
     if found is None or "" in said:
-        return _refused(matcher)
+        return kit.no_list(matcher)
     natives, servers = found[0], [*said, *found[1]]
     if not natives and not servers:
         return kit.no_such_tool(matcher, "Droid")
@@ -112,31 +112,16 @@ def _take_tools(hook: Borrowed, matcher: str, patterns: list[str]) -> str:
     return ""
 
 
-def _refused(matcher: str) -> str:
-    return kit.no_list(matcher)
-
-
 def _server(pattern: str) -> str:
-    """server___tool, either with a *, as a pattern of the unified name; "" if one of them is missing."""
+    """server___tool, either of which may have a *, as a pattern for the unified name; "" if one is missing."""
     server, _, tool = pattern.partition(MCP_JOINT)
     if not server.strip("*") and not tool.strip("*"):
         return "MCP" if server and tool else ""
     return f"mcp__{server}__{tool}" if server and tool else ""
 
 
-def _take_sources(hook: Borrowed, matcher: str) -> str:
-    try:
-        fits = [start for start in _STARTS if re.search(matcher, start)]
-    except re.error:
-        return kit.no_equivalent(hook, matcher)
-    if not fits:
-        return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
-    hook.sources = [] if len(fits) == len(_STARTS) else fits
-    return ""
-
-
 def _take_command(hook: Borrowed, group: dict[str, Any]) -> str:
-    """commandRegex is held against the command of Execute, and with it no other tool starts the hook."""
+    """commandRegex is tested against the command of Execute; with it, no other tool starts the hook."""
     regex = group.get("commandRegex")
     if not regex:
         return ""

@@ -1,15 +1,15 @@
 """Factory Droid: what it sends and what it obeys (0.225.2; see docs/hosts/droid.md).
 
-Claude Code's words, and other rules: of several hooks the first permissionDecision wins, an allow before a deny as well, but exit 2 denies
-after any of them; after a tool and before a prompt a JSON `decision` is not read and exit 2 is. So every denial is exit 2 with its reason
-on stderr, and JSON beside it where that is read.
+Droid has Claude Code's keys but other rules: of several hooks the first permissionDecision wins, even an allow before a deny, but exit 2
+denies after any of them; after a tool call and before a prompt, exit 2 is read and a JSON `decision` is not. So every denial is exit 2
+with its reason on stderr, plus JSON where that is read.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped, given, halted
+from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped, given, halted
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -19,26 +19,24 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "droid"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1  # continues; 2 blocks, and 3 ends the whole run
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"Skill": "skill"}
-BUILT_ON = ""
-VARIABLES = ("CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "DROID_PROJECT_DIR", "FACTORY_PROJECT_DIR")
+TRAITS = Traits(  # (exit code 1 continues, 2 blocks, and 3 ends the whole run)
+    skills={"Skill": "skill"},
+    variables=("CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "DROID_PROJECT_DIR", "FACTORY_PROJECT_DIR"),
+    stand_ins={"PreToolUse": StandIn("SubagentStart", tool="Agent")},
+)
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
-    # `droid exec PROMPT` does not send it for its own prompt; sessions over JSON-RPC, as editors hold them, and subagents do.
+    # `droid exec PROMPT` does not send it for its own prompt; sessions over JSON-RPC, as editors run them, and subagents do.
     "UserPromptSubmit": Row("UserPromptSubmit", "prompt", gates=True),
-    "PostToolUse": Row("PostToolUse", "feedback"),  # not after a tool that failed: nothing is
+    "PostToolUse": Row("PostToolUse", "feedback"),  # not after a tool that failed: no event follows that
     "Stop": Row("Stop", "stop"),
-    "PreCompact": Row("PreCompact", "compact", gates=True),  # of a compaction that was asked for; a full context tells no hook
+    "PreCompact": Row("PreCompact", "compact", gates=True),  # on a requested compaction; a full context runs no hook
     "SessionStart": Row("SessionStart", "context"),
     "SubagentStop": Row("SubagentStop", "nothing"),
     "Notification": Row("Notification", "nothing"),
     "SessionEnd": Row("SessionEnd", "nothing"),
 }
-STAND_INS = {"PreToolUse": StandIn("SubagentStart", tool="Agent")}
 
 _ASK = dropped("Droid ignores it, and runs the tool if its autonomy level allows that")
 _NO_ASK = dropped("Droid cannot ask on this event")
@@ -64,9 +62,10 @@ CAPS = {
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=HONOURED),
     "nothing": SILENT,
 }  # fmt: skip
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
-    # The timeout is in seconds; that of other hosts' tools is in milliseconds, so it has another name.
+    # The timeout is in seconds, and that of other hosts' tools in milliseconds, so it has another name.
     "Execute": Tool("Bash", description="summary", run_in_background="fireAndForget", timeout_seconds="timeout"),
     "Read": Tool("Read"),
     "Create": Tool("Write"),
@@ -106,10 +105,6 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
         take_tool(event, TOOLS, name, given)
 
 
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
-
-
 def render(event: Event, response: Response, chatter: bool) -> Output:
     name = event.native_event
     shape = EVENTS[name].shape
@@ -130,5 +125,5 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body["hookSpecificOutput"] = {"hookEventName": name, **specific}
     if response.halt:
         return Output(dumps(halted(response, body)))
-    # Where there is nothing to say nothing is printed: at the start of a session and at a prompt {} would be read as context.
+    # An empty answer prints nothing: at the start of a session and at a prompt, {} would be read as context.
     return Output(dumps(body) if body else "", 2 if denied else 0, response.reason or "" if denied else "")

@@ -15,17 +15,16 @@ TITLE = "Gemini CLI"
 BINARIES = ("gemini",)
 FOLDERS = (".gemini",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("gemini",)
-# Hooks start in the folder whose settings were read. A variable would be worse: Gemini CLI replaces ${...} in the text of its settings
-# when it starts, with what the variable is then and not with what it is for the hook.
+# Hooks start in the folder whose settings were read. A variable would be worse: Gemini CLI replaces ${...} in its settings when it
+# starts, with the value that the variable has then and not with its value for the hook.
 PROJECT = "."
 TRAITS = Traits(
     captured=("0.61.0",),
-    longest_timeout=86400,  # seen with 0.61.0: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # seen with 0.61.0: it then waits for a hook that takes eleven minutes, and obeys its denial
     shell_variables=("GEMINI_CLI",),
-    reloads=False,  # seen with 0.61.0: without its hooks file, a session that runs is held to the policy
+    reloads=False,  # seen with 0.61.0: a running session keeps to the policy even if its hooks file is removed
     shell=("bash", "-c"),
-    # Seen with 0.61.0: `hooksConfig.enabled` of a user or a project switches the machine's hooks off; the machine's own wins.
+    # Seen with 0.61.0: a user's or project's `hooksConfig.enabled` switches off the machine's hooks, unless the machine's file sets it.
     held=kit.Held(lambda machine: places(machine)[-1], ("hooksConfig", "enabled"), True),
     switches=Switches(
         files=lambda machine: [
@@ -43,7 +42,7 @@ TRAITS = Traits(
 )
 found = kit.grouped
 
-NAME = "onehook"  # what Gemini CLI shows while the hook runs, and what /hooks enable and disable go by
+NAME = "onehook"  # what Gemini CLI shows while the hook runs, and the name that /hooks enable and disable take
 _TYPES = ("command", "plugin", "runtime")
 _NOT_EVENTS = ("enabled", "disabled", "notifications")
 
@@ -76,7 +75,7 @@ def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tup
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    """Comments are allowed. Seen with 0.61.0, `gemini -p ... --yolo`: for any of these it ends with exit code 52 before its first turn."""
+    """Comments are allowed. Seen with 0.61.0, `gemini -p ... --yolo`: with any of these it exits with code 52 before its first turn."""
     return kit.byte_order_mark(TITLE, text) or kit.trailing_commas(text, "Gemini CLI does not start with it")
 
 
@@ -113,7 +112,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
         if ours and machine.variables.get(variable) == value:
             diagnoses.append(Diagnosis("fail", f"{variable}={value} switches hooks off", f"unset {variable}"))
     trusted = not asks_for_trust(machine) or trusts_folder(read_jsonc(trusted_folders(machine)), machine.project)
-    if ours and place.scope != "project" and not trusted:  # trust.py tells of the project's own entries
+    if ours and place.scope != "project" and not trusted:  # trust.py reports the project's own entries
         text = f"Gemini CLI does not trust {machine.project}, and runs no hooks there, including yours and the machine's"
         diagnoses.append(Diagnosis("note", text, "start gemini in this folder and trust it"))
     return diagnoses

@@ -81,7 +81,7 @@ def _call(event: Event) -> tuple[str, dict[str, Any]]:
 
 
 def _fetch(given: dict[str, Any]) -> dict[str, Any]:
-    """Gemini CLI takes the URL out of the prompt; a text that it would not take for one has a key of its own."""
+    """Gemini CLI takes the URL from the prompt; a string that it would not recognise as a URL goes under a separate key."""
     url, prompt = given.get("url", ""), given.get("prompt", "")
     if not isinstance(prompt, str):
         return given
@@ -106,7 +106,7 @@ payload, parts = _HOST.payload, _HOST.parts
 
 # ---- answers ----
 
-# What Gemini CLI takes beside a decision and a Response cannot say.
+# What Gemini CLI accepts besides a decision but a Response cannot express.
 _UNSAID = {
     "result": ("tailToolCallRequest",), "continue": ("clearContext",), "model": ("llm_request", "llm_response"), "nothing": ("toolConfig",),
 }  # fmt: skip
@@ -116,9 +116,10 @@ _NO_REASON = "No reason provided"
 
 
 def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event: str = "") -> Response:
-    """What Gemini CLI makes of a hook's answer. HandlerError for what it calls a failed hook.
+    """How Gemini CLI reads a hook's answer. Raises HandlerError for what it treats as a failed hook.
 
-    JSON counts whatever the exit code is; a text counts by it, and every code but 0 and 1 denies. A hook that a signal ended has code 0.
+    JSON counts whatever the exit code is; for plain text the code decides, and every code except 0 and 1 denies. A hook ended by a signal
+    has code 0.
     """
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
@@ -140,8 +141,8 @@ def answer(event: Event, stdout: str, stderr: str, exit_code: int, native_event:
 
 
 def losses(event: Event, stdout: str, exit_code: int, native_event: str = "") -> list[str]:
-    """The fields of an answer that is used which Gemini CLI acts on and a Response cannot carry: beside a denial, or the end of the turn,
-    it still clears the context and makes another call. Without a denial answer() refuses them."""
+    """The fields of an accepted answer that Gemini CLI acts on but a Response cannot carry: even with a denial, or at the end of
+    the turn, it clears the context and makes another call. Without a denial answer() refuses them."""
     name = _HOST.name(event, native_event)
     shape = EVENTS[name].shape
     value = reverse.printed_json(stdout.strip())[1]
@@ -155,18 +156,18 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
     if shape in _TAKES_CONTEXT:
         heard.additional_context = reverse.text_in(specific, "additionalContext")
     halted = body.get("continue") is False
-    if halted and shape == "continue":  # the turn ends, which is no denial of its end
+    if halted and shape == "continue":  # the turn ends, so the stop was not denied
         said = (heard.user_message, reverse.text_in(body, "stopReason"))
         return Response(user_message="\n\n".join(text for text in said if text) or None)
     if shape in _STOPPABLE and (halted or body.get("decision") in ("deny", "block")):
         heard.decision = "deny"
         heard.reason = reverse.text_in(body, "stopReason", "reason") or _NO_REASON
         if shape == "result":
-            heard.additional_context = None  # of a denied result the reason is all that the model gets
+            heard.additional_context = None  # if a result is denied, the model gets only the reason
         return heard
     if event.host != ID:
         reverse.refuse_unsaid(LABEL, specific, _UNSAID.get(shape, ()))
-    if shape == "permission":  # an allow skips no dialog there, so it is no more than silence
+    if shape == "permission":  # an allow does not skip a dialog there, so it equals no answer
         heard.decision = "ask" if body.get("decision") == "ask" else None
         if isinstance(specific.get("tool_input"), dict):
             heard.modified_input = _rewrite(event, name, specific["tool_input"])
@@ -176,5 +177,5 @@ def _heard(event: Event, name: str, shape: str, body: dict[str, Any]) -> Respons
 def _rewrite(event: Event, name: str, updated: dict[str, Any]) -> dict[str, Any] | None:
     sent = payload(event, name)
     if event.host != ID and sent["tool_name"] == "web_fetch" and updated.get("prompt") != sent["tool_input"].get("prompt"):
-        raise HandlerError("the hook rewrites the prompt of web_fetch, which holds the URL; other hosts have the two apart")
+        raise HandlerError("the hook rewrites the prompt of web_fetch, which contains the URL; other agents have separate fields for them")
     return _HOST.rewrite(event, name, updated)

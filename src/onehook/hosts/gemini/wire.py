@@ -1,14 +1,14 @@
 """Gemini CLI: what it sends and what it obeys (0.61.0; see docs/hosts/gemini.md).
 
-It takes one JSON object on stdout whatever the exit code, reads stderr if stdout is empty, and shows exit 2 as a failed hook beside
-the denial. So every answer is exit 0 with an object, {} at least: a handler's own output can then never be taken for an answer.
+It reads one JSON object on stdout whatever the exit code, reads stderr if stdout is empty, and shows exit 2 as a failed hook in addition
+to the denial. So every answer is exit 0 with an object, at least {}: a handler's own output can then never be mistaken for an answer.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Facts, Mcp, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped
 from onehook.hostkit.tools import Tool, absolute, begun, take_mcp, take_tool, tool_text
 
 TYPE_CHECKING = False
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "gemini"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"activate_skill": "name"}
-BUILT_ON = ""
-VARIABLES = ("GEMINI_CLI", "GEMINI_CWD", "GEMINI_PLANS_DIR", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "CLAUDE_PROJECT_DIR")
+TRAITS = Traits(
+    skills={"activate_skill": "name"},
+    variables=("GEMINI_CLI", "GEMINI_CWD", "GEMINI_PLANS_DIR", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "CLAUDE_PROJECT_DIR"),
+    # A subagent is nothing but a tool here; after a compression no session starts.
+    stand_ins={
+        "BeforeTool": StandIn("SubagentStart", tool="Agent"),
+        "AfterTool": StandIn("SubagentStop", tool="Agent"),
+        "PreCompress": StandIn("SessionStart", source="compact"),
+    },
+)
 
 EVENTS = {
     "BeforeTool": Row("PreToolUse", "permission", gates=True),
@@ -33,20 +37,13 @@ EVENTS = {
     "SessionStart": Row("SessionStart", "context"),
     "BeforeModel": Row("BeforeModel", "model", gates=True),
     "AfterModel": Row("AfterModel", "model"),
-    "PreCompress": Row("PreCompact", "message", confirmed=True),  # comes before every request to the model, seldom before a compression
+    "PreCompress": Row("PreCompact", "message", confirmed=True),  # comes before every request to the model, rarely before a compression
     "Notification": Row("Notification", "message"),
     "SessionEnd": Row("SessionEnd", "nothing"),
     "BeforeToolSelection": Row("BeforeToolSelection", "nothing"),
 }
 
-# A subagent is a tool here, and only that; after a compression no session starts.
-STAND_INS = {
-    "BeforeTool": StandIn("SubagentStart", tool="Agent"),
-    "AfterTool": StandIn("SubagentStop", tool="Agent"),
-    "PreCompress": StandIn("SessionStart", source="compact"),
-}
-
-# Nothing in the payload or the environment says whether a person is there: `gemini -p` in a terminal looks like the TUI to a hook.
+# Nothing in the payload or the environment shows whether a person is there: `gemini -p` in a terminal looks like the TUI to a hook.
 _ASK = dropped("Gemini CLI waits forever if nobody is there to answer, and a hook cannot tell")
 _NO_ASK = dropped("only BeforeTool can ask")
 _ONLY_BEFORE = dropped("Gemini CLI takes a rewrite only on BeforeTool")
@@ -78,7 +75,7 @@ TOOLS = {
     "write_file": Tool("Write"),
     "replace": Tool("Edit"),
     "grep_search": Tool("Grep", path="dir_path", glob="include_pattern"),
-    "search_file_content": Tool("Grep", path="dir_path"),  # what grep_search was called before
+    "search_file_content": Tool("Grep", path="dir_path"),  # the former name of grep_search
     "glob": Tool("Glob", path="dir_path"),
     "list_directory": Tool("List", path="dir_path"),
     "web_fetch": Tool("WebFetch", unless="prompt"),
@@ -90,7 +87,7 @@ RESULTS = Results(
     tails=("</untrusted_context>", "Process Group PGID: #", "Background PIDs: #", "Signal: #", "Exit Code: #"),
     marker="Exit Code: ", code_if_none=0,
 )  # fmt: skip
-# Tools whose input names no single file or URL: what a rewrite can change. Another key would be taken and have no effect.
+# What a rewrite can change for tools whose input does not name a single file or URL. Other keys would be accepted without effect.
 REWRITES = {
     "read_many_files": frozenset({"include", "exclude", "recursive", "useDefaultExcludes", "file_filtering_options"}),
     "web_fetch": frozenset({"prompt"}),
@@ -111,7 +108,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
     if isinstance(payload.get("prompt_response"), str):
         event.last_assistant_message = payload["prompt_response"]
     if row.event == "Stop":
-        # After a tool call stop_hook_active is false again, so an agent that is sent back to work and works would never be let go.
+        # After a tool call stop_hook_active is false again, so an agent that is sent back to work and does work could never stop.
         event.stop_chain = f"prompt: {event.prompt}"
     request = payload.get("llm_request")
     if isinstance(request, dict) and isinstance(request.get("model"), str):
@@ -126,7 +123,7 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     event.tool_response = payload.get("tool_response")
     event.error = _failure(event.tool_response)
     if not isinstance(name, str) or not isinstance(given, dict):
-        take_tool(event, TOOLS, name, given)  # says what is wrong
+        take_tool(event, TOOLS, name, given)  # raises an error that names the problem
         return
     mcp = _mcp_of(name, payload.get("mcp_context"))
     if mcp is not None:
@@ -140,21 +137,21 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
 
 
 def _failure(response: object) -> str:
-    """A tool that failed has its error inside the response; there is no event of its own for it."""
+    """A failed tool has its error inside the response; there is no separate event for it."""
     error = response.get("error") if isinstance(response, dict) else None
     message = error.get("message") if isinstance(error, dict) else None
     return message if isinstance(message, str) else ""
 
 
 def _mcp_of(name: str, context: object) -> Mcp | None:
-    """mcp_<server>_<tool>. Both names may hold "_", so the context says which is which; it is left out if the server is gone."""
+    """mcp_<server>_<tool>. Both names may contain "_", so the context shows which is which; it is omitted if the server is gone."""
     if isinstance(context, dict) and isinstance(context.get("server_name"), str) and isinstance(context.get("tool_name"), str):
         return Mcp(context["server_name"], context["tool_name"])
     return Mcp.joined(name[len("mcp_") :], "_") if name.startswith("mcp_") else None
 
 
 def _fetch_facts(event: Event) -> Facts:
-    """The URLs stand in the prompt, as words with "://"; with more than one, `url` holds them all, so that none is hidden."""
+    """The URLs are in the prompt, as words with "://"; if there are several, `url` holds them all, so that none is hidden."""
     url = tool_text(event, "url")
     return Facts(url=url or " ".join(word for word in tool_text(event, "prompt").split() if "://" in word))
 
@@ -185,7 +182,7 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         reason = "\n\n".join(filter(None, (framed(event, RESULTS, response.modified_output), reason)))
     if response.decision == "deny" or replaced:
         if shape == "result" and context is not None:
-            reason, context = f"{reason}\n\n{context}", None  # of a denied result the reason is all that the model gets
+            reason, context = f"{reason}\n\n{context}", None  # if a result is denied, the model gets only the reason
         body["decision"] = "deny"
         body["reason"] = reason
     elif response.decision == "ask":

@@ -1,8 +1,9 @@
 """Grok Build: where hooks are configured and what an entry looks like (1.0.41).
 
-Seen with `grok -p ... --always-approve`, where each of these silently switches hooks off and the tool runs: a byte order mark, a comment, a
-timeout that is not a whole number or a group without hooks drops the file; a name in ~/.grok/disabled-hooks switches that entry off;
-`$NAME` in a command is replaced inside quotes too, and with a name that is not set the command is not run at all, so install writes none.
+Seen with `grok -p ... --always-approve`, where each of these silently switches hooks off and the tool runs. A file is dropped if it has a
+byte order mark, a comment, a timeout that is not a whole number, or a group without hooks. A name in ~/.grok/disabled-hooks switches that
+entry off. `$NAME` in a command is replaced even inside quotes, and if the variable is not set the command is not run at all, so install
+writes none.
 """
 
 from __future__ import annotations
@@ -23,8 +24,7 @@ TITLE = "Grok Build"
 BINARIES = ("grok",)
 FOLDERS = (".grok",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("grok",)
-PROJECT = own_entries.FOLDER  # hooks start at the root of the repository, and its hooks folder is the only one that is read
+PROJECT = own_entries.FOLDER  # hooks start at the root of the repository, and only its hooks folder is read
 _DROPPED = "Grok drops the whole file"
 
 
@@ -33,7 +33,7 @@ def home(machine: Machine) -> Path:
 
 
 def places(machine: Machine) -> list[Place]:
-    """Files of onehook's own: Grok reads every *.json there, and one that it cannot read harms no other."""
+    """Files of onehook's own: Grok reads every *.json there, and one that it cannot read does not affect the others."""
     user = home(machine)
     system = [] if machine.windows else [Place("enterprise", _system(machine) / "managed_config.toml", "toml", _system(machine))]
     return [
@@ -48,7 +48,7 @@ def _system(machine: Machine) -> Path:
 
 
 def _read_from(machine: Machine, scope: str) -> list[Place]:
-    """Every file of a scope that Grok reads hooks from; install writes to one of its own."""
+    """Every file of a scope that Grok reads hooks from; install writes to a separate one."""
     user = home(machine)
     roots = {"project": (machine.project / ".grok", machine.project), "user": (user, user)}
     if scope == "enterprise" and not machine.windows:
@@ -63,16 +63,16 @@ def _read_from(machine: Machine, scope: str) -> list[Place]:
 
 def _borrowed_from(machine: Machine, scope: str) -> list[tuple[Place, str]]:
     """The files of the agents whose entries Grok runs as well."""
-    owners = wire.READS_CONFIG_OF if scope in own_entries.BORROWS else ()
+    owners = wire.TRAITS.reads_config_of if scope in own_entries.BORROWS else ()
     return [(place, owner) for owner in owners for place in load(owner, "config").places(machine) if place.scope == scope]
 
 
 TRAITS = Traits(
     captured=("1.0.41",),
-    longest_timeout=86400,  # seen with 1.0.41: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # seen with 1.0.41: it then waits for a hook that takes eleven minutes, and obeys its denial
     programs=(".grok/bin/grok",),
     shell_variables=("GROK_AGENT",),
-    reloads=False,  # seen with 1.0.41: a session that runs is held to the hooks, the trust and the switches that it began with
+    reloads=False,  # seen with 1.0.41: a running session keeps the hooks, the trust and the switches that it began with
     shell=("sh", "-c"),
     listed=r"[A-Za-z0-9_|]+",
     also_listed=("Bash", "Read", "Write", "Edit", "Grep", "WebFetch", "WebSearch", "Agent", "Task"),

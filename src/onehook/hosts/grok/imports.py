@@ -23,13 +23,13 @@ _STARTS = ("new", "startup", "resume")
 _DEFAULT, _DEFAULT_OF_STOPS = 5.0, 600.0
 _STOPS = ("Stop", "SubagentStop")
 _LIST = re.compile(r"[A-Za-z0-9_|]+")
-# Tools without a unified name, for matchers that fit a part of a name.
+# Tools without a unified name, for matchers that match part of a name.
 _OTHERS = (
     "todo_write", "ask_user_question", "enter_plan_mode", "exit_plan_mode", "search_tool", "use_tool", "workflow", "send_feedback",
     "kill_command_or_subagent", "get_command_or_subagent_output", "scheduler_create", "scheduler_delete", "scheduler_list", "image_gen",
     "image_edit", "image_to_video", "reference_to_video", "lsp", "skill",
 )  # fmt: skip
-# Claude Code's names, which a matcher may have: each for some of Grok's tools.
+# Claude Code's names, which a matcher may use, each for some of Grok's tools.
 _ALIASES = {
     "Bash": ("run_terminal_command",), "Read": ("read_file",), "Write": ("write", "search_replace"), "Edit": ("search_replace",),
     "MultiEdit": ("search_replace",), "NotebookEdit": ("search_replace",), "Grep": ("grep",), "Glob": ("list_dir",),
@@ -44,7 +44,8 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
     yield from kit.misplaced(data, TITLE)
     for event, group, handler, path in kit.grouped_handlers(data):
         hook = Borrowed(event, path, kit.shown_of(handler))
-        hook.refused = _refusal(event, handler) or _take_matcher(hook, group.get("matcher"))
+        refused = kit.no_command(TITLE, event, EVENTS, handler) or kit.env_problem(handler.get("env"))
+        hook.refused = refused or _take_matcher(hook, group.get("matcher"))
         if not hook.refused:
             hook.run = kit.with_variables(
                 kit.in_project(_command(handler["command"], place), "GROK_WORKSPACE_ROOT"), handler.get("env") or {}
@@ -55,12 +56,8 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         yield hook
 
 
-def _refusal(event: str, handler: dict[str, Any]) -> str:
-    return kit.no_command(TITLE, event, EVENTS, handler) or kit.env_problem(handler.get("env"))
-
-
 def _command(command: str, place: Place | None) -> str:
-    """A command that is one word is a program, beside the file that names it."""
+    """A command that is one word is a program next to the file that names it."""
     plain = not command.startswith(("/", "~")) and not any(char in command for char in " |&;><$")
     if not plain or place is None:
         return command
@@ -75,7 +72,7 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
     if hook.event in _MATCHED:
         return _take_tools(hook, matcher)
     if hook.event == "SessionStart":
-        return _take_sources(hook, matcher)
+        return kit.take_sources(hook, matcher, _STARTS, lambda start: _fits(matcher, start), SOURCES)
     if hook.event in ("SubagentStart", "SubagentStop") and _LIST.fullmatch(matcher):
         hook.agent_types = [word for word in matcher.split("|") if word]
         return ""
@@ -86,19 +83,8 @@ def _fits(matcher: str, word: str) -> bool:
     return word in matcher.split("|") if _LIST.fullmatch(matcher) else bool(re.search(matcher, word))
 
 
-def _take_sources(hook: Borrowed, matcher: str) -> str:
-    try:
-        fits = [start for start in _STARTS if _fits(matcher, start)]
-    except re.error:
-        return kit.no_equivalent(hook, matcher)
-    if not fits:
-        return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
-    hook.sources = [] if len(fits) == len(_STARTS) else list(dict.fromkeys(SOURCES.get(start, start) for start in fits))
-    return ""
-
-
 def _take_tools(hook: Borrowed, matcher: str) -> str:
-    """A list of names, Claude Code's too; what is none is a regular expression that may fit anywhere in either name of a tool."""
+    """A list of names, including Claude Code's; anything else is a regular expression that may match anywhere in either name of a tool."""
     listed = _LIST.fullmatch(matcher)
     words = [word for word in matcher.split("|") if word] if listed else []
     patterns = words if listed else kit.patterns_of(matcher)

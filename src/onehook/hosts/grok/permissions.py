@@ -1,7 +1,7 @@
-"""The permission lists of Grok Build (1.0.41): [permission] of config.toml, as lists of rules or as a table for each rule.
+"""The permission lists of Grok Build (1.0.41): [permission] in config.toml, as lists of rules or as a table for each rule.
 
-A command rule fits the beginning of a command, character by character, or as a pattern all of it: `Bash(git)` covers gitleaks too. Here
-a word ends where it ends, so such an entry is read as the words that it names.
+A command rule matches the beginning of a command, character by character, or as a pattern all of it: `Bash(git)` covers gitleaks too.
+Here only whole words match, so such an entry is read as the words that it names.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.hostkit import permissions as kit
-from onehook.hostkit.config import Machine
+from onehook.hostkit.config import Machine, read_toml
 from onehook.hostkit.permissions import LEVELS, Listed, Translated
 from onehook.hosts.grok.config import home
 from onehook.hosts.grok.wire import TOOLS
@@ -22,16 +22,11 @@ _KINDS = {
 
 
 def listed(machine: Machine, scope: str) -> Iterator[Listed]:
-    from onehook.textedit.toml_tree import parse
-
     files = {"user": home(machine), "project": machine.project / ".grok"}
-    file = files[scope] / "config.toml" if scope in files else None
-    if file is None or not file.is_file():
+    if scope not in files:
         return
-    try:
-        held = kit.table(kit.table(parse(file.read_text(encoding="utf-8"))).get("permission"))
-    except ValueError:
-        return
+    file = files[scope] / "config.toml"
+    held = kit.table(read_toml(file).get("permission"))
     yield from kit.three_lists(held, file, _entry)
     rules = held.get("rules")
     for rule in [kit.table(rule) for rule in rules] if isinstance(rules, list) else []:

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from onehook.hostkit.transcripts import Entry, Moment, stamp, table, text
+from onehook.hostkit.transcripts import Entry, Moment, Reader, stamp, table, text
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".grok/sessions"
 FILES = ("*/*/updates.jsonl",)
 TOKENS: Usage | None = Usage("usage", "totalTokens")
-NAME = "{session}/updates.jsonl"  # of a file that onehook writes
+NAME = "{session}/updates.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False  # 1.0.41 writes a call down after its hooks
 _UPDATE = ("session/update", "_x.ai/session/update")
 _TOOL = "x.ai/tool"
 
 
-class Transcript:
-    """The folder around a session's is named after the project's."""
+class Transcript(Reader):
+    """The folder that contains a session's folder is named after the project's."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -28,7 +28,6 @@ class Transcript:
         self.cwd = unquote(path.parent.parent.name) if "%2F" in path.parent.parent.name else ""
         self.calls: dict[str, tuple[str, Any]] = {}
         self.said = ""
-        self.begun = False
 
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
         if line.get("method") not in _UPDATE:
@@ -44,16 +43,10 @@ class Transcript:
             "agent_message_chunk": self._say,
             "turn_completed": self._stop,
         }.get(text(update.get("sessionUpdate")))
-        return self._from_start(line, take(line, update)) if take else iter(())
+        return self.from_start(line, take(line, update)) if take else iter(())
 
-    def end(self) -> Iterator[Moment]:
-        return iter(())
-
-    def _from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
-        if not self.begun:
-            self.begun = True
-            yield self._moment(line, "SessionStart", source="new")
-        yield from found
+    def start(self, line: dict[str, Any]) -> Moment:
+        return self._moment(line, "SessionStart", source="new")
 
     def _moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
         time = stamp(line.get("timestamp"))
@@ -69,7 +62,7 @@ class Transcript:
     def _call(self, line: dict[str, Any], update: dict[str, Any]) -> Iterator[Moment]:
         name = text(table(table(update.get("_meta")).get(_TOOL)).get("name")) or text(update.get("title"))
         given = update.get("rawInput")
-        if name == "use_tool":  # a hook is told the name of the MCP tool
+        if name == "use_tool":  # a hook gets the name of the MCP tool
             name = text(table(given).get("tool_name")) or name
         self.calls[text(update.get("toolCallId"))] = (name, given)
         yield self._moment(line, "PreToolUse", **_told(name, given, update))

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import Found, Machine, Place, table_at
+from onehook.hostkit.config import Found, Machine, Place, read_toml, table_at
 from onehook.hostkit.trust import Grant, in_repository
 from onehook.hosts.grok.config import home
 
@@ -32,13 +32,7 @@ def needed(machine: Machine, place: Place, ours: list[Found], stored: Any) -> li
 
 
 def _asks(machine: Machine) -> bool:
-    """Folder trust can be switched off, for every folder."""
-    from onehook.textedit.toml_tree import parse
-
+    """Whether folder trust is on; it can be switched off for all folders."""
     if machine.variables.get("GROK_FOLDER_TRUST", "").lower() in _OFF:
         return False
-    try:
-        settings = parse((home(machine) / "config.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return True
-    return table_at(settings, "folder_trust").get("enabled") is not False
+    return table_at(read_toml(home(machine) / "config.toml"), "folder_trust").get("enabled") is not False

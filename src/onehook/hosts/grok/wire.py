@@ -1,16 +1,16 @@
 """Grok Build: what it sends and what it obeys (1.0.41; see docs/hosts/grok.md).
 
-Claude Code's events, and payloads in two spellings at once: sessionId beside session_id, and so on; 1.0.5 has camelCase alone, as a few
-keys have to this day. There, of the two forms of a denial, only the one with `decision` at the top is read.
-Before a tool only a denial, a rewrite and context count. A question runs the tool when everything is approved (--always-approve), so it
-is never written. Grok cuts a tool's input off at 128 KB and sends the rest as text: such a call cannot be judged.
+Grok has Claude Code's events, and payloads in two spellings at once: sessionId beside session_id, and so on. 1.0.5 has only camelCase,
+as a few keys still do, and of the two forms of a denial it reads only the one with `decision` at the top.
+Before a tool only a denial, a rewrite and context count. An ask runs the tool when everything is approved (--always-approve), so it is
+never written. Grok cuts a tool's input off at 128 KB and sends what is left as text: such a call cannot be judged.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, SILENT, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped
 from onehook.hostkit.tools import GATED, Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -20,17 +20,16 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "grok"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF = ("claude",)
-SKILLS: dict[str, str] = {}
-BUILT_ON = ""
-VARIABLES = ("GROK_HOOK_EVENT", "GROK_HOOK_NAME", "GROK_SESSION_ID", "GROK_WORKSPACE_ROOT", "CLAUDE_PROJECT_DIR")
+TRAITS = Traits(
+    reads_config_of=("claude",),
+    variables=("GROK_HOOK_EVENT", "GROK_HOOK_NAME", "GROK_SESSION_ID", "GROK_WORKSPACE_ROOT", "CLAUDE_PROJECT_DIR"),
+    stand_ins={"PostCompact": StandIn("SessionStart", source="compact")},
+)
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
     "UserPromptSubmit": Row("UserPromptSubmit", "prompt", gates=True),
-    "PostToolUse": Row("PostToolUse", "feedback"),  # after a command that exits with an error too
+    "PostToolUse": Row("PostToolUse", "feedback"),  # also after a command that exits with an error
     "PostToolUseFailure": Row("PostToolUseFailure", "failure"),
     "Stop": Row("Stop", "stop"),
     "SubagentStop": Row("SubagentStop", "stop"),
@@ -44,7 +43,6 @@ EVENTS = {
     "StopCancelled": Row("Interrupt", "nothing"),
     "Notification": Row("Notification", "nothing"),
 }
-STAND_INS = {"PostCompact": StandIn("SessionStart", source="compact")}
 SOURCES = {"new": "startup"}  # why a session starts
 
 _ASK = dropped("with --always-approve Grok runs the tool without asking")
@@ -72,6 +70,7 @@ CAPS = {
     "stop": Caps(_BASE, additional_context=Cap("limited", _STOP_CONTEXT, beside="deny")),
     "nothing": SILENT,
 }  # fmt: skip
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
     "run_terminal_command": Tool("Bash", run_in_background="background"),
@@ -86,7 +85,7 @@ TOOLS = {
     "spawn_subagent": Tool("Agent|Task"),
 }
 MCP_JOINT = "__"
-# What was printed comes as a list of bytes; parse makes a text of it.
+# What was printed arrives as a list of bytes; parse converts it to a string.
 PRINTED = ("output", "stdout", "stderr")
 RESULTS = Results(
     {
@@ -127,7 +126,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 
 
 def _told(payload: dict[str, Any]) -> dict[str, Any]:
-    """A payload with Claude Code's spelling of what has it."""
+    """A payload with Claude Code's spelling added for the keys that have one."""
     told = {snake: payload[camel] for camel, snake in _BOTH.items() if camel in payload}
     name = payload.get("hookEventName")
     if isinstance(name, str):
@@ -149,18 +148,18 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
 
 
 def _wraps(given: object) -> bool:
-    """Whether this is the input of use_tool, by which most MCP tools are called: it has theirs in it."""
+    """Whether this is the input of use_tool, which calls most MCP tools and contains their input."""
     return isinstance(given, dict) and "tool_name" in given and isinstance(given.get("tool_input"), dict)
 
 
 def wrapped(event: Event, given: dict[str, Any]) -> dict[str, Any]:
-    """An input of the tool as the call that the event came with has it."""
+    """The tool's input in the same form as in the event's payload: inside the input of use_tool if it was there."""
     sent = _told(event.native).get("tool_input")
     return {**sent, "tool_input": given} if event.mcp is not None and isinstance(sent, dict) and _wraps(sent) else given
 
 
 def _read(result: object) -> object:
-    """A result with texts in place of lists of bytes."""
+    """A result with strings in place of lists of bytes."""
     if not isinstance(result, dict):
         return result
     return {key: _text(value) if key in PRINTED else value for key, value in result.items()}
@@ -173,16 +172,12 @@ def _text(value: object) -> object:
         return value
 
 
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
-
-
 def render(event: Event, response: Response, chatter: bool) -> Output:
     shape = EVENTS[event.native_event].shape
     denied = response.decision == "deny"
     reason, context = response.reason, response.additional_context
     if denied and shape == "permission" and context is not None:
-        reason, context = f"{reason}\n\n{context}", None  # with a denial the reason is all that reaches the model
+        reason, context = f"{reason}\n\n{context}", None  # with a denial only the reason reaches the model
     body: dict[str, Any] = {"decision": "deny" if shape == "permission" else "block", "reason": reason} if denied else {}
     specific: dict[str, Any] = {}
     if response.modified_input is not None:

@@ -1,7 +1,7 @@
-"""Hermes Agent's shell hooks in ~/.hermes/config.yaml (0.19.0): no project has hooks of its own.
+"""Hermes Agent's shell hooks in ~/.hermes/config.yaml (0.19.0): projects do not have hooks.
 
-A command is split into words and started without a shell. What fails, cannot be started or takes too long is passed over, so the command
-that install writes is one for /bin/sh, which blocks if what it starts does not end well.
+A command is split into words and started without a shell. A hook that fails, cannot be started or takes too long is ignored, so install
+writes a command for /bin/sh, which blocks if what it starts does not succeed.
 """
 
 from __future__ import annotations
@@ -11,32 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from onehook.hostkit.config import (
-    GUARD_ON_STDOUT,
-    TOOL_EVENTS,
-    Commands,
-    Diagnosis,
-    Found,
-    Machine,
-    Place,
-    Switches,
-    Traits,
-    Wish,
-    above_zero,
-    hook_faults,
-    listed_entries,
-    native_tools,
-    no_text_problems,
-)
+from onehook.hostkit import config as kit
+from onehook.hostkit.config import Commands, Diagnosis, Found, Machine, Place, Switches, Traits, Wish
 from onehook.hosts.hermes import wire
 
 TITLE = "Hermes"
 BINARIES = ("hermes",)
 FOLDERS = (".hermes",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("hermes",)
 PROJECT = ""
-text_problems = no_text_problems
+text_problems = kit.no_text_problems
 MAX_SECONDS = 300
 _SHELL = ("/bin/sh", "-c")
 _OFF = ("HERMES_SAFE_MODE", "HERMES_IGNORE_USER_CONFIG")
@@ -53,16 +37,16 @@ def places(machine: Machine) -> list[Place]:
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
-    """Without a shell a variable stays as it is, so on Windows the command is the words alone."""
+    """Without a shell, variables are not expanded, so on Windows the command consists only of the words."""
     native = EVENTS.get(event, event)
     command = shlex.join(commands.words) if windows else shlex.join((*_SHELL, commands.posix))
-    matcher = native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*") if event in TOOL_EVENTS else ""
+    matcher = kit.native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*") if event in kit.TOOL_EVENTS else ""
     timeout = min(wish.host_timeout, MAX_SECONDS)
     return ("hooks", native), {"command": command, **({"matcher": matcher} if matcher else {}), "timeout": timeout}
 
 
 def command_of(entry: Any) -> str | None:
-    """What the shell of an entry runs; the command itself if it names none."""
+    """What an entry's shell runs; the command itself if it does not name a shell."""
     command = entry.get("command") if isinstance(entry, dict) else None
     if not isinstance(command, str):
         return None
@@ -74,24 +58,24 @@ def command_of(entry: Any) -> str | None:
 
 
 def found(data: Any) -> Iterator[Found]:
-    return listed_entries(data, command_of)
+    return kit.listed_entries(data, command_of)
 
 
 def problems(data: Any) -> list[str]:
-    """Hermes passes over what is wrong, with a line in its log."""
+    """Hermes skips faulty entries, with a line in its log."""
     hooks = data.get("hooks") if isinstance(data, dict) else None
     known = {"hooks": {} if hooks is None else hooks} if isinstance(data, dict) else data
-    return hook_faults(known, "the file is not a mapping", '"hooks" is not a mapping', _fault, _effect)
+    return kit.hook_faults(known, "the file is not a mapping", '"hooks" is not a mapping', _fault, _effect)
 
 
 def _effect(event: str) -> str:
-    return "Hermes passes over it" if event != "output_spill" else ""
+    return "Hermes skips it" if event != "output_spill" else ""
 
 
 def _fault(entry: Any) -> str:
     if not isinstance(entry, dict) or not isinstance(entry.get("command"), str) or not entry["command"].strip():
         return 'an entry needs a "command"'
-    return "" if above_zero(entry.get("timeout", 60)) else '"timeout" is not a number of seconds'
+    return "" if kit.above_zero(entry.get("timeout", 60)) else '"timeout" is not a number of seconds'
 
 
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
@@ -106,11 +90,11 @@ def _switches(machine: Machine) -> list[Path]:
 
 TRAITS = Traits(
     captured=("0.19.0",),
-    longest_timeout=MAX_SECONDS,  # seen with 0.19.0: a hook of four and a half minutes is waited for, and its denial obeyed
+    longest_timeout=MAX_SECONDS,  # seen with 0.19.0: it waits for a hook that takes four and a half minutes, and obeys its denial
     programs=(".local/bin/hermes",),
     shell_variables=("HERMES_SESSION_ID",),
     reloads=False,
-    guard=GUARD_ON_STDOUT,
+    guard=kit.GUARD_ON_STDOUT,
     whole=True,
     unguarded={
         "execute_code": "its Python code can start programs and write files by itself; only the tools that it calls are checked",

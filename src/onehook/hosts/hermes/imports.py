@@ -20,11 +20,8 @@ _MATCHED = ("pre_tool_call", "post_tool_call")
 
 
 def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
-    hooks = data.get("hooks") if isinstance(data, dict) else None
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(entry, dict):
-                yield _borrowed(str(event), entry, ("hooks", str(event), index))
+    for event, entry, (*_, index) in kit.listed_handlers(data):
+        yield _borrowed(str(event), entry, ("hooks", str(event), index))
 
 
 def _borrowed(event: str, entry: dict[str, Any], path: tuple[str | int, ...]) -> Borrowed:

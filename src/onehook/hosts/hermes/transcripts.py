@@ -1,7 +1,7 @@
-"""Hermes Agent's sessions, as 0.18.0 and 0.19.0 leave them: all of them in one SQLite database, ~/.hermes/state.db, or in one of a profile.
+"""Hermes Agent's sessions, as 0.18.0 and 0.19.0 leave them: all in one SQLite database, ~/.hermes/state.db, or in that of a profile.
 
-A message is written down before the hooks of its calls run. When a session is compacted its rows are marked, and those that are kept are
-written once more behind them. Written out, a session has the form of `hermes sessions export`.
+A message is written before the hooks of its calls run. When a session is compacted, its rows are marked, and those that are kept are
+written again after them. A session that onehook writes has the form of `hermes sessions export`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from onehook.hosts.hermes.wire import RESULTS, TOOLS
 FOLDER = ".hermes"
 FILES = ("state.db", "profiles/*/state.db")
 TOKENS: Usage | None = None  # no payload names the file, so nothing could count them
-NAME = "{session}.jsonl"  # of a file that onehook writes
+NAME = "{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = True
-_STRUCTURED = "\0json:"  # the head of a content that is not text
+_STRUCTURED = "\0json:"  # the beginning of content that is not plain text
 _SUMMARY = "[CONTEXT COMPACTION"
 _CHANGING = tuple(name for name, tool in TOOLS.items() if {"Edit", "Write"} & set(tool.names))
 _SILENT = ("system", "session_meta")
@@ -35,7 +35,7 @@ class _Session:
         self.model = text(line.get("model"))
         self.parent = parent  # of a subagent
         self.calls: dict[str, tuple[str, Any]] = {}
-        self.changed = False  # files, in this turn: only then hooks are asked about its end
+        self.changed = False  # whether files changed in this turn: only then do hooks get its end
         self.archived: set[int] = set()  # what a compaction has marked
         self.begun = False
 
@@ -44,7 +44,7 @@ class _Session:
         return Moment(stamp(line.get("timestamp")), {**told, "extra": {**extra, "telemetry_schema_version": SCHEMA}})
 
     def repeats(self, line: dict[str, Any]) -> bool:
-        """Whether the row is one that a compaction has kept, and is told already."""
+        """Whether a compaction kept this row, so that it was already reported."""
         key = hash(repr([line.get(name) for name in ("role", "content", "tool_calls", "tool_call_id")]))
         known = key in self.archived
         if line.get("compacted"):
@@ -71,9 +71,6 @@ class Transcript(Database):
             return iter(())
         take = {"user": self._user, "assistant": self._assistant, "tool": self._result}.get(role)
         return None if take is None else self._row(take, line)
-
-    def end(self) -> Iterator[Moment]:
-        return iter(())
 
     def _exported(self, line: dict[str, Any]) -> Iterator[Moment]:
         about = {"session_id": line.get("id"), **{name: line.get(name) for name in ("source", "parent_session_id", "cwd", "model")}}
@@ -143,7 +140,7 @@ def _content(line: dict[str, Any]) -> str:
 
 
 def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:
-    """One line, as an export has it."""
+    """One line, as in an export."""
     now = milliseconds(TIME) / 1000
     messages = [{"id": number, "session_id": session, "timestamp": now, **_message(step)} for number, step in enumerate(steps, 1)]
     yield {"id": session, "source": "cli", "started_at": now, "cwd": cwd, "messages": messages}

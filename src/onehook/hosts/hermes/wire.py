@@ -2,15 +2,15 @@
 `decision: block`: exit codes, stderr and any other word for a denial are passed over, and so is a hook that cannot be started or takes too
 long.
 
-In: {"hook_event_name", "tool_name", "tool_input", "session_id", "cwd", "extra"}, with null for what an event does not have. A call that the
-code of execute_code makes is told like any other, without a session.
+In: {"hook_event_name", "tool_name", "tool_input", "session_id", "cwd", "extra"}, with null for what an event does not have. A call made
+by the code of execute_code is reported like any other, but without a session.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, SILENT, Caps, Mark, Results, Row, Traits, dropped, given
 from onehook.hostkit.tools import Tool, begun, decoded, take_tool
 
 TYPE_CHECKING = False
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "hermes"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"skill_view": "name"}
-BUILT_ON = ""
-VARIABLES = ("HERMES_SESSION_ID",)
+TRAITS = Traits(skills={"skill_view": "name"}, variables=("HERMES_SESSION_ID",))
 
 EVENTS = {
     "pre_tool_call": Row("PreToolUse", "tool", gates=True),
@@ -38,7 +33,6 @@ EVENTS = {
     "post_llm_call": Row("AgentResponse", "nothing"),
     "on_session_end": Row("SessionEnd", "nothing"),  # after each turn
 }
-STAND_INS: dict[str, StandIn] = {}
 
 _NO_ASK = dropped("Hermes has no answer that asks")
 _NO_NOTE = dropped("Hermes reads a reason only with a denial")
@@ -51,6 +45,7 @@ CAPS = {
     "stop": Caps(_BASE),
     "nothing": SILENT,
 }
+caps = Caps.by_shape(EVENTS, CAPS)
 
 _PATCH = Tool("Edit|Write", patch="patch")
 TOOLS = {
@@ -63,7 +58,7 @@ TOOLS = {
     "web_search": Tool("WebSearch"),
     "delegate_task": Tool("Agent|Task", prompt="goal"),
 }
-RESULTS = Results({"terminal": "output", "execute_code": "output", "read_file": "content", "*": "result"})  # the last: of MCP tools
+RESULTS = Results({"terminal": "output", "execute_code": "output", "read_file": "content", "*": "result"})  # the last: for MCP tools
 MARKS = (Mark(CERTAIN, {"hook_event_name": tuple(EVENTS), "tool_name": object, "tool_input": object, "extra": dict}),)
 SENDS = ("extra",)
 
@@ -97,12 +92,8 @@ def _take_tool(event: Event, name: object, tool_input: object) -> None:
     take_tool(event, TOOLS, name, tool_input, read_as=_PATCH if whole else None)
 
 
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
-
-
 def render(event: Event, response: Response, chatter: bool) -> Output:
-    """With exit code 0 and nothing else on stdout: two objects there would be none."""
+    """Always exit code 0, and nothing else on stdout: two objects there would not be read."""
     said = given(context=response.additional_context)
     if response.decision == "deny":
         said = {"decision": "block", "reason": response.reason}

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from onehook.hostkit.effects import CERTAIN, Mark
+from onehook.hostkit.effects import CERTAIN, Mark, Traits
 from onehook.hostkit.tools import Tool
-from onehook.hosts.opencode.wire import (
-    CAPS,
-    ERROR_EXIT,
-    EVENTS,
-    OTHERS,
-    READS_CONFIG_OF,
-    RESULTS,
-    SKILLS,
-    STAND_INS,
-    UNREADABLE,
-    caps,
-    parse_as,
-    render,
-)
+from onehook.hosts.opencode.wire import CAPS, EVENTS, RESULTS, SKILLS, STAND_INS, caps, parse_as, render
 from onehook.hosts.opencode.wire import TOOLS as _SHARED
 
 TYPE_CHECKING = False
@@ -26,17 +13,13 @@ if TYPE_CHECKING:
 
     from onehook.core import Event
 
-__all__ = [
-    "BUILT_ON", "CAPS", "ERROR_EXIT", "EVENTS", "ID", "MARKS", "OTHERS", "READS_CONFIG_OF", "RESULTS", "SENDS", "SKILLS", "STAND_INS",
-    "TOOLS", "UNREADABLE", "VARIABLES", "caps", "parse", "render",
-]  # fmt: skip
+__all__ = ["CAPS", "EVENTS", "ID", "MARKS", "RESULTS", "SENDS", "TOOLS", "TRAITS", "caps", "parse", "render"]
 
 ID = "kilo"
-BUILT_ON = "opencode"
-VARIABLES = ("KILO", "KILO_PID")
+TRAITS = Traits(built_on="opencode", skills=SKILLS, variables=("KILO", "KILO_PID"), stand_ins=STAND_INS)
 MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
 SENDS = (ID,)
-# The command is there when a process is started, not when one is looked after.
+# A call has a command when it starts a process, not when it manages one.
 TOOLS = {**_SHARED, "background_process": Tool("Bash", unless="action=list|status|logs|stop|restart")}
 
 

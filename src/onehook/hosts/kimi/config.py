@@ -18,11 +18,10 @@ TITLE = "Kimi Code"
 BINARIES = ("kimi",)
 FOLDERS = (".kimi-code",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("kimi",)
 PROJECT = ""  # the only file is the user's
 
 _KEYS = ("event", "matcher", "command", "timeout")
-# Those that onehook has no event for, but which an entry may name.
+# Events that onehook has no equivalent for, but that an entry may name.
 _OTHERS = ("UserPromptQueued", "TurnStarted", "PermissionResult", "SessionHeartbeat", "TaskStarted")
 _LONGEST = 600  # seconds
 _DROPPED = "Kimi Code drops all hooks of the file"
@@ -39,9 +38,9 @@ def places(machine: Machine) -> list[Place]:
 
 TRAITS = Traits(
     captured=("2.1.0",),
-    longest_timeout=_LONGEST,  # seen with 2.1.0: a hook of nine and a half minutes is waited for, and its denial obeyed
-    processes=(*BINARIES, "kimi-code"),  # seen with 2.1.0: the title of its process; it sets no variable of its own for its shell
-    reloads=False,  # seen with 2.1.0: without its hooks, the file does not change a session that runs
+    longest_timeout=_LONGEST,  # seen with 2.1.0: it waits for a hook that takes nine and a half minutes, and obeys its denial
+    processes=(*BINARIES, "kimi-code"),  # seen with 2.1.0: the title of its process; it sets no variable for its shell
+    reloads=False,  # seen with 2.1.0: removing its hooks from the file does not change a running session
     same_command_runs_once=True,
     switches=Switches(files=lambda machine: [home(machine) / "plugins"]),
     unguarded={},
@@ -96,4 +95,4 @@ def _fault(entry: Any) -> str:
 def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> list[Diagnosis]:
     if not any(entry.event == "Stop" for entry in ours):
         return []
-    return [Diagnosis("note", "the end of a subagent is told as a Stop too, and a stop can be refused once in a turn")]
+    return [Diagnosis("note", "the end of a subagent is also reported as a Stop, and a stop can be refused once in a turn")]

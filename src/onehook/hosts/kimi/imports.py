@@ -27,19 +27,16 @@ def handlers(data: Any, place: Place | None = None) -> Iterator[Borrowed]:
         if not isinstance(entry, dict):
             continue
         hook = Borrowed(str(entry.get("event")), ("hooks", index), kit.shown_of(entry))
-        hook.refused = _refusal(hook.event, entry) or (f"it does not run: {wrong[0]}" if wrong else "") or _take_matcher(hook, entry)
+        refused = kit.no_command(TITLE, hook.event, EVENTS, {"type": "command", **entry})
+        hook.refused = refused or (f"it does not run: {wrong[0]}" if wrong else "") or _take_matcher(hook, entry)
         if not hook.refused:
             hook.run = entry["command"]
             hook.timeout = kit.seconds(entry.get("timeout"), 30.0)
         yield hook
 
 
-def _refusal(event: str, entry: dict[str, Any]) -> str:
-    return kit.no_command(TITLE, event, EVENTS, {"type": "command", **entry})
-
-
 def _take_matcher(hook: Borrowed, entry: dict[str, Any]) -> str:
-    """A regular expression that may fit anywhere in the name."""
+    """A regular expression that may match anywhere in the name."""
     matcher = entry.get("matcher", "")
     if kit.takes_all(matcher) or hook.event == "Stop":
         return ""

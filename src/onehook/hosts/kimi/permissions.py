@@ -1,7 +1,7 @@
 """The permission rules of Kimi Code, as the code of 2.1.0 reads them: in config.toml, [[permission.rules]], [[permission.deny]] and so on.
 
-Deny comes before ask, and ask before allow, in whatever order they stand. No release that was tried obeys them: with `kimi -p` of 0.38.0
-and 2.1.0, what a rule denies runs. They are imported as they are meant.
+Deny comes before ask, and ask before allow, in whatever order they are written. No release that was tried obeys them: with `kimi -p` of
+0.38.0 and 2.1.0, what a rule denies still runs. They are imported as they were meant.
 """
 
 from __future__ import annotations
@@ -10,31 +10,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from onehook.hostkit import permissions as kit
-from onehook.hostkit.config import Machine
+from onehook.hostkit.config import Machine, read_toml
 from onehook.hostkit.permissions import LEVELS, Listed, Translated
 from onehook.hosts.kimi.config import home
 from onehook.hosts.kimi.wire import TOOLS
 
-_SPECIAL = "!{}[]()+@|\\"  # what its patterns know beside * and ?
+_SPECIAL = "!{}[]()+@|\\"  # special characters in its patterns besides * and ?
 _FILES = ("Read", "Write", "Edit")
 
 
 def listed(machine: Machine, scope: str) -> Iterator[Listed]:
-    from onehook.textedit.toml_tree import parse
-
     file = home(machine) / "config.toml"
-    if scope != "user" or not file.is_file():
-        return
-    try:
-        held = kit.table(kit.table(parse(file.read_text(encoding="utf-8"))).get("permission"))
-    except ValueError:
-        return
+    held = kit.table(read_toml(file).get("permission")) if scope == "user" else {}
     for level, pattern in _rules(held):
         yield Listed(level, pattern, file, *_entry(level, pattern))
 
 
 def _rules(held: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The level and the pattern of each rule: of those that name their level, and of the lists for one level."""
+    """The level and the pattern of each rule, from the rules that name their level and from the lists for one level."""
     for key in ("rules", *LEVELS):
         rules = held.get(key)
         for rule in map(kit.table, rules if isinstance(rules, list) else [rules]):

@@ -1,27 +1,26 @@
 """Kimi Code's sessions, as 0.38.0 and 2.1.0 leave them: ~/.kimi-code/sessions/<project>/<session>/agents/<agent>/wire.jsonl, one for the
-session and one for each of its subagents. state.json in the session's folder tells the project's.
+session and one for each of its subagents. state.json in the session's folder names the project's.
 
-A call is written down when its hooks have let it run.
+A call is written once its hooks have let it run.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from onehook.hostkit.reverse import TIME
-from onehook.hostkit.transcripts import Entry, Moment, chained, joined_texts, milliseconds, stamp, table, text
+from onehook.hostkit.transcripts import Entry, Moment, Reader, chained, joined_texts, json_of, milliseconds, stamp, table, text
 from onehook.hostkit.usage import Usage
 
 FOLDER = ".kimi-code/sessions"
 FILES = ("*/*/agents/*/wire.jsonl",)
 TOKENS: Usage | None = None  # no payload names the file, so nothing could count them
-NAME = "{session}/agents/main/wire.jsonl"  # of a file that onehook writes
+NAME = "{session}/agents/main/wire.jsonl"  # for a file that onehook writes
 CALLS_FIRST = False
 _MAIN = "main"
-# The first words of the kinds that are about the program, or tell once more what others have told.
+# The first words of the kinds of lines that are about the program, or that repeat what other lines have reported.
 _SILENT = frozenset([
     "agent", "assistant", "compaction", "config", "context", "cron", "error", "event", "file_history", "forked", "full_compaction", "goal",
     "hook", "interaction", "interruptionReminder", "llm", "mcp", "metadata", "permission", "plan", "plan_mode", "plugin", "plugin_command",
@@ -30,10 +29,10 @@ _SILENT = frozenset([
 ])  # fmt: skip
 
 
-class Transcript:
+class Transcript(Reader):
     def __init__(self, path: Path) -> None:
         self.main = path.parent.name == _MAIN or path.parent.parent.name != "agents"
-        told = _state(path)
+        told = table(json_of(path.parent.parent.parent / "state.json"))  # metadata beside the agents' files
         self.common = {
             "session_id": text(told.get("id")) or path.parent.parent.parent.name,
             "cwd": text(told.get("cwd")),
@@ -42,7 +41,7 @@ class Transcript:
         self.calls: dict[str, tuple[str, Any]] = {}
         self.agents: dict[str, str] = {}  # the kinds of the subagents
         self.said: list[str] = []
-        self.begun = not self.main  # the start of a subagent is told in the session's file
+        self.begun = not self.main  # the start of a subagent is recorded in the session's file
 
     def take(self, line: dict[str, Any]) -> Iterator[Moment] | None:
         kind = text(line.get("type"))
@@ -56,20 +55,14 @@ class Transcript:
             "subagent.completed": self._subagent,
         }.get(kind)
         if take is not None:
-            return self._from_start(line, take(line))
+            return self.from_start(line, take(line))
         return iter(()) if kind.split(".")[0] in _SILENT else None
-
-    def end(self) -> Iterator[Moment]:
-        return iter(())
 
     def _moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
         return Moment(stamp(line.get("time"), 1000), {"hook_event_name": event, **self.common, **more})
 
-    def _from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
-        if not self.begun:
-            self.begun = True
-            yield self._moment(line, "SessionStart", source="startup", model="", profile="agent")
-        yield from found
+    def start(self, line: dict[str, Any]) -> Moment:
+        return self._moment(line, "SessionStart", source="startup", model="", profile="agent")
 
     def _prompt(self, line: dict[str, Any]) -> Iterator[Moment]:
         given = line.get("input")
@@ -90,7 +83,7 @@ class Transcript:
         elif kind == "tool.result" and text(event.get("toolCallId")) in self.calls:
             yield from self._result(line, event)
         elif kind == "step.end" and event.get("finishReason") == "end_turn" and self._told():
-            # (Kimi Code itself does not tell its hooks what was said.)
+            # (Kimi Code itself does not report the messages to its hooks.)
             yield self._moment(line, "Stop", stop_hook_active=False, response=self._told())
 
     def _told(self) -> str:
@@ -123,14 +116,6 @@ class Transcript:
         else:
             response = text(line.get("resultSummary"))
             yield self._moment(line, "SubagentStop", agent_name=self.agents.get(number, ""), response=response)
-
-
-def _state(path: Path) -> dict[str, Any]:
-    """What Kimi Code keeps of a session beside the files of its agents."""
-    try:
-        return table(json.loads((path.parent.parent.parent / "state.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError):
-        return {}
 
 
 def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:

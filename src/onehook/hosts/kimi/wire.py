@@ -1,15 +1,15 @@
 """Kimi Code: what it sends and what it obeys (2.1.0; see docs/hosts/kimi.md).
 
-Claude Code's names for events and tools. A hook denies a tool by Claude Code's JSON, which keeps the reason apart from what else is on
-stderr; a prompt or, once in a turn, a stop by exit 2 alone, with all of stderr as the reason. At a prompt it can add context. All other
-events are told, and nothing waits for an answer.
+Kimi Code has Claude Code's names for events and tools. A hook denies a tool with Claude Code's JSON, which keeps the reason apart from
+anything else on stderr; it denies a prompt or, once in a turn, a stop only with exit 2 and all of stderr as the reason. At a prompt it can
+add context. All other events are reported without waiting for an answer.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, PayloadError
-from onehook.hostkit.effects import CERTAIN, HONOURED, SILENT, Caps, Mark, Results, Row, StandIn, dropped
+from onehook.hostkit.effects import CERTAIN, HONOURED, SILENT, Caps, Mark, Results, Row, StandIn, Traits, dropped
 from onehook.hostkit.tools import Tool, begun, take_tool
 
 TYPE_CHECKING = False
@@ -19,19 +19,14 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "kimi"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"Skill": "skill"}
-BUILT_ON = ""
-VARIABLES: tuple[str, ...] = ()
+TRAITS = Traits(skills={"Skill": "skill"}, stand_ins={"PostCompact": StandIn("SessionStart", source="compact")})
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
     "UserPromptSubmit": Row("UserPromptSubmit", "prompt", gates=True),
-    "Stop": Row("Stop", "stop"),  # a subagent's end sends it too, without a mark
+    "Stop": Row("Stop", "stop"),  # also sent, indistinguishably, when a subagent ends
     "PostToolUse": Row("PostToolUse", "nothing"),
-    "PostToolUseFailure": Row("PostToolUseFailure", "nothing"),  # also of a command that exits with an error, and of a denied call
+    "PostToolUseFailure": Row("PostToolUseFailure", "nothing"),  # also for a command that exits with an error, and for a denied call
     "PermissionRequest": Row("PermissionRequest", "nothing"),
     "SessionStart": Row("SessionStart", "nothing"),
     "SessionEnd": Row("SessionEnd", "nothing"),
@@ -43,7 +38,6 @@ EVENTS = {
     "Interrupt": Row("Interrupt", "nothing"),
     "Notification": Row("Notification", "nothing"),
 }
-STAND_INS = {"PostCompact": StandIn("SessionStart", source="compact")}
 
 _ASK = dropped("Kimi Code ignores it, and runs the tool if its permission mode allows that")
 _NO_ASK = dropped("Kimi Code cannot ask on this event")
@@ -61,6 +55,7 @@ CAPS = {
     "stop": Caps(_BASE),
     "nothing": SILENT,
 }
+caps = Caps.by_shape(EVENTS, CAPS)
 
 _PATH = {"file_path": "path"}
 TOOLS = {
@@ -98,7 +93,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 
 
 def _prompt(parts: object) -> str:
-    """A prompt is a list of parts; those that are no text have none."""
+    """A prompt is a list of parts; those that are not text contribute nothing."""
     if isinstance(parts, str):
         return parts
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -106,14 +101,10 @@ def _prompt(parts: object) -> str:
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
-
-
 def render(event: Event, response: Response, chatter: bool) -> Output:
     if response.decision == "deny" and EVENTS[event.native_event].shape == "permission":
         return Output(dumps({"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": response.reason or ""}}))
     if response.decision == "deny":
         return Output("", 2, response.reason or "")
-    # A text would do too, but one that looks like JSON would be read as an answer.
+    # Plain text would work too, but text that looks like JSON would be read as an answer.
     return Output(dumps({"message": response.additional_context}) if response.additional_context is not None else "")

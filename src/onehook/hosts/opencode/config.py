@@ -12,20 +12,18 @@ from onehook.hostkit.plugin import FILE, LISTED, PROJECT, Plugin, Tables, foreig
 from onehook.hosts.opencode import wire
 
 __all__ = [
-    "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot",
-    "text_problems",
+    "BINARIES", "EVENTS", "FOLDERS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot", "text_problems",
 ]  # fmt: skip
 
 TITLE = "OpenCode"
 BINARIES = ("opencode",)
 FOLDERS = (".opencode", ".config/opencode")
-HOST_IDS = ("opencode",)
 slot = no_slot
 text_problems = no_text_problems
 
 
 def switches(names: Sequence[str], folders: Sequence[str], prefix: str) -> Switches:
-    """names: of the agent's config files, without an ending; folders: in projects and in the home folder."""
+    """names: the agent's config files, without extension; folders: those in projects and in the home folder."""
     files = [f"{name}.{ending}" for name in names for ending in ("json", "jsonc")]
     inside = ["plugins", "plugin", *files]
 
@@ -68,7 +66,7 @@ class Agent:
 
 
 def held(host: str) -> Held:
-    """The machine's plugin has to be named. Seen with 1.18.33: /etc/opencode/opencode.json is read, and /etc/opencode/plugins is not."""
+    """The machine's config must name its plugin. Seen with 1.18.33: /etc/opencode/opencode.json is read, /etc/opencode/plugins is not."""
 
     def file(machine: Machine) -> Place:
         folder = managed(machine, host)
@@ -78,8 +76,8 @@ def held(host: str) -> Held:
 
 
 def plugin_of(tables: Tables) -> Plugin:
-    """One unified event, two native ones: a session ends when it is deleted, or when the program does."""
-    return Plugin(tables, Path(__file__).with_name("plugin.js"), {"dispose": ("session.deleted",)})
+    """One unified event has two native ones: a session ends when it is deleted, or when the program ends."""
+    return Plugin(tables, Path(__file__).with_name("plugin.js"), {"dispose": ("session.deleted",)}, wire.OTHERS)
 
 
 PLUGIN = plugin_of(wire)
@@ -88,10 +86,10 @@ _AGENT = Agent(PLUGIN)
 places, diagnose = _AGENT.places, _AGENT.diagnose
 TRAITS = Traits(
     captured=("1.18.33",),
-    longest_timeout=86400,  # of our plugin's own; seen with 1.18.33: a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # our plugin's own limit; seen with 1.18.33: it waits for a hook that takes eleven minutes, and obeys its denial
     programs=(".opencode/bin/opencode",),
     shell_variables=("OPENCODE", "OPENCODE_PID"),
-    reloads=False,  # seen with 1.18.33: without its hooks file, a session that runs is held to the policy
+    reloads=False,  # seen with 1.18.33: a running session keeps to the policy even if its hooks file is removed
     own_content=PLUGIN.content,
     guard="",  # the plugin denies if it cannot start the command
     held=held(wire.ID),

@@ -1,10 +1,10 @@
-// OpenCode waits for an install of anything that a plugin imports and that is not node's own, and a second export that is no function would
+// OpenCode waits for an install of anything that a plugin imports and that is not node's own, and a second export that is not a function would
 // void the file.
 import { randomBytes } from "node:crypto"
 
 const HEADLESS = process.argv.includes("run")
 
-// OpenCode makes this plugin anew for a folder that it has closed and opens again; what is known of a session outlives that.
+// OpenCode creates this plugin again for a folder that it has closed and opens again; what is known about a session outlives that.
 const SESSIONS = new Map()
 
 class Denied extends Error {}

@@ -1,4 +1,4 @@
-"""OpenCode (1.18.33): what our plugin in there sends, and what it does with the answer (see plugin.js).
+"""OpenCode (1.18.33): what onehook's plugin sends from there, and what it does with the answer (see plugin.js).
 
 OpenCode has no command hooks, so both sides of this wire are onehook's (onehook.hostkit.bridge). ".child" marks the events of a
 subagent's session.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, for_plugin
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped, for_plugin
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "opencode"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
 SKILLS = {"skill": "name"}
-BUILT_ON = ""
-VARIABLES = ("OPENCODE", "OPENCODE_PID")
+# A session is created only once. Context added before a compaction becomes part of it; context at session.compacted reaches nobody.
+STAND_INS = {"experimental.session.compacting": StandIn("SessionStart", source="compact")}
+TRAITS = Traits(skills=SKILLS, variables=("OPENCODE", "OPENCODE_PID"), stand_ins=STAND_INS)
 
 EVENTS = {
     "tool.execute.before": Row("PreToolUse", "tool", gates=True),
@@ -43,9 +41,6 @@ EVENTS = {
     "dispose": Row("SessionEnd", "message"),
 }
 
-# A session is created once. Context added before a compaction becomes part of it; at session.compacted it reaches nobody.
-STAND_INS = {"experimental.session.compacting": StandIn("SessionStart", source="compact")}
-
 _ONLY_BEFORE = dropped("OpenCode takes a rewrite only before a tool runs")
 _NO_NOTE = dropped("OpenCode shows a reason only with a denial")
 _NO_ASK = dropped("a plugin cannot ask")
@@ -60,7 +55,7 @@ _BASE = {
 _PLAIN = Caps(_BASE)
 CAPS = {
     "tool": Caps(_BASE, modified_input=HONOURED),
-    # ask = say nothing, and the dialog stays.
+    # ask = no answer: the dialog stays.
     "request": Caps(_BASE, ask=HONOURED, reason=_NO_REASON, note=_NO_REASON, allow_reason=_NO_REASON, additional_context=NO_CHANNEL),
     "prompt": _PLAIN,
     "result": Caps(_BASE, modified_output=HONOURED),
@@ -71,6 +66,7 @@ CAPS = {
     "context": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL),
     "message": Caps(_BASE, deny=_NOT_BLOCKABLE, reason=NO_CHANNEL, additional_context=NO_CHANNEL),
 }  # fmt: skip
+caps = Caps.by_shape(EVENTS, CAPS)
 
 TOOLS = {
     "bash": Tool("Bash"),
@@ -87,8 +83,8 @@ TOOLS = {
     "task": Tool("Agent|Task"),
     "lsp": Tool("Read", unless="operation", file_path="filePath"),
 }
-RESULTS = Results()  # the exit code is one that the plugin reads out of the metadata of a command
-# OpenCode's other tools; what is in neither list and has a "_" is an MCP server's.
+RESULTS = Results()  # the plugin reads the exit code from the metadata of a command
+# OpenCode's other tools; a name that is in neither list and contains a "_" is an MCP server's tool.
 OTHERS = ("todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "execute", "invalid", "batch")
 
 
@@ -121,16 +117,12 @@ def _take_tool(event: Event, payload: dict[str, Any], tools: Mapping[str, Tool])
 
 
 def _mcp(name: object, told: object) -> Mcp | None:
-    """The plugin asks OpenCode for the servers' names; where that failed the joined name has to do."""
+    """The plugin asks OpenCode for the servers' names; if that failed, the joined name has to suffice."""
     if isinstance(told, dict) and isinstance(told.get("server"), str) and isinstance(told.get("tool"), str):
         return Mcp(told["server"], told["tool"])
     if isinstance(name, str) and "_" in name and name not in OTHERS:
         return Mcp.joined(name, "_")
     return None
-
-
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
 
 
 def render(event: Event, response: Response, chatter: bool) -> Output:

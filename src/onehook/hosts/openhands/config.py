@@ -1,8 +1,8 @@
 """OpenHands CLI: where hooks are configured, and what an entry looks like (1.16.0).
 
-Seen with `openhands --headless`: of the project's file and the user's only the first that exists is read, so that a repository with a
-hooks.json, be it empty, switches the user's hooks off. It does not start with a file that is not JSON or that has an event which it does
-not know. The events are below "hooks", or at the top level; they are written like PreToolUse or like pre_tool_use, and not both.
+Seen with `openhands --headless`: of the project's file and the user's, only the first that exists is read, so a repository with a
+hooks.json, even an empty one, switches the user's hooks off. OpenHands does not start if the file is not JSON or has an unknown event.
+The events are below "hooks", or at the top level; they are written like PreToolUse or like pre_tool_use, but not both.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ TITLE = "OpenHands CLI"
 BINARIES = ("openhands",)
 FOLDERS = (".openhands",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("openhands",)
-PROJECT = ""  # the policy is named absolutely
+PROJECT = ""  # the policy has an absolute path
 _STOPS = "OpenHands does not start"
 
 
@@ -43,12 +42,12 @@ def places(machine: Machine) -> list[Place]:
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
     command = commands.cmd if windows and commands.cmd else commands.posix
     handler = {"type": "command", "command": command, "timeout": wish.host_timeout}
-    # The name of an MCP tool is its own, without a mark.
+    # An MCP tool has its plain name, without a prefix.
     return kit.grouped_slot(event, EVENTS[event], handler, kit.native_tools(wish.matcher(event), wire.TOOLS, ".*"))
 
 
 def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
-    """As the file has it: with or without "hooks" around the events, and an event that is there by the name that it has there."""
+    """The path as the file has it: with or without "hooks" around the events, and with the file's spelling of an existing event."""
     data = read_jsonc(place.path)
     table = data.get("hooks", data)
     named = next((key for key in table if _EVENT_OF.get(key) == path[1]), path[1]) if isinstance(table, dict) else path[1]
@@ -57,10 +56,10 @@ def _slot_in(place: Place, path: tuple[str, ...]) -> tuple[str, ...]:
 
 TRAITS = Traits(
     captured=("1.16.0",),
-    longest_timeout=86400,  # seen with 1.16.0: with that, a hook of eleven minutes is waited for, and its denial obeyed
-    # The shell's parent is a tmux server that is nobody's child, so that no process tells whose it is.
+    longest_timeout=86400,  # seen with 1.16.0: it then waits for a hook that takes eleven minutes, and obeys its denial
+    # The shell's parent is a tmux server without a parent of its own, so no process shows which agent it belongs to.
     shell_variables=("OR_APP_NAME",),
-    reloads=False,  # seen with 1.16.0: without its hooks file, a session that runs is held to the policy
+    reloads=False,  # seen with 1.16.0: a running session keeps to the policy even if its hooks file is removed
     slot_in=_slot_in,
     listed=r"\w+",
     whole=True,
@@ -79,13 +78,13 @@ def found(data: Any) -> Iterator[Found]:
 
 
 def regex_of(matcher: str) -> str:
-    """A matcher as a name or as a regular expression for the whole name; "" for every tool."""
+    """A matcher (a name, or a regular expression) as a regular expression for the whole name; "" for every tool."""
     explicit = len(matcher) > 2 and matcher.startswith("/") and matcher.endswith("/")
     return "" if matcher == "*" else matcher[1:-1] if explicit else matcher
 
 
 def problems(data: Any) -> list[str]:
-    """What OpenHands does not start with."""
+    """Faults that keep OpenHands from starting."""
     table = data.get("hooks", data) if isinstance(data, dict) else None
     if not isinstance(table, dict):
         return [f"the hooks are not an object; {_STOPS}"]

@@ -16,7 +16,7 @@ from onehook.hosts.openhands.wire import MCP_KIND, TOOLS
 
 FOLDER = ".openhands/conversations"
 FILES = ("[0-9a-f]" * 32,)
-TOKENS: Usage | None = None  # they are in a file of their own, and no hook is told where the session is
+TOKENS: Usage | None = None  # they are in a separate file, and hooks do not get the path of the session
 NAME = "{bare}"
 CALLS_FIRST = False  # 1.16.0 writes a call down after its hooks
 # Kinds of events that are about the program, not about what the agent did.
@@ -36,7 +36,6 @@ class Transcript(Folder):
         self.session = text(state.get("id")) or path.name
         self.cwd = text(table(state.get("workspace")).get("working_dir"))
         self.calls: dict[str, dict[str, Any]] = {}
-        self.begun = False
 
     def files(self) -> list[Path]:
         return sorted((self.path / "events").glob("event-*.json"))
@@ -51,17 +50,11 @@ class Transcript(Folder):
             "AgentErrorEvent": self._no_result,
         }.get(kind)
         if take is None:
-            return self._from_start(line, ()) if kind in _SILENT else None
-        return self._from_start(line, take(line))
+            return self.from_start(line, ()) if kind in _SILENT else None
+        return self.from_start(line, take(line))
 
-    def end(self) -> Iterator[Moment]:
-        return iter(())
-
-    def _from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
-        if not self.begun:
-            self.begun = True
-            yield self._moment(line, "SessionStart")
-        yield from found
+    def start(self, line: dict[str, Any]) -> Moment:
+        return self._moment(line, "SessionStart")
 
     def _moment(self, line: dict[str, Any], event: str, **more: Any) -> Moment:
         body = {"event_type": event, "tool_name": None, "tool_input": None, "tool_response": None, "message": None}
@@ -76,12 +69,12 @@ class Transcript(Folder):
             yield self._stop(line, said)
 
     def _stop(self, line: dict[str, Any], said: str) -> Moment:
-        # (OpenHands itself does not tell its hooks what was said.)
+        # (OpenHands itself does not report the messages to its hooks.)
         return self._moment(line, "Stop", metadata={"reason": "agent_finished"}, last_assistant_message=said)
 
     def _call(self, line: dict[str, Any]) -> Iterator[Moment]:
         name, action = text(line.get("tool_name")), line.get("action")
-        if isinstance(action, dict):  # null for arguments that are none of the tool's, which no hook is told of
+        if isinstance(action, dict):  # null for arguments that the tool does not have; hooks do not get such a call
             call = {"tool_name": name, "tool_input": {**ACTIONS.get(name, {}), **action}}
             self.calls[text(line.get("tool_call_id"))] = call
             yield self._moment(line, "PreToolUse", **call)
@@ -100,7 +93,7 @@ class Transcript(Folder):
 
 
 def _time(local: str) -> str:
-    """Its times are those of the machine's time zone, which they do not name."""
+    """Its times are in the machine's time zone, which they do not name."""
     from datetime import datetime, timezone
 
     try:
@@ -109,7 +102,7 @@ def _time(local: str) -> str:
         return ""
 
 
-# ---- a session in one file, a line an event, for the reader above: no payload of OpenHands names one, so no program is told of it ----
+# ---- a session in one file, a line per event, for the reader above; no payload of OpenHands names such a file, so no program gets it ----
 
 
 def lines(session: str, cwd: str, steps: Iterable[Entry]) -> Iterator[dict[str, Any]]:

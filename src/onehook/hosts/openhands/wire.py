@@ -1,14 +1,14 @@
 """OpenHands CLI: what it sends and what it obeys (1.16.0; see docs/hosts/openhands.md).
 
-A denial is `decision: deny` at the top level of the answer, or exit code 2; what Claude Code nests in hookSpecificOutput is not read. After
-a tool nothing is read. Its subagents run no hooks at all.
+A denial is `decision: deny` at the top level of the answer, or exit code 2; what Claude Code nests in hookSpecificOutput is not read.
+After a tool no answer is read. Its subagents run no hooks at all.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, dropped
+from onehook.hostkit.effects import HONOURED, NO_CHANNEL, SILENT, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "openhands"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS: dict[str, str] = {}
-BUILT_ON = ""
-VARIABLES = ("OPENHANDS_EVENT_TYPE", "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID", "OPENHANDS_TOOL_NAME")
+TRAITS = Traits(
+    variables=("OPENHANDS_EVENT_TYPE", "OPENHANDS_PROJECT_DIR", "OPENHANDS_SESSION_ID", "OPENHANDS_TOOL_NAME"),
+    stand_ins={"PreToolUse": StandIn("SubagentStart", tool="Agent"), "PostToolUse": StandIn("SubagentStop", tool="Agent")},
+)
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "action", gates=True),
@@ -33,7 +31,6 @@ EVENTS = {
     "SessionStart": Row("SessionStart", "nothing"),
     "SessionEnd": Row("SessionEnd", "nothing"),
 }
-STAND_INS = {"PreToolUse": StandIn("SubagentStart", tool="Agent"), "PostToolUse": StandIn("SubagentStop", tool="Agent")}
 
 _ASK = dropped("OpenHands ignores it and runs the tool")
 _NO_ASK = dropped("OpenHands cannot ask on this event")
@@ -51,10 +48,11 @@ CAPS = {
     "stop": Caps(_BASE, additional_context=Cap("limited", "OpenHands takes it on a stop only with a denial", beside="deny")),
     "nothing": SILENT,
 }
+caps = Caps.by_shape(EVENTS, CAPS)
 
 _EDITS = {"old_string": "old_str", "new_string": "new_str", "content": "file_text", "file_path": "path"}
 TOOLS = {
-    # With is_input, what is typed into a running command. The timeout is in seconds; that of other hosts is in milliseconds.
+    # With is_input, the command is text typed into a running one. The timeout is in seconds; that of other hosts is in milliseconds.
     "terminal": Tool("Bash", timeout_seconds="timeout"),
     "file_editor": Tool("Edit|Write|Read", **_EDITS),
     "task": Tool("Agent|Task"),
@@ -62,7 +60,7 @@ TOOLS = {
     "glob": Tool("Glob"),
     "apply_patch": Tool("Edit|Write", patch="patch"),
 }
-# What file_editor does is in its `command`.
+# The `command` of file_editor selects what it does.
 _EDITOR = {"view": Tool("Read", **_EDITS), "create": Tool("Write", **_EDITS)}
 _EDITED = Tool("Edit", **_EDITS)
 RESULTS = Results(texts={"*": "content"}, heads=("[Tool '*' executed.]\n",), framed=("MCP",))
@@ -92,22 +90,18 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     event.tool_response = payload.get("tool_response")
     if isinstance(name, str) and isinstance(given, dict) and given.get("kind") == MCP_KIND:
         data = given.get("data")
-        take_mcp(event, name, data if isinstance(data, dict) else {}, Mcp("", name))  # it does not say which server it is
+        take_mcp(event, name, data if isinstance(data, dict) else {}, Mcp("", name))  # the payload does not name the server
     elif name == "file_editor" and isinstance(given, dict):
         take_tool(event, TOOLS, name, given, read_as=_EDITOR.get(str(given.get("command")), _EDITED))
     else:
         take_tool(event, TOOLS, name, given)
 
 
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
-
-
 def render(event: Event, response: Response, chatter: bool) -> Output:
     context = response.additional_context
     if response.decision != "deny":
         return Output("" if context is None else dumps({"additionalContext": context}))
-    # On a stop the context would take the place of the reason.
+    # On a stop the context would replace the reason.
     joined = event.native_event == "Stop" and context is not None
     body: dict[str, Any] = {"decision": "deny", "reason": f"{response.reason}\n\n{context}" if joined else response.reason}
     if context is not None and not joined:

@@ -15,14 +15,12 @@ from onehook.hosts.pi import wire
 from onehook.jsonc import read_jsonc
 
 __all__ = [
-    "BINARIES", "EVENTS", "FOLDERS", "HOST_IDS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot",
-    "text_problems",
+    "BINARIES", "EVENTS", "FOLDERS", "PROJECT", "TITLE", "TRAITS", "diagnose", "found", "places", "problems", "slot", "text_problems",
 ]  # fmt: skip
 
 TITLE = "Pi"
 BINARIES = ("pi",)
 FOLDERS = (".pi",)
-HOST_IDS = ("pi",)
 slot = no_slot
 text_problems = no_text_problems
 PLUGIN = Plugin(wire, Path(__file__).with_name("plugin.js"))
@@ -36,7 +34,7 @@ def agent_folder(machine: Machine) -> Path:
 
 
 def places(machine: Machine) -> list[Place]:
-    """Pi looks for .pi in the folder that it is started in, and in none above it. There is no file of the whole machine."""
+    """Pi looks for .pi only in the folder that it is started in, not in those above it. There is no machine-wide file."""
     user = agent_folder(machine)
     return [
         Place("project", machine.project / ".pi" / "extensions" / FILE, "own", machine.project, committed=True),
@@ -45,19 +43,7 @@ def places(machine: Machine) -> list[Place]:
 
 
 def always_trusts(machine: Machine) -> bool:
-    return _settings(agent_folder(machine)).get("defaultProjectTrust") == "always"
-
-
-def _settings(base: Path) -> dict[str, Any]:
-    return _object(base / "settings.json")
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        data = read_jsonc(path) if path.is_file() else {}
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
+    return read_jsonc(agent_folder(machine) / "settings.json").get("defaultProjectTrust") == "always"
 
 
 def problems(data: Any) -> list[str]:
@@ -69,9 +55,9 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
 
 
 def _excluded(place: Place) -> Iterator[Diagnosis]:
-    """`pi config` writes such entries: -path is certain, !pattern unless there is a +path."""
+    """`pi config` writes such entries: -path always excludes, !pattern does unless there is a +path."""
     base = place.path.parent.parent
-    listed = _settings(base).get("extensions")
+    listed = read_jsonc(base / "settings.json").get("extensions")
     words = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
     names = (f"extensions/{FILE}", str(place.path))
     exact = [word for word in words if word[:1] == "-" and word[1:].removeprefix("./") in names]
@@ -83,25 +69,25 @@ def _excluded(place: Place) -> Iterator[Diagnosis]:
 
 
 def _hidden(place: Place) -> Iterator[Diagnosis]:
-    """A folder that says what its extensions are has no others."""
+    """A folder that lists its extensions loads no others."""
     folder = place.path.parent
     named = _named(folder / "package.json")
     if place.path in named:
         return
     files = [folder / "package.json"] if named else [folder / name for name in _ENTRIES if (folder / name).exists()]
     for file in files[:1]:
-        yield Diagnosis("fail", f"{file} is taken for the only extension of its folder, and {FILE} is not loaded", f"move {file} elsewhere")
+        yield Diagnosis("fail", f"{file} is taken as the only extension of its folder, and {FILE} is not loaded", f"move {file} elsewhere")
 
 
 def _named(path: Path) -> list[Path]:
-    """The extensions that a package.json names, those that exist: without any, Pi looks for others."""
-    entries = table_at(_object(path), "pi").get("extensions")
+    """The existing extensions that a package.json names; if there are none, Pi looks for others."""
+    entries = table_at(read_jsonc(path), "pi").get("extensions")
     words = [word for word in entries if isinstance(word, str)] if isinstance(entries, list) else []
     return [file for word in words if (file := Path(os.path.normpath(path.parent / word))).exists()]
 
 
 def _ignored(place: Place) -> Iterator[Diagnosis]:
-    """Pi does not load what an ignore file beside the extensions names."""
+    """Pi does not load what an ignore file next to the extensions names."""
     for path in (place.path.parent / name for name in _IGNORES):
         try:
             lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
@@ -127,7 +113,7 @@ def _switches(machine: Machine) -> list[Path]:
 
 TRAITS = Traits(
     captured=("0.87.1",),
-    longest_timeout=86400,  # of our extension; seen with 0.87.1: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # of our extension; seen with 0.87.1: it then waits for a hook that takes eleven minutes, and obeys its denial
     shell_variables=("PI_CODING_AGENT", "PI_SESSION_ID"),
     reloads=False,
     own_content=PLUGIN.content,

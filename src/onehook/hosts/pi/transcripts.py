@@ -13,7 +13,7 @@ from onehook.hosts.pi.wire import ID, TOOLS
 FOLDER = ".pi/agent/sessions"
 FILES = ("*/*.jsonl",)
 TOKENS = Usage("usage", "totalTokens")
-NAME = "{session}.jsonl"  # of a file that onehook writes
+NAME = "{session}.jsonl"  # for a file that onehook writes
 CALLS_FIRST = True
 _SHELLS = tuple(name for name, tool in TOOLS.items() if "Bash" in tool.names)
 _SILENT = (
@@ -46,11 +46,8 @@ class Transcript(Messages):
         body = {ID: 1, "hook_event_name": event, **self.session, "transcript_path": self.path, **more}
         return Moment(text(line.get("timestamp")), body)
 
-    def from_start(self, line: dict[str, Any], found: Iterable[Moment]) -> Iterator[Moment]:
-        if not self.begun:
-            self.begun = True
-            yield self.moment(line, "session_start", source="startup")
-        yield from found
+    def start(self, line: dict[str, Any]) -> Moment:
+        return self.moment(line, "session_start", source="startup")
 
     def _user(self, line: dict[str, Any], message: dict[str, Any]) -> Iterator[Moment]:
         prompt = joined_texts(message.get("content"))

@@ -1,4 +1,4 @@
-"""Pi (0.87.1): what our extension in there sends, and what it does with the answer (see plugin.js).
+"""Pi (0.87.1): what onehook's extension sends from there, and what it does with the answer (see plugin.js).
 
 Pi has no command hooks, so both sides of this wire are onehook's (onehook.hostkit.bridge). The events are those of Pi's extensions;
 "tool_result.error" is the tool_result of a tool that failed. Pi has no MCP and no subagents of its own.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Output, Response
-from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, dropped, for_plugin
+from onehook.hostkit.effects import CERTAIN, HONOURED, NO_CHANNEL, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped, for_plugin
 from onehook.hostkit.tools import Tool, begun, native_keys, take_tool
 
 TYPE_CHECKING = False
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 ID = "pi"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS: dict[str, str] = {}
-BUILT_ON = ""
-VARIABLES = ("PI_CODING_AGENT",)
+TRAITS = Traits(
+    variables=("PI_CODING_AGENT",),
+    # Pi does not start a new session when it compacts one; context that is added afterwards is in every later request.
+    stand_ins={"tool_result": StandIn("SubagentStop", tool="Agent"), "session_compact": StandIn("SessionStart", source="compact")},
+)
 
 EVENTS = {
     "tool_call": Row("PreToolUse", "tool", gates=True),
@@ -35,11 +34,6 @@ EVENTS = {
     "session_compact": Row("PostCompact", "context"),
     "message_end": Row("AgentResponse", "message"),
     "session_shutdown": Row("SessionEnd", "message"),
-}
-# Pi starts no session anew when it compacts one; what is added after that is in every request from then on.
-STAND_INS = {
-    "tool_result": StandIn("SubagentStop", tool="Agent"),
-    "session_compact": StandIn("SessionStart", source="compact"),
 }
 SOURCES = {"new": "clear", "reload": "resume"}
 
@@ -73,15 +67,14 @@ TOOLS = {
     "powershell": Tool("Bash", shell="powershell"),
     "read": Tool("Read", file_path="path"),
     "write": Tool("Write", file_path="path"),
-    # Each of its edits is one of a list, spelled as here.
+    # It takes a list of edits, each spelled as here.
     "edit": Tool("Edit", file_path="path", old_string="oldText", new_string="newText"),
     "grep": Tool("Grep"),
     "find": Tool("Glob"),
     "ls": Tool("List"),
-    "subagent": Tool("Agent|Task", prompt="task", subagent_type="agent"),  # of an extension that comes with Pi as an example
+    "subagent": Tool("Agent|Task", prompt="task", subagent_type="agent"),  # from an example extension that comes with Pi
 }
-OTHERS: tuple[str, ...] = ()
-# (That a command went well is told by the extension, as its exit code.)
+# (The extension reports exit code 0 for a command that succeeded.)
 RESULTS = Results(tails=("\nCommand exited with code #",), marker="Command exited with code ", empty="(no output)")
 MARKS = (Mark(CERTAIN, {ID: (1,), "hook_event_name": str}),)
 SENDS = (ID,)
@@ -100,7 +93,7 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 
 
 def _spelled_edit(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """A rewrite of an edit, whose texts are those of the first of its list."""
+    """A rewrite of an edit, whose strings belong to the first element of the list."""
     spelled = native_keys(event, TOOLS["edit"], keys)
     texts: dict[str, Any] = {key: spelled.pop(key) for key in ("oldText", "newText") if key in spelled}
     edits = event.tool_input.get("edits")

@@ -14,18 +14,17 @@ TITLE = "Qwen Code"
 BINARIES = ("qwen",)
 FOLDERS = (".qwen",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("qwen",)
-PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names too, and names in settings are replaced when Qwen Code starts
+PROJECT = "."  # hooks start in the folder that QWEN_PROJECT_DIR names; variables in settings are replaced when Qwen Code starts
 TRAITS = Traits(
     captured=("0.24.4",),
-    # Whatever an entry says: 0.24.4 waits for the hooks of a call for 60 s, and then runs the tool. Seen with a timeout of a day.
+    # Whatever an entry sets, 0.24.4 waits 60 s for the hooks of a call, and then runs the tool. Seen with a timeout of a day.
     longest_timeout=60,
     shell_variables=("QWEN_CODE", "QWEN_CODE_SESSION_ID"),
-    reloads=False,  # seen with 0.24.4: without its hooks file, a session that runs is held to the policy
+    reloads=False,  # seen with 0.24.4: a running session keeps to the policy even if its hooks file is removed
     shell=("bash", "-c"),
     listed=r"\w+(\|\w+)*",
     also_listed=("Bash", "Read", "Write", "Edit"),
-    # Seen with 0.24.4: `disableAllHooks` of a user or a project switches the machine's hooks off; the machine's own wins.
+    # Seen with 0.24.4: a user's or project's `disableAllHooks` switches off the machine's hooks, unless the machine's file sets it.
     held=kit.Held(lambda machine: places(machine)[-1], ("disableAllHooks",), False),
     switches=Switches(
         files=lambda machine: [
@@ -69,19 +68,19 @@ def _system_file(machine: Machine) -> Path:
 
 
 def slot(event: str, commands: Commands, wish: Wish, windows: bool) -> tuple[tuple[str, ...], Any]:
-    # No "name": of two entries with the same name on one event Qwen Code drops the second, so two policies would be one.
+    # No "name": if two entries for one event have the same name, Qwen Code drops the second, so only one of two policies would run.
     handler: dict[str, Any] = {"type": "command", "command": commands.powershell if windows else commands.posix}
     if windows:
         handler["shell"] = "powershell"
-    # Milliseconds: up to 0.22 that is the unit; since then it is seconds, but 1000 and more are still read as milliseconds.
+    # Milliseconds are the unit up to 0.22; since then it is seconds, but values from 1000 up are still read as milliseconds.
     handler["timeout"] = wish.host_timeout * 1000
     return kit.grouped_slot(event, EVENTS[event], handler, kit.anchored(kit.native_tools(wish.matcher(event), wire.TOOLS, "mcp__.*")))
 
 
 def text_problems(place: Place, text: str, data: Any) -> list[str]:
-    """Comments and a byte order mark do no harm. Seen with 0.24.4, `qwen -p ... --yolo`: for a comma after a last element a project's
-    file becomes settings.json.corrupted, a new one without hooks takes its place, and the tool runs silently; for one in the user's
-    file Qwen Code ends with exit code 1."""
+    """Comments and a byte order mark do no harm. Seen with 0.24.4, `qwen -p ... --yolo`: with a trailing comma a project's file
+    becomes settings.json.corrupted, a new one without hooks replaces it, and the tool silently runs; with one in the user's file Qwen Code
+    ends with exit code 1."""
     aside = f"Qwen Code sets the whole file aside as {place.path.name}.corrupted and runs without its hooks"
     return kit.trailing_commas(text, aside if place.scope == "project" else "Qwen Code does not start with it")
 
@@ -106,7 +105,7 @@ def diagnose(machine: Machine, place: Place, data: Any, ours: list[Found]) -> li
     diagnoses = kit.all_hooks_off(place.path, data)
     for variable in ("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"):
         if machine.variables.get(variable, "").lower() in ("1", "true", "yes", "on"):
-            diagnoses.append(Diagnosis("fail", f"{variable} switches hooks off", f"unset {variable}"))
+            diagnoses.append(Diagnosis("fail", f"{variable} disables hooks", f"unset {variable}"))
     for entry, timeout in kit.below_a_second(ours):
         text = f"the {entry.event} hook has the timeout {timeout}: Qwen Code up to 0.22 reads milliseconds and continues without it"
         diagnoses.append(Diagnosis("warn", text, "onehook install POLICY"))

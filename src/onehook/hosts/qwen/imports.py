@@ -24,7 +24,7 @@ _UNMATCHED = ("UserPromptSubmit", "Stop", "MessageDisplay", "PostToolBatch", "Se
 _STARTS = ("startup", "resume", "clear", "compact", "branch")
 _OLD = ("replace", "task")
 _CURRENT = {name: tool for name, tool in TOOLS.items() if name not in _OLD}
-# Tools without a unified name, for matchers that fit a part of a name.
+# Tools without a unified name, for matchers that match part of a name.
 _OTHERS = (
     "todo_write", "skill", "ask_user_question", "exit_plan_mode", "enter_plan_mode", "save_memory", "tool_search", "tool_call", "lsp",
     "exec", "zoom_image", "image_gen", "display_image", "read_mcp_resource", "enter_worktree", "exit_worktree", "workflow", "artifact",
@@ -32,7 +32,7 @@ _OTHERS = (
     "cron_delete", "create_sub_session", "list_agents", "task_stop", "task_create", "task_update", "task_list", "team_create",
     "team_delete", "team_plan_approval", "request_shutdown", "get_goal", "update_goal", "propose_goal",
 )  # fmt: skip
-# Other names that a matcher may say in full; a name in Pascal case may have "Tool" behind it.
+# Other names that a matcher may use, in full; a name in Pascal case may end in "Tool".
 _ALIASES = {
     "Shell": "run_shell_command", "Bash": "run_shell_command", "Edit": "edit", "replace": "edit", "NotebookEdit": "notebook_edit",
     "WriteFile": "write_file", "Write": "write_file", "ReadFile": "read_file", "Read": "read_file", "Grep": "grep_search",
@@ -50,13 +50,13 @@ def _installed(machine: Machine, scope: str) -> list[Path]:
 
 
 def _of_skill(page: Page, place: Place) -> Iterator[Borrowed]:
-    """They run from when the skill is started to the end of the session (seen with 0.24.4)."""
+    """They run from the start of the skill to the end of the session (seen with 0.24.4)."""
     return handlers({"hooks": page.get("hooks")}, place)
 
 
 def _of_agent(page: Page, place: Place) -> Iterator[Borrowed]:
     for hook in _of_skill(page, place):
-        hook.refused = hook.refused or "Qwen Code runs it for whatever the session does while the agent works, which no other agent tells"
+        hook.refused = hook.refused or "Qwen Code runs it for whatever the session does while the agent works, which no other agent reports"
         yield hook
 
 
@@ -98,7 +98,7 @@ def _command(handler: dict[str, Any]) -> str | list[str]:
 
 
 def _timeout(given: object) -> float:
-    """Seconds, but 1000 and more are milliseconds."""
+    """Seconds; values from 1000 up are milliseconds."""
     try:
         value = float(given) if isinstance(given, str) else given
     except ValueError:
@@ -129,23 +129,12 @@ def _take_matcher(hook: Borrowed, given: object) -> str:
     if hook.event in _MATCHED:
         return _take_tools(hook, matcher, words)
     if hook.event == "SessionStart":
-        return _take_sources(hook, matcher, words)
+        return kit.take_sources(hook, matcher, _STARTS, lambda start: re.search("|".join(words) or matcher, start), SOURCES)
     return kit.no_equivalent(hook, matcher)
 
 
-def _take_sources(hook: Borrowed, matcher: str, words: list[str]) -> str:
-    try:
-        fits = [start for start in _STARTS if re.search("|".join(words) or matcher, start)]
-    except re.error:
-        return kit.no_equivalent(hook, matcher)
-    if not fits:
-        return f"its matcher {matcher!r} never matches: a session starts with one of {', '.join(_STARTS)}"
-    hook.sources = [] if len(fits) == len(_STARTS) else [SOURCES.get(start, start) for start in fits]
-    return ""
-
-
 def _take_tools(hook: Borrowed, matcher: str, words: list[str]) -> str:
-    """A list of names, also of other names for the tools; what is none of these is a regular expression that may fit anywhere."""
+    """A list of names, including other names for the tools; anything else is a regular expression that may match anywhere."""
     named = [_ALIASES.get(word) or _ALIASES.get(word.removesuffix("Tool"), "") for word in words]
     others = [word for word, name in zip(words, named) if not name] if words else [matcher]
     patterns = kit.patterns_of("|".join(others)) if others else []

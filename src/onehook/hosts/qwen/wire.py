@@ -1,8 +1,8 @@
 """Qwen Code: what it sends and what it obeys (0.24.4; see docs/hosts/qwen.md).
 
-Claude Code's words, and other rules: on exit 2 stdout is thrown away, so every answer is exit 0 with JSON; of several hooks the last
-permissionDecision wins, so an allow is never written before a tool; and where there is nothing to say nothing is printed, since two
-answers without a decision refuse a permission request.
+Qwen Code has Claude Code's keys but other rules: on exit 2 stdout is discarded, so every answer is exit 0 with JSON; of several hooks the
+last permissionDecision wins, so an allow is never written before a tool; and an empty answer prints nothing, since two answers without a
+decision refuse a permission request.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from onehook.hostkit.effects import (
     Mark,
     Results,
     Row,
+    Traits,
     dialog_answer,
     dropped,
     halted,
@@ -31,16 +32,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onehook.core import Response
-    from onehook.hostkit.effects import StandIn
 
 ID = "qwen"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"skill": "skill", "UserPromptExpansion": "command_name"}
-BUILT_ON = ""
-VARIABLES = ("QWEN_CODE", "QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
-STAND_INS: dict[str, StandIn] = {}
+TRAITS = Traits(
+    skills={"skill": "skill", "UserPromptExpansion": "command_name"},
+    variables=("QWEN_CODE", "QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+)
 
 EVENTS = {
     "PreToolUse": Row("PreToolUse", "permission", gates=True),
@@ -81,9 +78,9 @@ _BASE = {
 }  # fmt: skip
 _PLAIN, _WITH_CONTEXT = Caps(_BASE), Caps(_BASE, additional_context=HONOURED)
 CAPS = {
-    # The documentation names updatedInput and additionalContext here too; 0.24.4 has no reader for either.
+    # The documentation names updatedInput and additionalContext here too; 0.24.4 reads neither.
     "permission": Caps(_BASE, ask=HONOURED),
-    # ask = say nothing, and the dialog that was about to be shown is shown.
+    # ask = no answer: the dialog that was about to appear does appear.
     "request": Caps(_BASE, ask=HONOURED, ask_reason=_OWN_DIALOG, modified_input=Cap("limited", _ONLY_REQUEST, beside="allow")),
     "block": _WITH_CONTEXT,
     "feedback": _WITH_CONTEXT.but(modified_output=_NO_OUTPUT, withhold=HONOURED),
@@ -130,7 +127,7 @@ SENDS = ("permission_mode", "prompt_id", "timestamp")
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
     event, row = begun(ID, "Qwen Code", EVENTS, payload, event_name, SOURCES)
-    # UserPromptSubmit comes before every request to the model; on the way back from a tool the prompt is empty.
+    # UserPromptSubmit comes before every request to the model; after a tool call its prompt is empty.
     if row.event == "UserPromptSubmit" and not isinstance(payload.get("prompt"), str):
         raise PayloadError("UserPromptSubmit without a prompt")
     event.echo = row.event == "UserPromptSubmit" and not event.prompt and "submitted_prompt" not in payload
@@ -149,13 +146,13 @@ def _take_tool(event: Event, payload: dict[str, Any]) -> None:
 
 
 def _read_facts(event: Event) -> Facts:
-    """The path is file_path, or absolute_path in older versions; a call may carry both, and a guard must see both."""
+    """The path is file_path, or absolute_path in older versions; a call may have both, and a guard must see both."""
     given = [tool_text(event, key) for key in ("file_path", "absolute_path")]
     return Facts(paths=list(dict.fromkeys(absolute(path, event.cwd) for path in given if path)))
 
 
 def _read_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Whichever of the two names the call carries is rewritten."""
+    """Rewrite whichever of the two keys the call has."""
     spelled = dict(keys)
     if "file_path" in spelled and "absolute_path" in event.tool_input:
         spelled["absolute_path"] = spelled["file_path"]
@@ -166,7 +163,7 @@ def _read_keys(event: Event, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 def caps(event: Event) -> Caps:
     shape = EVENTS[event.native_event].shape
-    # Todo events come twice: before the list is written, and after, when nothing can be refused any more.
+    # Todo events come twice: before the list is written, and after, when nothing can be refused.
     return CAPS["nothing" if shape == "refuse" and event.native.get("phase") == "postWrite" else shape]
 
 
@@ -180,14 +177,14 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
     if response.halt:
         body = halted(response, body)
     elif denied and shape in ("feedback", "failure"):
-        # A block after the tool has no effect here; what a denial is for, telling the model, the context does.
+        # A block after the tool has no effect here; the context tells the model instead, which is what a denial is for.
         context = response.reason if context is None else f"{response.reason}\n\n{context}"
     elif denied and shape != "request":
         body["decision"] = "block"
         body["reason"] = response.reason
     if shape == "permission" and response.decision in ("deny", "ask"):
         if denied:
-            body["continue"] = False  # so that the denial holds when another hook says allow after it
+            body["continue"] = False  # so that the denial takes effect if another hook allows after it
         specific["permissionDecision"] = response.decision
         if response.reason is not None:
             specific["permissionDecisionReason"] = response.reason
@@ -199,5 +196,5 @@ def render(event: Event, response: Response, chatter: bool) -> Output:
         body["systemMessage"] = response.user_message
     if specific:
         body["hookSpecificOutput"] = {"hookEventName": name, **specific}
-    # With stdout empty, stderr would be read as the answer: an allow.
+    # If stdout were empty, stderr would be read as the answer: an allow.
     return Output(dumps(body) if body or chatter else "")

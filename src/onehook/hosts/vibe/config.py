@@ -1,8 +1,8 @@
 """Mistral Vibe: where hooks are configured, what an entry looks like, and what hides one (3.0.2).
 
 Seen with `vibe -p`: an entry with a fault (a strict or a match on post_agent, an unknown type) is skipped, and a file that is not TOML is
-skipped whole, each silently; of two entries with one name the project's runs and the user's does not. So the name of an entry says
-which policy it runs. The project's file is read in the folder that Vibe is started in, and in no folder above it.
+skipped completely, both silently; of two entries with the same name the project's runs and the user's does not. So the name of an entry
+says which policy it runs. The project's file is read only in the folder that Vibe is started in, not in those above it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ TITLE = "Mistral Vibe"
 BINARIES = ("vibe",)
 FOLDERS = (".vibe",)
 EVENTS = {row.event: native for native, row in wire.EVENTS.items()}
-HOST_IDS = ("vibe",)
-PROJECT = ""  # hooks start in the folder of the session, which may move into a worktree: the policy is named absolutely
+PROJECT = ""  # hooks start in the session's folder, which may move into a worktree, so the policy has an absolute path
 TRAITS = Traits(
     captured=("3.0.2",),
-    longest_timeout=86400,  # seen with 3.0.2: with that, a hook of eleven minutes is waited for, and its denial obeyed
+    longest_timeout=86400,  # seen with 3.0.2: it then waits for a hook that takes eleven minutes, and obeys its denial
     shell_variables=("VIBE_APP_SERVER_BIN",),
     processes=("vibe", "vibe-rs", "vibe-app-server", "vibe-acp"),
-    reloads=False,  # seen with 3.0.2: without its hooks file, a session that runs is held to the policy
-    guard="",  # `strict = true` makes a denial of every failure
+    reloads=False,  # seen with 3.0.2: a running session keeps to the policy even if its hooks file is removed
+    guard="",  # `strict = true` turns every failure into a denial
     whole=True,
     switches=Switches(
         files=lambda machine: [machine.folder("VIBE_HOME", ".vibe") / "config.toml"],
@@ -78,7 +77,7 @@ def _entries(data: Any) -> list[Any]:
 
 
 def regex_of(match: str) -> str:
-    """A `match` as a regular expression for the whole name. It goes by the last part of a name, too, and by "_" for its points."""
+    """A `match` as a regular expression for the whole name. It also matches the last part of a name, and "_" in place of its dots."""
     if match == "*":
         return ""
     if match.startswith("re:"):

@@ -1,15 +1,15 @@
 """Mistral Vibe: what it sends and what it obeys (3.0.2; see docs/hosts/vibe.md).
 
-An answer is one JSON object with exit code 0. Any other exit code, and what is not JSON, is a failed hook: the tool runs, unless the entry
-has `strict = true`, which install writes for a policy that fails closed. A model calls some tools itself and all of them inside
-run_typescript, a program; hooks are run for each call of it.
+An answer is one JSON object with exit code 0. Any other exit code, or output that is not JSON, is a failed hook: the tool runs, unless the
+entry has `strict = true`, which install writes for a policy that fails closed. A model can call some tools directly, and all of them in
+a program, inside run_typescript; hooks run for each of the program's calls.
 """
 
 from __future__ import annotations
 
 from onehook.codec import dumps
 from onehook.core import Event, Mcp, Output
-from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Results, Row, StandIn, dropped, given
+from onehook.hostkit.effects import HONOURED, Cap, Caps, Mark, Results, Row, StandIn, Traits, dropped, given
 from onehook.hostkit.tools import Tool, begun, take_mcp, take_tool
 
 TYPE_CHECKING = False
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
     from onehook.core import Response
 
 ID = "vibe"
-UNREADABLE = ("", 1)
-ERROR_EXIT = 1
-READS_CONFIG_OF: tuple[str, ...] = ()
-SKILLS = {"skill.read": "name"}
-BUILT_ON = ""
-VARIABLES = ("VIBE_APP_SERVER_BIN",)
+TRAITS = Traits(
+    skills={"skill.read": "name"},
+    variables=("VIBE_APP_SERVER_BIN",),
+    stand_ins={"post_agent": StandIn("SubagentStop", inside=True), "pre_tool": StandIn("SubagentStart", tool="Agent")},
+)
 
 EVENTS = {
     "pre_tool": Row("PreToolUse", "permission", gates=True),
-    "post_tool": Row("PostToolUse", "result"),  # after a tool that failed, too
-    "post_agent": Row("Stop", "retry"),  # of a subagent, too: event.agent_id is set then
+    "post_tool": Row("PostToolUse", "result"),  # also after a tool that failed
+    "post_agent": Row("Stop", "retry"),  # also for a subagent: event.agent_id is set then
 }
-STAND_INS = {"post_agent": StandIn("SubagentStop", inside=True), "pre_tool": StandIn("SubagentStart", tool="Agent")}
 
 _ASK = dropped("Vibe ignores it and runs the tool")
 _NO_ASK = dropped("Vibe cannot ask on this event")
@@ -52,9 +50,9 @@ CAPS = {
 }
 # Seen with 3.0.2: the program gets "Tool execution was skipped by Runtime policy", and so does the model.
 _IN_A_PROGRAM = _PERMISSION.but(reason=Cap("unheeded", "of a call inside run_typescript the model is only told that it was skipped"))
-PROGRAM = "typescript:"  # how the id of such a call begins
+PROGRAM = "typescript:"  # the ids of such calls begin with this
 
-_SECONDS = {"timeout_seconds": "timeout"}  # the timeout of other hosts' tools is in milliseconds, so this one has another name
+_SECONDS = {"timeout_seconds": "timeout"}  # in seconds, while that of other hosts' tools is in milliseconds, so it has another name
 TOOLS = {
     "file_system.bash": Tool("Bash", **_SECONDS),
     "file_system.read_file": Tool("Read"),
@@ -62,7 +60,7 @@ TOOLS = {
     "file_system.search_replace": Tool("Edit"),
     "agents.spawn": Tool("Agent|Task", prompt="message", description="name", subagent_type="config_name"),
     "process.start": Tool("Bash"),
-    "process.write": Tool("Bash", command="text", unless="control"),  # what is typed into a running command
+    "process.write": Tool("Bash", command="text", unless="control"),  # text typed into a running command
     # The names of 2.x.
     "bash": Tool("Bash", **_SECONDS),
     "read_file": Tool("Read"),
@@ -81,8 +79,8 @@ _ANY = {"hook_event_name": EVENTS, "session_id": str, "transcript_path": str}
 MARKS = (Mark(9, {**_ANY, "parent_session_id": str}), Mark(9, {**_ANY, "parent_session_id": None}))
 SENDS = ("parent_session_id",)
 MCP_PREFIX, MCP_JOINT = "mcp_", "."
-STOP_CAP = 3  # it runs the hook a fourth time, and ends the turn whatever that says
-_MAX_ANSWER = 1_000_000  # bytes; it reads no more of an answer, and a JSON text that is cut off is a failed hook
+STOP_CAP = 3  # it runs the hook a fourth time, and ends the turn whatever the answer
+_MAX_ANSWER = 1_000_000  # bytes that it reads of an answer; JSON that is cut off is a failed hook
 
 
 def parse(payload: dict[str, Any], event_name: str) -> Event:
@@ -99,11 +97,11 @@ def parse(payload: dict[str, Any], event_name: str) -> Event:
 def _take_tool(event: Event, payload: dict[str, Any]) -> None:
     name, given = payload.get("tool_name"), payload.get("tool_input")
     output, error = payload.get("tool_output"), payload.get("tool_error")
-    # The result of an MCP tool is its text alone.
+    # The result of an MCP tool is only its text.
     event.tool_response = output if output is not None or error is not None else payload.get("tool_output_text")
     event.error = error if isinstance(error, str) else ""
     if isinstance(name, str) and name.startswith(MCP_PREFIX) and MCP_JOINT in name and isinstance(given, dict):
-        server, _, tool = name[len(MCP_PREFIX) :].partition(MCP_JOINT)  # Vibe leaves no point in the name of a server
+        server, _, tool = name[len(MCP_PREFIX) :].partition(MCP_JOINT)  # Vibe allows no dot in the name of a server
         take_mcp(event, name, given, Mcp(server, tool))
     else:
         take_tool(event, TOOLS, name, given)
@@ -117,7 +115,7 @@ def caps(event: Event) -> Caps:
 
 def render(event: Event, response: Response, chatter: bool) -> Output:
     text = _answer(event, response)
-    if len(text) > _MAX_ANSWER:  # it is ASCII
+    if len(text) > _MAX_ANSWER:  # characters are bytes, since it is ASCII
         text = _answer(event, _shortened(response))
     return Output(text)
 
@@ -126,7 +124,7 @@ def _answer(event: Event, response: Response) -> str:
     body = given(system_message=response.user_message)
     if response.decision == "deny":
         body.update(decision="deny", reason=response.reason)
-    if response.modified_output is not None:  # the reason of a denial is what the model gets instead of the result
+    if response.modified_output is not None:  # the model gets the reason for a denial instead of the result
         body.update(decision="deny", reason=_instead(response))
     specific = given(tool_input=response.modified_input, additional_context=response.additional_context)
     if specific:
@@ -140,7 +138,7 @@ def _instead(response: Response) -> str:
 
 
 def _shortened(response: Response) -> Response:
-    """What can be said of an answer that is too long to be read: of a result its beginning, and never the old input or result."""
+    """What is left of an answer that is too long to be read: the beginning of a result, and never the old input or result."""
     short = response.copy()
     short.additional_context = short.user_message = None
     if short.modified_input is not None:

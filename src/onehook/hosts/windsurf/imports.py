@@ -27,11 +27,8 @@ _UNSAID = {
 def found(machine: Machine, scope: str) -> Iterator[tuple[Place, Borrowed]]:
     for path in _files(machine, scope):
         place = Place(scope, path, "json", machine.project if scope == "project" else path.parent)
-        hooks = read_jsonc(path).get("hooks")
-        for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-            for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-                if isinstance(entry, dict):
-                    yield place, _borrowed(event, entry, ("hooks", event, index))
+        for event, entry, where in kit.listed_handlers(read_jsonc(path)):
+            yield place, _borrowed(event, entry, where)
 
 
 def _files(machine: Machine, scope: str) -> list[Path]:
@@ -39,7 +36,7 @@ def _files(machine: Machine, scope: str) -> list[Path]:
     machine_wide = machine.system("/etc/windsurf", "/Library/Application Support/Windsurf", "C:\\ProgramData\\Windsurf")
     return {
         "project": [machine.project / ".windsurf" / "hooks.json"],
-        "user": [codeium / "windsurf" / "hooks.json", codeium / "hooks.json"],  # the second is of the plugin for JetBrains IDEs
+        "user": [codeium / "windsurf" / "hooks.json", codeium / "hooks.json"],  # the second is for the JetBrains plugin
         "enterprise": [machine_wide / "hooks.json"],
     }.get(scope, [])
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from onehook.hostkit.effects import HONOURED, SILENT, Caps, Row
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from onehook.core import Event
-
 ID = "windsurf"
 EVENTS = {
     "pre_run_command": Row("PreToolUse", "block", gates=True, tool="Bash"),
@@ -22,7 +18,4 @@ EVENTS = {
     "post_cascade_response": Row("Stop", "nothing"),
 }
 CAPS = {"block": Caps({"allow": HONOURED, "deny": HONOURED, "reason": HONOURED}), "nothing": SILENT}
-
-
-def caps(event: Event) -> Caps:
-    return CAPS[EVENTS[event.native_event].shape]
+caps = Caps.by_shape(EVENTS, CAPS)

@@ -14,7 +14,7 @@
     return text.split(/([\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u3164\uffa0])/u).map((part, at) => {
       if (at % 2 === 0 || part === "\n" || part === "\t") return part;
       const code = part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      return make("span", { class: "odd", title: "a character that is not seen" }, `U+${code}`);
+      return make("span", { class: "odd", title: "an invisible character" }, `U+${code}`);
     });
   }
   const code = (text, style = null) => make("code", { class: style }, ...seen(text));
@@ -60,12 +60,12 @@
     state.chosen = linked();
     visit = await call("visit", {});
     put("pin-kept", ...visit.kept_for.map((minutes) => make("option", { value: minutes, selected: minutes === 15 }, minutes ? many(minutes, "minute") : "this answer only")));
-    put("foot", `onehook ${visit.version}. Answers are given as ${visit.by}, with the PIN, and stand in the log. Press ? for the keys.`);
+    put("foot", `onehook ${visit.version}. Answers are given as ${visit.by}, with the PIN, and are logged. Press ? for keyboard shortcuts.`);
     const stream = new EventSource(`/api/events?visit=${visit.id}`);
     stream.addEventListener("welcome", (event) => {
       if (JSON.parse(event.data).welcome === visit.welcome) return online(true);
       stream.close();
-      lost("Something else answers in the desk's place. Do not type your PIN. Run `onehook desk` again, and open the link that it prints.");
+      lost("Another program is answering in place of the desk. Do not enter your PIN. Run `onehook desk` again, and open the link that it prints.");
     });
     stream.addEventListener("beat", (event) => {
       const { now: time, pin } = JSON.parse(event.data);
@@ -100,8 +100,8 @@
 
   let noticed = null;
   function notice() {
-    const text = state.lost ?? (!visit ? null : !state.online ? "The connection to the desk is lost. Trying again." : state.pin ? null
-      : "No PIN is set, and answers from this page need one. Run `onehook approve --set-pin` in a terminal of your own.");
+    const text = state.lost ?? (!visit ? null : !state.online ? "The connection to the desk was lost. Trying again." : state.pin ? null
+      : "Answers from this page need a PIN, and none is set. Run `onehook approve --set-pin` in a terminal of your own.");
     if (text === noticed) return;
     noticed = text;
     put("notice", ...(text ? [make("p", {}, ...text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part)))] : []));
@@ -110,7 +110,7 @@
   function headline() {
     const number = state.requests.length;
     const waiting = state.requests.filter((one) => one.state === "waiting").length;
-    const text = state.lost ? "The desk is closed" : !state.online ? "Connecting" : number === 0 ? "Nothing waits for you" : waiting ? `${many(waiting, "request")} ${waiting === 1 ? "waits" : "wait"} for you` : many(number, "request") + " for the next try";
+    const text = state.lost ? "The desk is closed" : !state.online ? "Connecting" : number === 0 ? "Nothing waits for you" : waiting ? `${many(waiting, "request")} ${waiting === 1 ? "waits" : "wait"} for you` : many(number, "request") + " for the next attempt";
     if (byId("headline").textContent !== text) put("headline", text);
     document.title = number ? `(${number}) onehook desk` : "onehook desk";
     const tab = byId("tab-requests");
@@ -142,7 +142,7 @@
 
   function askPin(then, ...what) {
     retry = then;
-    put("pin-for", ...(what.length ? what : ["Then answers can be given from this page."]));
+    put("pin-for", ...(what.length ? what : ["You can then answer from this page."]));
     put("pin-problem");
     byId("pin-text").value = "";
     byId("pin").showModal();
@@ -174,7 +174,7 @@
   const WHAT = { allow: "Approve", deny: "Deny" };
   async function answer(request, given) {
     if (!state.online) return say("The desk cannot be reached.");
-    if (Date.now() < state.armed) return say("This request has just come up: look at it first.");
+    if (Date.now() < state.armed) return say("This request has just appeared: read it first.");
     const body = { id: request.id, digest: request.digest, decision: "allow", scope: "once", ...given };
     const send = async () => {
       const { said, seconds } = await call("answer", body);
@@ -208,7 +208,7 @@
     state.requests = requests;
     if (chosen()) choose(state.chosen, false);
     else {
-      if (at >= 0) say("That request was answered elsewhere, or its agent has gone.");
+      if (at >= 0) say("That request was answered elsewhere, or its agent has ended.");
       choose(requests[Math.min(Math.max(at, 0), requests.length - 1)]?.id ?? "", true);
     }
     if (fresh.length && known.size) say(`${fresh[0].title} asks: ${subjectOf(fresh[0]).slice(0, 80)}`);
@@ -236,9 +236,9 @@
   function waitingList() {
     const focused = document.activeElement?.closest?.("#waiting button")?.dataset.id;
     const item = (one) => make("li", {}, make("button", { type: "button", "data-id": one.id, "aria-current": one.id === state.chosen ? "true" : null, click: () => choose(one.id, false) },
-      make("span", { class: "who" }, make("span", {}, one.title), make("span", { class: "left", "data-until": one.state === "waiting" ? one.until : null }, one.state === "waiting" ? "" : "next try")),
+      make("span", { class: "who" }, make("span", {}, one.title), make("span", { class: "left", "data-until": one.state === "waiting" ? one.until : null }, one.state === "waiting" ? "" : "next attempt")),
       make("span", { class: "what" }, ...seen(subjectOf(one))), make("span", { class: "who" }, ...seen(lastPart(one.project)))));
-    put("waiting", ...(state.requests.length ? state.requests.map(item) : [make("li", { class: "empty" }, "Nothing. When an agent asks, it appears here.")]));
+    put("waiting", ...(state.requests.length ? state.requests.map(item) : [make("li", { class: "empty" }, "No open requests. New ones appear here.")]));
     if (focused) byId("waiting").querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -252,7 +252,7 @@
     const place = byId("request");
     place.className = one ? "" : "none";
     if (!one) {
-      place.replaceChildren(make("h2", { tabindex: "-1" }, "All is answered"), make("p", {}, "Agents that ask are held until you answer, as long as they can wait."));
+      place.replaceChildren(make("h2", { tabindex: "-1" }, "All requests are answered"), make("p", {}, "An agent that asks waits for your answer, as long as it can."));
       return;
     }
     const typed = state.form && place.querySelector(".acts form"); // what was begun stays, if the same request only changes its state
@@ -264,7 +264,7 @@
     const who = [lastPart(one.project), one.session ? `session ${one.session.slice(0, 8)}` : "", one.agent ? `subagent ${one.agent}` : ""].filter(Boolean).join(" · ");
     const waits = one.state === "waiting"
       ? make("div", { class: "waits" }, make("b", { "data-until": one.until }), "still waiting")
-      : make("div", { class: "waits dim" }, make("b", {}, "Next try"), "it has stopped waiting");
+      : make("div", { class: "waits dim" }, make("b", {}, "Next attempt"), "it has stopped waiting");
     return [
       make("div", { class: "top" },
         make("div", {}, make("h2", { tabindex: "-1" }, `${one.title} wants to ${WANTS[one.tool] ?? (one.native_tool ? `use ${one.native_tool}` : "go on")}`),
@@ -277,7 +277,7 @@
     if (one.command) return [block(one.command, "The command")];
     if (one.changes.length) return one.changes.map(difference);
     if (one.url) return [block(one.url, "The address")];
-    return [block(one.prompt || one.input, "What it is about")];
+    return [block(one.prompt || one.input, "Subject")];
   }
   function difference(change) {
     const kinds = { "+": "add", "-": "cut", "@": "hunk" };
@@ -291,7 +291,7 @@
   function why(one) {
     const asking = one.by.filter((by) => by.said === "ask");
     const place = (by) => (by.file ? ` ${short(by.file)}${by.line ? `:${by.line}` : ""}` : "");
-    return make("div", { class: "why" }, make("p", { class: "reason" }, ...seen(one.reason || "No reason is given.")),
+    return make("div", { class: "why" }, make("p", { class: "reason" }, ...seen(one.reason || "No reason given.")),
       ...asking.map((by) => make("p", { class: "small" }, make("span", { class: "dim" }, `${by.kind} `), code(by.name), by.severity ? make("span", { class: `sev ${by.severity}` }, ` ${by.severity}`) : "", make("span", { class: "dim" }, ...seen(place(by))))));
   }
 
@@ -300,7 +300,7 @@
     if (plain) return [];
     const item = (part) => make("li", {}, code(part.command), part.via.length ? make("span", { class: "through" }, "through ", ...seen(part.via.join(", "))) : "",
       ...part.said.map((said) => make("span", { class: "told", title: said.reason }, ...seen(`${said.record}: ${said.rule}`))));
-    return [make("h3", {}, "How it is read"), make("ol", { class: "parts" }, ...one.parts.map(item))];
+    return [make("h3", {}, "How it is parsed"), make("ol", { class: "parts" }, ...one.parts.map(item))];
   }
 
   function facts(one) {
@@ -308,7 +308,7 @@
       ["Agent", `${one.title} ${one.host_version}`], ["Model", one.model], ["Project", short(one.project)], ["Folder", one.cwd === one.project ? "" : short(one.cwd)], ["Session", one.session],
       ["Subagent", one.agent], ["Event", `${one.event} ${one.native_tool}`], ["Policy", short(one.policy)], ["Request", one.id],
     ];
-    return make("details", { class: "facts" }, make("summary", {}, "Everything about it"),
+    return make("details", { class: "facts" }, make("summary", {}, "All details"),
       make("dl", {}, ...told.filter(([, value]) => value.trim()).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, ...seen(value))])), block(one.input, "The whole input"));
   }
 
@@ -319,7 +319,7 @@
     const always = button("e", "Always…", null, open("always"));
     const possible = one.exception.rules.length > 0;
     always.dataset.never = possible ? "" : "yes";
-    if (!possible) always.title = "No rule of a pack or a rules file asks here, so there is nothing to make an exception of";
+    if (!possible) always.title = "This request does not come from a rule of a pack or rules file, so no exception is possible";
     const rewrite = button("r", "Rewrite…", null, open("rewrite"));
     rewrite.dataset.never = one.command ? "" : "yes";
     const whole = make("div", { class: "acts" }, make("div", { class: "answers", role: "group", "aria-label": "Answers" },
@@ -357,13 +357,13 @@
 
   function denyForm(one) {
     const words = make("textarea", { rows: "2", maxlength: "4000" });
-    return formOf("Deny", () => answer(one, { decision: "deny", words: words.value.trim() }), make("label", {}, "What the model is told (may be empty)", words), submit("Deny", "stop full"));
+    return formOf("Deny", () => answer(one, { decision: "deny", words: words.value.trim() }), make("label", {}, "Message for the model (optional)", words), submit("Deny", "stop full"));
   }
 
   function rewriteForm(one) {
     const text = make("textarea", { rows: "3", class: "mono", spellcheck: "false", autocapitalize: "off", required: true });
     text.value = one.command;
-    const hint = one.rewritable ? "" : make("p", { class: "dim small" }, `${one.title} runs a command as it is or not at all: it is denied, and the model is told to run yours.`);
+    const hint = one.rewritable ? "" : make("p", { class: "dim small" }, `${one.title} cannot run a changed command: the original is denied, and the model is told to run yours.`);
     const send = () => (text.value.trim() === one.command.trim() ? say("That is the same command.") : answer(one, { command: text.value }));
     return formOf("Rewrite", send, make("label", {}, "Run this instead", text), hint, submit("Run this", "go"));
   }
@@ -382,17 +382,17 @@
     const look = async () => {
       try {
         draft = { given: JSON.stringify(given()), ...(await call("exception", { id: one.id, digest: one.digest, ...given() })) };
-        place.replaceChildren(make("p", { class: "small" }, "This is added to ", code(short(draft.file)), ":"), block(draft.added, "What is written"),
+        place.replaceChildren(make("p", { class: "small" }, "This will be added to ", code(short(draft.file)), ":"), block(draft.added, "Preview"),
           make("div", { class: "row" }, make("button", { type: "submit", class: "go" }, "Write it, and approve", make("kbd", { "aria-hidden": "true" }, "Ctrl Enter"))));
       } catch (error) {
         draft = null;
         place.replaceChildren(make("p", { class: "problem" }, error.message), first);
       }
     };
-    const first = submit("Show what is written", null);
+    const first = submit("Show the preview", null);
     const send = () => (draft && draft.given === JSON.stringify(given()) ? answer(one, { exception: { ...given(), added: draft.added } }) : look());
-    const hint = !one.command ? "Files, as in permissions: * and ** may be used."
-      : suggested ? "This very command. With * for any words it becomes a pattern; it has to cover the whole command." : "Nothing but a pattern can say this command: write one that covers it, with * for any words.";
+    const hint = !one.command ? "Files, as in permissions; * and ** are wildcards."
+      : suggested ? "Exactly this command. Use * for any words; the pattern must cover the whole command." : "This command needs a pattern: write one that covers all of it, with * for any words.";
     const form = formOf("An exception", send,
       rules.length > 1 ? make("label", {}, "Rule", rule) : make("p", { class: "small" }, "An exception to ", code(rules[0]), ", for you and all of your agents."),
       make("label", {}, one.command ? "Command" : "Files", what), make("p", { class: "dim small" }, hint),
@@ -429,7 +429,7 @@
     if (byId("shown").textContent !== told) put("shown", told);
     const open = new Set([...byId("list").querySelectorAll(".toggle[aria-expanded=true]")].map((one) => one.dataset.id));
     const focused = document.activeElement?.closest?.("#list .toggle")?.dataset.id;
-    if (!found.length) return put("list", nothing(state.decisions.length ? "No decision fits." : "No decision yet."));
+    if (!found.length) return put("list", nothing(state.decisions.length ? "No decision matches." : "No decision yet."));
     const heads = [["Time", "time"], ["Decision", "decision"], ["Agent", "agent"], ["Tool", "tool"], ["What", "what"], ["By", "rule"]];
     const more = found.length > most ? make("div", { class: "more" }, make("button", { type: "button", click: () => { most += 100; decisionList(); } }, "Show more")) : "";
     put("list", make("table", { class: "stack" }, make("caption", { class: "quiet" }, "Decisions, newest first"),
@@ -480,7 +480,7 @@
     const largest = Math.max(1, ...rows.map((row) => row.events));
     const bar = (row) => { const one = make("div", { class: "bar-of", "aria-hidden": "true" }); one.style.width = `${(100 * row.events) / largest}%`; return one; };
     const columns = [["Name", name], ["Events", (row) => count(row.events), "n"], ...["denied", "asked", "allowed"].map((kind) => [KINDS[kind], (row) => count(row[kind]), "n"]), ["Share", bar, "w-bar"]];
-    return make("article", {}, make("h2", {}, title), rows.length ? table(title, rows, columns, "stack") : nothing("Nothing in this time."));
+    return make("article", {}, make("h2", {}, title), rows.length ? table(title, rows, columns, "stack") : nothing("Nothing in this period."));
   }
   function spark(days, kind) {
     const svg = (tag, attributes) => { const one = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value); return one; };
@@ -504,7 +504,7 @@
     const rules = (row) => Object.entries(row.rules).map(([severity, number]) => `${number} ${severity}`).join(", ");
     place.replaceChildren(make("div", { class: "stackof" },
       ...(data.paused.length ? [box("Paused", make("ul", { class: "items" }, ...data.paused.map((one) => make("li", { class: "warn" }, make("p", {}, `${one.rule || "Everything"} until ${new Date(1000 * one.until).toLocaleTimeString("en-GB")}${one.reason ? `: ${one.reason}` : ""}`)))))] : []),
-      box("In force", data.layers.length ? table("Files in force, from the strongest layer down", data.layers, [["Layer", (one) => one.layer], ["File", (one) => [code(short(one.file))]], ["Rules", (one) => (one.rules === null ? "–" : count(one.rules)), "n"]], "stack") : nothing("No policy is in force. `onehook install POLICY` installs one."),
+      box("In force", data.layers.length ? table("Files in force, strongest layer first", data.layers, [["Layer", (one) => one.layer], ["File", (one) => [code(short(one.file))]], ["Rules", (one) => (one.rules === null ? "–" : count(one.rules)), "n"]], "stack") : nothing("No policy is in force. `onehook install POLICY` installs one."),
         make("p", { class: "dim small" }, `As seen from ${short(data.project)}.`)),
       box("Installed", data.installed.length ? table("Installed policies", data.installed, [
         ["Agent", (row) => row.agent], ["Scope", (row) => row.scope], ["Policy and config", (row) => [code(short(row.policy)), make("div", { class: "dim small" }, short(row.file)), row.note ? make("p", { class: "problem small" }, row.note) : ""]],
@@ -515,7 +515,7 @@
   async function loadHealth() {
     const place = byId("view-health");
     const button = make("button", { type: "button", id: "examine", click: () => loadHealth().catch((error) => say(error.message)) }, "Check again");
-    place.replaceChildren(make("article", {}, make("h2", {}, "Would a deny take effect?"), nothing("Checking, agent by agent. It runs the installed commands, so it takes some seconds.")));
+    place.replaceChildren(make("article", {}, make("h2", {}, "Would a deny take effect?"), nothing("Checking each agent. This runs the installed commands, and takes a few seconds.")));
     const { findings, absent } = await call("health");
     const bad = findings.filter((one) => one.level === "fail").length;
     const agents = [...new Set(findings.map((one) => one.agent))];
@@ -556,8 +556,8 @@
 
   const KEYS = [
     [["j", "↓"], "next request", () => move(1)], [["k", "↑"], "previous request", () => move(-1)],
-    [["a"], "approve once", act("a")], [["s"], "approve for this session", act("s")], [["d"], "deny, with words for the model", act("d")],
-    [["e"], "always: an exception until a date", act("e")], [["r"], "rewrite the command, and run that", act("r")],
+    [["a"], "approve once", act("a")], [["s"], "approve for this session", act("s")], [["d"], "deny, with a message for the model", act("d")],
+    [["e"], "always: an exception until a date", act("e")], [["r"], "rewrite the command, and run the new one", act("r")],
     [["l"], "lock, or unlock", () => byId("lock").click()],
     ...Object.keys(VIEWS).map((view, at) => [[String(at + 1)], VIEWS[view].toLowerCase(), () => look(view)]),
     [["?"], "this list", () => help()],
@@ -569,7 +569,7 @@
   let keysOn = kept();
   function help() {
     put("help-keys", ...KEYS.flatMap(([keys, what]) => [make("dt", {}, ...keys.map((key) => make("kbd", {}, key))), make("dd", {}, what)]),
-      make("dt", {}, make("kbd", {}, "Ctrl Enter")), make("dd", {}, "send what is written"), make("dt", {}, make("kbd", {}, "Esc")), make("dd", {}, "close the form or this list"));
+      make("dt", {}, make("kbd", {}, "Ctrl Enter")), make("dd", {}, "send the form"), make("dt", {}, make("kbd", {}, "Esc")), make("dd", {}, "close the form or this list"));
     byId("keys-on").checked = keysOn;
     byId("help").showModal();
   }
@@ -600,5 +600,5 @@
   byId("pin-cancel").addEventListener("click", () => byId("pin").close());
   byId("pin").addEventListener("close", () => { byId("pin-text").value = ""; });
   setInterval(ticks, 1000);
-  begin().catch((error) => lost(error.status === 401 ? "This page is opened by the link that `onehook desk` prints." : `The desk cannot be reached: ${error.message}`));
+  begin().catch((error) => lost(error.status === 401 ? "Open this page with the link that `onehook desk` prints." : `The desk cannot be reached: ${error.message}`));
 })();

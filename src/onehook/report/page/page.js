@@ -74,7 +74,7 @@
     const [height, left, bottom] = [270, 34, 24];
     const x = d3.scaleBand().domain(data.days.map((day) => day.name)).range([left, width]).padding(0.22).paddingOuter(0.1);
     const y = d3.scaleLinear().domain([0, most(data.days, used)]).nice(5).range([height - bottom, 8]);
-    const svg = svgOf(width, height, { role: "group", "aria-label": "Decisions by day, stacked. The arrow keys go from bar to bar, Enter shows its events." });
+    const svg = svgOf(width, height, { role: "group", "aria-label": "Decisions by day, stacked. Use the arrow keys to move between bars, and Enter to show the events of one." });
     const every = Math.ceil((data.days.length * 52) / (width - left));
     const days = d3.axisBottom(x).tickSize(0).tickPadding(9).tickValues(x.domain().filter((_, at) => at % every === 0)).tickFormat(dayName);
     const whole = y.ticks(5).filter(Number.isInteger);
@@ -88,7 +88,7 @@
   function agentChart(width) {
     const [row, left, right] = [42, 84, 44];
     const x = d3.scaleLinear().domain([0, most(data.by_agent, used)]).range([left, width - right]);
-    const svg = svgOf(width, data.by_agent.length * row, { role: "group", "aria-label": "Decisions by agent, stacked. The arrow keys go from bar to bar, Enter shows its events." });
+    const svg = svgOf(width, data.by_agent.length * row, { role: "group", "aria-label": "Decisions by agent, stacked. Use the arrow keys to move between bars, and Enter to show the events of one." });
     data.by_agent.forEach((agent, at) => {
       svg.append("text").attr("class", "name").attr("aria-hidden", true).attr("x", 0).attr("y", at * row + 25).text(agent.name);
       svg.append("text").attr("class", "name").attr("aria-hidden", true).attr("x", x(sum(agent, used)) + 8).attr("y", at * row + 25).text(count(sum(agent, used)));
@@ -165,8 +165,8 @@
 
   function decisions() {
     if (!sum(data.total, used)) {
-      put("days", nothing("No decision in this time."));
-      put("agents", nothing("No decision in this time."));
+      put("days", nothing("No decisions in this period."));
+      put("agents", nothing("No decisions in this period."));
       return;
     }
     chart(byId("days"), dayChart);
@@ -184,7 +184,7 @@
     put("rules", data.rules.length ? shortTable(8, "Rules that decided", data.rules, [
       ["Rule", about, "w-rule"], ["Why", (rule) => rule.reason || "–"], ["Events", (rule) => count(rule.events), "n"], ...counts(used),
       ["Share", (rule) => thinBar(rule, used, largest), "bars"],
-    ]) : nothing("No rule had a say in this time."));
+    ]) : nothing("No rule decided anything in this period."));
   }
 
   function observe() {
@@ -211,11 +211,11 @@
       const list = make("details", {}, make("summary", {}, "Show them"), make("p", { class: "code" }, silent.join(", ")));
       items.push(item(false, `${many(silent.length, "rule")} never fired`, make("p", { class: "dim" }, `on in ${data.rules_file}`), list));
     }
-    put("look", items.length ? make("ul", { class: "items" }, ...items) : nothing("Nothing: no errors, no exception near its end, and every agent found here has a policy."));
+    put("look", items.length ? make("ul", { class: "items" }, ...items) : nothing("Nothing: no errors, no exception about to end, and every agent found here has a policy."));
   }
 
   function times() {
-    if (!data.times.length) return put("times", nothing("No event in this time."));
+    if (!data.times.length) return put("times", nothing("No events in this period."));
     const names = ["p50", "p95", "p99"];
     put("times", make("div", { class: "chips" }, ...names.map((name) => make("div", {}, make("b", {}, ms(data.total[name])), make("span", {}, name)))));
     chart(byId("times"), timeChart);
@@ -227,7 +227,7 @@
   function projects() {
     const kinds = ["denied", "would_deny", "errors"].filter((kind) => kind === "denied" || data.total[kind]);
     const name = (project) => [make("button", { type: "button", class: "link", click: () => go({ project: project.name }) }, project.name || "(none)")];
-    put("projects", data.projects.length ? shortTable(8, "Projects", data.projects, [["Project", name, "w-project"], ["Events", (project) => count(project.events), "n"], ...counts(kinds)]) : nothing("No event in this time."));
+    put("projects", data.projects.length ? shortTable(8, "Projects", data.projects, [["Project", name, "w-project"], ["Events", (project) => count(project.events), "n"], ...counts(kinds)]) : nothing("No events in this period."));
   }
 
   // --- events -----------------------------------------------------------------------------------------------------------------------
@@ -284,9 +284,9 @@
   function list() {
     const found = events.filter(fits);
     const oldest = events.length ? clock(events[events.length - 1].time) : "";
-    const bound = data.older ? ` This page holds the newest ${count(events.length)} decisions, since ${oldest}; older ones are in the figures above, and in \`onehook log\`.` : "";
+    const bound = data.older ? ` This page contains the newest ${count(events.length)} decisions, since ${oldest}; older ones are in the figures above, and in \`onehook log\`.` : "";
     put("shown", `${found.length === events.length ? "" : `${count(found.length)} of `}${many(events.length, "decision")}.${bound}`);
-    if (!found.length) return put("list", nothing(data.older ? "None of the events on this page. Older ones may fit." : "No event fits."));
+    if (!found.length) return put("list", nothing(data.older ? "No event on this page matches. Older ones may." : "No event matches."));
     const heads = [["Time (UTC)", "time"], ["Decision", "decision"], ["Agent", "agent"], ["Tool", "tool"], ["What", "what"], ["Rule", "rule"]];
     const body = make("tbody", {}, ...found.slice(0, shown).map(row));
     const more = make("button", { type: "button", click: () => { const from = shown; shown += PAGE; list(); byId("list").querySelectorAll(".toggle")[from]?.focus(); } }, `Show ${Math.min(PAGE, found.length - shown)} more`);
@@ -340,7 +340,7 @@
     const span = data.days.length ? `${dayName(data.days[0].name)} to ${dayName(data.days[data.days.length - 1].name)}, ${data.days[data.days.length - 1].name.slice(0, 4)}` : `Since ${clock(data.since)}`;
     const parts = [span, data.agents.length ? `agents: ${data.agents.join(", ")}` : "", data.project ? `project ${data.project}` : ""];
     put("scope", parts.filter(Boolean).join(" · "));
-    put("foot", `Made by onehook ${data.version} report on ${clock(data.generated)} UTC from the decision log. Days and times are UTC. Credentials are masked. An event can count in several rules. Times are those of onehook's own code; the start of the interpreter comes in addition.`);
+    put("foot", `Made by onehook ${data.version} report on ${clock(data.generated)} UTC from the decision log. Days and times are UTC. Credentials are masked. An event can count for several rules. Times are those of onehook's own code, without the start of the interpreter.`);
   }
 
   function tips() {
@@ -359,7 +359,7 @@
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
   }
 
-  /** Would-be denials are hatched: they had no effect, and colour alone should not say so. */
+  /** Would-be denials are hatched: they had no effect, and colour alone should not show that. */
   function hatch() {
     const svg = svgOf(0, 0, { "aria-hidden": true });
     const pattern = svg.append("defs").append("pattern").attr("id", "hatch").attr("width", 6).attr("height", 6).attr("patternUnits", "userSpaceOnUse").attr("patternTransform", "rotate(45)");

@@ -1,6 +1,6 @@
 """Prisma AIRS, by Palo Alto Networks: a synchronous scan (POST /v1/scan/sync/request).
 
-https://pan.dev/prisma-airs/api/airuntimesecurity/scan/scan-sync-request/, read 2026-11. The profile says what is detected and what is
+https://pan.dev/prisma-airs/api/airuntimesecurity/scan/scan-sync-request/, read 2026-11. The profile defines what is detected and what is
 blocked; `category` here is the name of the detection: dlp, injection, url_cats, malicious_code, toxic_content, agent, topic_violation,
 db_security, ungrounded, source_code.
 """
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 OPTIONS = {
     "profile": "the name of the security profile",
     "profile_id": "its id, instead of the name",
-    "app_name": "the application, as the vendor's logs show it (onehook)",
-    "app_user": "the user, likewise",
-    "detections": '"blocked" (default): those count for which the profile says block; "all": those that it only reports too',
+    "app_name": "the name of the application in the vendor's logs (default: onehook)",
+    "app_user": "the name of the user in the vendor's logs",
+    "detections": '"blocked" (default): only findings that the profile blocks count; "all": also those that it only reports',
 }
 REQUIRED = ()
 URL = "https://service.api.aisecurity.paloaltonetworks.com"
@@ -76,7 +76,7 @@ def _verdict(answer: Any, settings: Settings) -> Verdict:
 
 
 def _detected(answer: Any) -> Iterator[str]:
-    """The detections that are true, wherever the answer has them."""
+    """The detections that are true, wherever they are in the answer."""
     yield from _true(field(answer, "prompt_detected"))
     yield from _true(field(answer, "response_detected"))
     yield from _true(field(answer, "tool_detected", "summary", "detections"))

@@ -1,7 +1,7 @@
-"""Moderation with OpenAI's API (POST /moderations), and servers that speak the same.
+"""Moderation with OpenAI's API (POST /moderations), or a server that is compatible with it.
 
 https://platform.openai.com/docs/api-reference/moderations, read 2026-11. Categories: harassment, hate, illicit, self-harm, sexual,
-violence, with their kinds, such as violence/graphic.
+violence, with subcategories such as violence/graphic.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from onehook.scan.settings import Settings
 
 OPTIONS = {
-    "model": "the model (omni-moderation-latest)",
-    "threshold": "a score from 0 to 1 from which on a category counts, instead of the service's own judgement",
+    "model": "the model (default: omni-moderation-latest)",
+    "threshold": "the lowest score (0 to 1) at which a category counts, instead of the service's own judgement",
 }
 REQUIRED = ()
 URL = "https://api.openai.com/v1"

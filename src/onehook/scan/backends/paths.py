@@ -1,7 +1,7 @@
-"""Findings in JSON of any shape, by paths: what http and program backends are described with.
+"""Findings in JSON of any shape, located by paths: how http and program backends are described.
 
-A path names fields, with [] for each element: "results[].check_id", "[].RuleID", "result.flagged". Without a path, what an answer says is
-taken as a whole.
+A path names fields, with [] for each element: "results[].check_id", "[].RuleID", "result.flagged". Without a path, the whole answer
+counts.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 OPTIONS = {
-    "flagged": "the path of a value that is true if there is something",
-    "categories": "the path of names, or of an object of names with true or a score",
-    "threshold": "the score from which on a category counts (0.5)",
+    "flagged": "the path of a value that is true if something was found",
+    "categories": "the path of a list of categories, or of an object that maps categories to true or a score",
+    "threshold": "the lowest score at which a category counts (default: 0.5)",
     "findings": "the path of a list of findings; the next four are paths in each of them",
     "category": "what was found",
     "text": "the passage that was found, word for word",
-    "start": "where it begins, in characters, instead of the passage",
+    "start": "where the passage begins, in characters; instead of the passage itself",
     "end": "where it ends",
 }
 
@@ -41,7 +41,7 @@ def _elements(value: Any) -> list[Any]:
 
 
 def findings(answer: Any, paths: Mapping[str, Any], text: str) -> list[Found]:
-    """What an answer says about a text. ScanError if it has none of what the paths lead to, since that is not "nothing found"."""
+    """The findings in an answer. Raises ScanError if nothing is at the paths, since that does not mean "nothing found"."""
     known = [name for name in ("flagged", "categories", "findings") if paths.get(name)]
     if "findings" in known:
         listed = picked(answer, paths["findings"].partition("[]")[0])

@@ -1,7 +1,7 @@
-"""A local program as the scanner: gitleaks, semgrep, ggshield, detect-secrets, yara, or one of your own.
+"""A local program as the scanner: gitleaks, semgrep, ggshield, detect-secrets, yara, or your own.
 
-It gets the content on stdin, or in a file of its own where its arguments say {file}. It is started without a shell, in an empty folder (a
-settings file in the project could tell it to look away), and ended at the deadline with all that it has started.
+It gets the content on stdin, or in a separate file if its arguments contain {file}. It is started without a shell, in an empty folder (a
+settings file in the project could make it ignore things), and ended at the deadline, together with every process that it has started.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "run": "the program and its arguments, as a list; {file} stands for a file with the content, and {config} for the option config",
-    "config": "what the program is to use: rules, a settings file",
+    "config": "a file that the program uses: rules, settings",
     "arguments": "more arguments, as a list",
     "output": '"json" (default), "lines" (the first word of each is a category) or "none" (the exit code alone counts)',
-    "clean": "the exit codes that mean that nothing was found ([0])",
-    "found": "those that mean that something was found ([1]); any other is an error",
+    "clean": "the exit codes that mean that nothing was found (default: [0])",
+    "found": "the exit codes that mean that something was found (default: [1]); any other is an error",
     **paths.OPTIONS,
 }
 REQUIRED = ("run",)
@@ -39,7 +39,7 @@ BAD_SAMPLE = ""
 
 PRESETS: dict[str, dict[str, Any]] = {
     "gitleaks": {
-        # Its exit code for a leak is the one for an error, too, if nothing else is set.
+        # By default its exit code for a leak is the same as for an error.
         "run": ["gitleaks", "stdin", "--no-banner", "--report-format", "json", "--report-path", "-", "--exit-code", "77"],
         "found": [77],
         "findings": "[]",
@@ -100,7 +100,7 @@ def _run(given: dict[str, Any], sample: Sample, deadline: float) -> tuple[int, s
     words = [str(word) for word in [*given["run"], *given.get("arguments", ())]]
     program = which(os.path.expanduser(words[0]))
     if program is None:
-        raise ScanError(f"the program {words[0]} is not there", counts=False)
+        raise ScanError(f"the program {words[0]} was not found", counts=False)
     if "{config}" in words and not given.get("config"):
         raise ScanError(f"{words[0]} needs options.config", counts=False)
     with TemporaryDirectory(prefix="onehook-scan-") as folder:
@@ -136,7 +136,7 @@ def _finished(words: list[str], data: bytes, folder: str, deadline: float) -> tu
 
 
 def _end(process: Any) -> None:
-    """It, and what it has started."""
+    """End the process, and every process that it has started."""
     import signal
 
     try:
@@ -150,7 +150,7 @@ def _end(process: Any) -> None:
     process.stdout.close()
 
 
-# What a fence or a file calls a language, where a program knows it by another ending.
+# The names of languages in fences and files for which a program expects another file extension.
 _ENDINGS = {"python": "py", "javascript": "js", "typescript": "ts", "ruby": "rb", "rust": "rs", "bash": "sh", "shell": "sh", "yaml": "yml"}
 
 

@@ -83,7 +83,7 @@ export function refusalText(replies, denied) {
   return refusal ? (refusal.reason ?? refusal.error ?? "(no reason given)") : null;
 }
 
-/** What the call gave back, as text. A shell's output comes in pieces; the others answer once. */
+/** What the call returned, as text. A shell's output comes in pieces; the others answer once. */
 export function resultText(replies) {
   const parts = resultParts(replies);
   const output = parts

@@ -102,7 +102,7 @@ def _unknown(handler: Handler, pattern: str) -> Finding:
     meant = close_to(pattern, (*TOOLS, *(native for host in HOSTS for native in native_tools(host))))
     if meant:
         return handler.finding("OH104", f"{handler}: no agent has a tool {pattern!r}; did you mean {meant!r}?")
-    text = f"{handler}: onehook knows no tool {pattern!r}; it matches only a tool with exactly that name"
+    text = f"{handler}: the tool {pattern!r} is unknown; the pattern matches only a tool with exactly that name"
     return handler.finding("OH105", text, level="note", fix=f"the unified tools are {', '.join(TOOLS)}")
 
 

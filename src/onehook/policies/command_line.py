@@ -1,4 +1,4 @@
-"""What a command line is read to, by the readers of POSIX shells and of PowerShell."""
+"""The form in which the readers of POSIX shells and of PowerShell return a command line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Command:
 
 
 class Script:
-    """`broken`: not valid bash, so commands may be missing.  `cut`: too deep or too long to read it all."""
+    """`broken`: not valid bash, so commands may be missing.  `cut`: too deep or too long to be read completely."""
 
     __slots__ = ("broken", "commands", "cut", "fork_bomb")
 

@@ -1,4 +1,4 @@
-"""What an installed policy needs that may be missing: packages that it imports, and paths of this machine in a file that others get."""
+"""What an installed policy needs that may be missing: packages that it imports, and paths on this machine in a file that others get."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 
 from onehook.core import UsageError
 from onehook.hostkit.config import Diagnosis, Found, Machine
+from onehook.hostkit.trust import root_of
 from onehook.policy import is_manifest
 from onehook.setup.command import PORTABLE_FOLDER, Written, read
 from onehook.setup.installed import ConfigFile
-from onehook.setup.sharing import ignored, repository, shared, tracked
+from onehook.setup.sharing import ignored, shared, tracked
 
 _FIND = """
 import importlib.util, sys
@@ -28,7 +29,7 @@ for name in sys.argv[1:]:
 def committed(file: ConfigFile, written: Written, machine: Machine) -> Iterator[Diagnosis]:
     """What does not work in a clone: paths of this machine in a file that git does not ignore, or a portable policy that it ignores."""
     project = machine.project
-    if file.place.scope not in ("project", "local") or not repository(project):
+    if file.place.scope not in ("project", "local") or not root_of(project):
         return
     again = f"onehook install {shlex.quote(str(written.policy_path(project)))} --hosts {file.host}"
     if written.portable:
@@ -47,7 +48,7 @@ def committed(file: ConfigFile, written: Written, machine: Machine) -> Iterator[
 
 
 def missing_imports(policy: Path, found: Found, machine: Machine) -> Iterator[Diagnosis]:
-    """Modules that the policy imports, in a handler perhaps, and that its interpreter does not have."""
+    """Modules that the policy imports, possibly inside a handler, and that its interpreter does not have."""
     written = read(found.command)
     python = machine.which(written.interpreter) if written else None
     if written is None or python is None or is_manifest(str(policy)):
@@ -71,7 +72,7 @@ def missing_in(python: str, names: Iterable[str]) -> list[str]:
 
 
 def check_imports(python: str, policy: Path) -> None:
-    """For install: the interpreter that was chosen has what the policy imports, in a handler too."""
+    """For install: check that the chosen interpreter has what the policy imports, including inside handlers."""
     lacking = missing_in(python, _third_party(policy)) if not is_manifest(str(policy)) else []
     if lacking:
         declare = "declare it in the policy (# /// script, dependencies = [...])"
@@ -79,7 +80,7 @@ def check_imports(python: str, policy: Path) -> None:
 
 
 def _third_party(policy: Path) -> dict[str, int]:
-    """Top-level modules that are neither Python's, nor onehook, nor beside the policy -> the line of the import.
+    """Top-level modules that are neither Python's, nor onehook, nor next to the policy -> the line of the import.
 
     What is imported inside of `try` is optional.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onehook.loaded import loaded_by
+from onehook.setup.policy_files import files_of
 
 
 def put(folder, **files):
@@ -13,7 +13,7 @@ def put(folder, **files):
 
 
 def names(folder, policy):
-    return sorted(path[len(str(folder)) + 1 :] for path in loaded_by(str(folder / policy)))
+    return sorted(path[len(str(folder)) + 1 :] for path in files_of(str(folder / policy)))
 
 
 def test_a_policy_is_made_of_the_modules_beside_it_that_it_imports(tmp_path):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
+from onehook.core import UsageError
+from onehook.manifest.toml_reader import read
+from onehook.packs import read_toml
 from onehook.policies.own_files import modules_of, programs_of
 from onehook.policy import is_manifest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
-
-def loaded_by(policy: str) -> list[str]:
-    """A policy and all that it loads: the modules beside it that it imports; the rules files that it extends; the programs of its hooks.
+def files_of(policy: str) -> list[str]:
+    """A policy and all that it loads: the modules next to it that it imports; the rules files that it extends; the programs of its hooks.
 
     Packages are not among them, nor what a program reads. A file that cannot be read is listed, and ends the search there.
     """
@@ -45,10 +45,6 @@ def named_by(policy: str) -> dict[str, bool]:
 
 
 def _read(path: str) -> dict[str, Any]:
-    from onehook.core import UsageError
-    from onehook.manifest.toml_reader import read
-    from onehook.packs import read_toml
-
     try:
         with open(path, "rb") as file:
             source = file.read()

@@ -1,0 +1,16 @@
+"""For the type checkers: each part of Gemini CLI against its Protocol. Nothing imports this file when onehook runs."""
+
+from onehook.hosts.gemini import config, confirm, imports, live, permissions, reverse, transcripts, trust, wire
+from onehook.hosts.interface import conforms
+
+conforms(
+    wire=wire,
+    reverse=reverse,
+    config=config,
+    live=live,
+    imports=imports,
+    transcripts=transcripts,
+    trust=trust,
+    confirm=confirm,
+    permissions=permissions,
+)
