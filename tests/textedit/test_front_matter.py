@@ -68,6 +68,11 @@ def test_a_page_without_front_matter_has_no_keys(text):
     assert Page(text).get("hooks") is None
 
 
+def test_a_comment_is_behind_a_value_and_not_in_a_string():
+    assert Page("---\nhooks: [\" #\", 'a # b'] # [c]\nnext: {a: \"# b\"} # c\n---\n").get("hooks") == [" #", "a # b"]
+    assert Page('---\nhooks: {a: "b # c"} # d}\n---\n').get("hooks") == {"a": "b # c"}
+
+
 @pytest.mark.parametrize(
     "hooks",
     [
@@ -81,6 +86,9 @@ def test_a_page_without_front_matter_has_no_keys(text):
         "\n  a: b\n  a: c",
         "\n  - a\n  b: c",
         '"a" b',
+        "[a #b]",
+        "[a, # the first\n  b]",
+        "[a] b # c",
     ],
 )
 def test_what_cannot_be_read_is_an_error(hooks):

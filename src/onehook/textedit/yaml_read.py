@@ -143,9 +143,9 @@ def scalar(text: str) -> Any:
         if not quoted or _COMMENT.sub("", text[quoted.end() :]).strip():
             raise ValueError(text)
         return json.loads(quoted[0]) if text[0] == '"' else quoted[0][1:-1].replace("''", "'")
-    text = _COMMENT.sub("", text).strip()
     if text[:1] in ("[", "{"):
         return _flow(text)
+    text = _COMMENT.sub("", text).strip()
     if text[:1] in ("&", "*", "!", "|", ">", "%", "@", "`"):
         raise ValueError(text)
     if text.lower() in _WORDS:
@@ -158,7 +158,7 @@ def scalar(text: str) -> Any:
 def _flow(text: str) -> Any:
     """[a, "b"] and {a: b}, nested."""
     value, rest = _flow_value(text)
-    if rest.strip():
+    if _COMMENT.sub("", rest).strip():
         raise ValueError(text)
     return value
 
@@ -167,7 +167,9 @@ def _flow_value(text: str) -> tuple[Any, str]:
     text = text.lstrip()
     if not text.startswith(("[", "{")):
         plain = re.match(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,\[\]{}:]*(?::(?!\s)[^,\[\]{}:]*)*)""", text)
-        return (scalar(plain[0]), text[plain.end() :]) if plain else (None, text)
+        if plain is None or (plain[0][:1] not in ("'", '"') and re.search(r"(^|\s)#", plain[0])):  # a comment would hide the closing bracket
+            raise ValueError(text)
+        return scalar(plain[0]), text[plain.end() :]
     listed, closing = text[0] == "[", "]" if text[0] == "[" else "}"
     items: list[Any] = []
     pairs: dict[str, Any] = {}
