@@ -16,7 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # More than there are cores: a worker spends most of its time waiting for processes and deadlines.
-WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 5 // 2)')
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3)')
 unexport PYTHONDONTWRITEBYTECODE # some containers set it; without compiled files, each of three processes compiles all tests for every run
 
 .PHONY: client sanitize windows wheels test check demo prove prove-all fleet bench lint types tests fast-tests lock charts clean

@@ -1,6 +1,6 @@
-// Resident mode: the process that is warm already is asked over its socket, from in here, and none is started. What was said is passed on
-// only when all of it is there, so the command can be run whenever there is any doubt; its client starts the process for the next event.
-// onehook/resident/inline.py is the other side, and says what is sent.
+// Resident mode: asks the warm process over its socket instead of starting a process. Output is passed on only once it is complete, so
+// whenever there is any doubt the command can be run instead; its client starts a warm process for the next event.
+// onehook/resident/inline.py is the other side, and describes the protocol.
 import * as crypto from "node:crypto"
 import * as fs from "node:fs"
 import * as net from "node:net"
@@ -12,7 +12,7 @@ const HEAD = 15 // bytes before stdout and stderr
 const NAME = 15 // bytes that the name of a process has
 const AT_START = ["LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"]
 const LINUX = process.platform === "linux"
-const UMASK = process.umask() // once: to ask for it is to change it for a moment, for every thread
+const UMASK = process.umask() // once: reading it changes it for a moment, for every thread
 
 function folderOf({ HOME, XDG_STATE_HOME, ONEHOOK_STATE_DIR }) {
   const base = XDG_STATE_HOME || (HOME && `${HOME}/.local/state`)
@@ -21,7 +21,7 @@ function folderOf({ HOME, XDG_STATE_HOME, ONEHOOK_STATE_DIR }) {
   return `${state}/resident`
 }
 
-/** The name of the server: as key_of() of onehook/resident/asking.py has it, for a policy that is named absolutely. */
+/** The name of the server: the same as key_of() in onehook/resident/asking.py gives for a policy with an absolute path. */
 const known = {}
 function keyOf(env) {
   const text = [...WORDS.slice(0, 5), "", ...AT_START.map((name) => env[name] ?? "")].join("\0")
@@ -49,7 +49,7 @@ function requestFor(stdin) {
   return Buffer.concat([...head, crypto.randomBytes(16), numbers(cwd.length, stdin.length), cwd, stdin])
 }
 
-/** The folder of the sockets, open, if it is this user's and nobody else's. */
+/** A descriptor of the folder of the sockets, if it belongs to this user and nobody else has access. */
 function openFolder(path) {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants
   const folder = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -59,7 +59,7 @@ function openFolder(path) {
   throw new Error("the folder is not the user's alone")
 }
 
-/** Whether it is the interpreter of the command that has said this: only a process itself can take such a name. */
+/** Whether the command's own interpreter sent this: only a process itself can take such a name. */
 function isTheirs(pid, request, answer) {
   if (!LINUX) return true // the folder says it
   const [theirs, ours] = [`/proc/${pid}/exe`, WORDS[0]].map((path) => fs.statSync(path, { bigint: true }))
@@ -67,7 +67,7 @@ function isTheirs(pid, request, answer) {
   return theirs.dev === ours.dev && theirs.ino === ours.ino && fs.readFileSync(`/proc/${pid}/comm`, "latin1").trim() === name
 }
 
-/** What the server says, piece by piece: heard() gives the answer once it is complete, null while it is not. It throws what is in doubt. */
+/** Collects what the server sends: heard() returns the answer once it is complete, null before, and throws if anything is in doubt. */
 class Hearing {
   constructor(request) {
     Object.assign(this, { request, pieces: [], size: 0, wanted: 5 })
@@ -104,7 +104,7 @@ function served(stdin) {
     if (!WORDS[4]?.startsWith("/") || stdin.length > MAX_INLINE) return reject(new Error("not for the server"))
     const [path, name, request] = [folderOf(process.env), `${keyOf(process.env)}.sock`, requestFor(stdin)]
     const folder = openFolder(path)
-    const socket = net.connect({ path: LINUX ? `/proc/self/fd/${folder}/${name}` : `${path}/${name}` }) // the name of a socket is short
+    const socket = net.connect({ path: LINUX ? `/proc/self/fd/${folder}/${name}` : `${path}/${name}` }) // the name of a socket must be short
     const hearing = new Hearing(request)
     const settle = (answer) => {
       if (!timers.length) return
@@ -114,7 +114,7 @@ function served(stdin) {
       resolve(answer)
     }
     const late = () => settle({ problem: `no answer within ${OPTIONS.timeout} s` })
-    const impatient = () => setImmediate(() => hearing.isReady || settle()) // where the agent was busy, what has come is heard first
+    const impatient = () => setImmediate(() => hearing.isReady || settle()) // if the agent was busy, read first what has arrived by now
     const timers = [setTimeout(late, OPTIONS.timeout * 1000)]
     socket.on("connect", () => {
       timers.push(setTimeout(impatient, PATIENCE))

@@ -1,5 +1,5 @@
-// Written by `onehook install`, removed by `onehook uninstall`. This agent has no command hooks: the file hands its events to the policy,
-// one process for an event that the policy handles, and does what the answer says. It imports nothing but node's own modules.
+// Written by `onehook install`, removed by `onehook uninstall`. This agent has no command hooks: this file passes its events to the policy,
+// starts one process for each event that the policy handles, and acts on the answer. It imports only Node's own modules.
 /* eslint-disable */
 // biome-ignore-all lint: generated
 // biome-ignore-all format: generated
@@ -38,12 +38,12 @@ function launch(payload, seconds = OPTIONS.timeout) {
     }
     child.on("error", (error) => settle({ problem: `${COMMAND[0]} cannot be started: ${error.message}` }))
     child.on("close", (code, signal) => settle(code === null ? { problem: `ended by ${signal}` } : { code, ...out }))
-    child.stdin.on("error", () => {}) // it may end before it has read all; its exit code says what happened
+    child.stdin.on("error", () => {}) // it may end before it has read everything; its exit code shows what happened
     child.stdin.end(JSON.stringify(payload))
   })
 }
 
-/** How an event gets its answer; resident mode (connection.js) has another way, and this one whenever there is any doubt. */
+/** How an event is answered; resident mode (connection.js) replaces this, and falls back to it whenever there is any doubt. */
 let reach = launch
 
 /** The launcher's answer as { decision, reason, args, output, context, message }; a string if it is not an answer. */
@@ -61,7 +61,7 @@ function understood({ problem, code, stdout, stderr }) {
   }
 }
 
-/** Ask the policy about an event. `warn` takes what goes to the agent's log. */
+/** Ask the policy about an event. `warn` writes to the agent's log. */
 async function ask(name, fields, warn) {
   const result = await reach({ [OPTIONS.host]: 1, hook_event_name: name, ...fields })
   const answer = understood(result)
@@ -70,7 +70,7 @@ async function ask(name, fields, warn) {
   return answer
 }
 
-/** What goes wrong is a deny under fail closed, where that prevents something, and a warning elsewhere. */
+/** An error is a deny under fail closed, where that prevents something, and a warning elsewhere. */
 function failure(name, problem, warn) {
   if (OPTIONS.fail === "closed" && OPTIONS.gates.includes(name)) return { decision: "deny", reason: `onehook: ${problem} (blocked: fail=closed)` }
   warn(`[onehook] error: ${problem}`)

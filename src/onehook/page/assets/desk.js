@@ -5,11 +5,11 @@
   const state = { requests: [], decisions: [], chosen: "", view: "requests", online: false, pin: true, skew: 0, until: 0, armed: 0, form: "" };
   let visit = null; // {id, token, welcome}: in this page's memory and nowhere else
   const VIEWS = { requests: "Requests", decisions: "Decisions", figures: "Figures", policies: "Policies", health: "Health" };
-  const GUARD = 800; // ms for which a request that came up by itself cannot be answered: it is not what the person has looked at
+  const GUARD = 800; // ms for which a request that appeared by itself cannot be answered: the person was looking at another one
 
-  // --- texts ------------------------------------------------------------------------------------------------------------------------
+  // --- text -------------------------------------------------------------------------------------------------------------------------
 
-  /** Text in which every character is seen: what hides, reorders or controls text is spelled out. */
+  /** Text with every character visible: those that hide, reorder or control text are spelled out. */
   function seen(text) {
     return text.split(/([\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u3164\uffa0])/u).map((part, at) => {
       if (at % 2 === 0 || part === "\n" || part === "\t") return part;
@@ -54,7 +54,7 @@
   async function begin() {
     const token = new URLSearchParams(location.hash.slice(1)).get("token");
     if (token) {
-      history.replaceState(null, "", "/"); // it does not stay in the address bar, nor in the history
+      history.replaceState(null, "", "/"); // so that it stays neither in the address bar nor in the history
       await call("enter", { token });
     }
     state.chosen = linked();
@@ -119,7 +119,7 @@
 
   // --- the PIN ----------------------------------------------------------------------------------------------------------------------
 
-  let retry = null; // what is to be done once the PIN is right
+  let retry = null; // what to do once the PIN is right
 
   function unlocked(seconds) {
     state.until = seconds ? Date.now() + 1000 * seconds : 0;
@@ -190,7 +190,7 @@
     }
   }
 
-  /** Go on to the next request, once this one is answered. */
+  /** Continue with the next request, once this one is answered. */
   function leave(id) {
     const at = state.requests.findIndex((one) => one.id === id);
     state.requests = state.requests.filter((one) => one.id !== id);
@@ -214,7 +214,7 @@
     if (fresh.length && known.size) say(`${fresh[0].title} asks: ${subjectOf(fresh[0]).slice(0, 80)}`);
   }
 
-  /** Show this request. byItself: not by the person's doing. */
+  /** Show this request. byItself: the person did not choose it. */
   function choose(id, byItself) {
     const changed = id !== state.chosen;
     if (changed) state.form = "";
@@ -255,7 +255,7 @@
       place.replaceChildren(make("h2", { tabindex: "-1" }, "All requests are answered"), make("p", {}, "An agent that asks waits for your answer, as long as it can."));
       return;
     }
-    const typed = state.form && place.querySelector(".acts form"); // what was begun stays, if the same request only changes its state
+    const typed = state.form && place.querySelector(".acts form"); // keep what was typed if the same request only changes its state
     place.replaceChildren(...head(one), ...about(one), why(one), ...read(one), facts(one), acts(one, typed));
     buttons();
   }

@@ -1,5 +1,5 @@
 "use strict";
-// What the pages of the report and of the desk share. What is not ours reaches a page as text only: textContent, attributes, never HTML.
+// Shared by the pages of the report and the desk. Foreign data reaches a page as text only: textContent, attributes, never HTML.
 const kit = (() => {
   const KINDS = { denied: "Denied", asked: "Asked", would_deny: "Would deny", overridden: "Overridden", errors: "Errors", allowed: "Allowed" };
   const byId = (id) => document.getElementById(id);

@@ -26,7 +26,7 @@
   // --- charts ---------------------------------------------------------------------------------------------------------------------
 
   const drawn = [];
-  /** A chart that is drawn again when its place has another width. */
+  /** A chart that is drawn again when its width changes. */
   function chart(place, draw) {
     const holder = make("div");
     drawn.push([holder, draw]);
@@ -116,7 +116,7 @@
     let [before, raised] = [-Infinity, false];
     for (const name of ["p50", "p95", "p99"]) {
       const at = Math.min(Math.max(x(data.total[name]), left), width);
-      raised = at - before < 30 && !raised; // a label beside another one is above it
+      raised = at - before < 30 && !raised; // a label close to another one is moved up
       before = at;
       const mark = svg.append("g").attr("class", "mark");
       mark.append("line").attr("x1", at).attr("x2", at).attr("y1", raised ? 14 : top - 6).attr("y2", height - bottom);
@@ -125,7 +125,7 @@
     return svg.node();
   }
 
-  /** A thin stacked bar, beside figures that say the same. */
+  /** A thin stacked bar next to the same figures as text. */
   function thinBar(row, kinds, largest, width = 120) {
     const svg = svgOf(width, 12, { "aria-hidden": true });
     const x = d3.scaleLinear().domain([0, largest]).range([0, width]);
@@ -261,14 +261,14 @@
     for (const field of byId("filters").elements) {
       if (!field.name) continue;
       const value = wanted[field.name] ?? "";
-      // A value that no event in the list has, as its events are older.
+      // A value that no event in the list has, since its events are older.
       if (field.tagName === "SELECT" && ![...field.options].some((option) => option.value === value)) field.append(make("option", { value }, KINDS[value] ?? value));
       if (field.value !== value) field.value = value;
       field.classList.toggle("on", value !== "");
     }
     list();
   }
-  /** Shows the events of a bar, a figure or a rule, and goes there. */
+  /** Shows the events of a bar, a figure or a rule, and scrolls to them. */
   function go(given) {
     filter(given);
     byId("events").focus({ preventScroll: true });
@@ -314,7 +314,7 @@
     return line;
   }
 
-  /** What `onehook log show` tells. */
+  /** The same details as `onehook log show`. */
   function story(event) {
     const { parts, findings, agents, policy_now: now } = event.story;
     const paused = event.pause && `${event.pause.rules.join(", ") || "everything"} until ${clock(event.pause.until)}${event.pause.reason ? `: ${event.pause.reason}` : ""}`;
