@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onehook.core import Change, Mcp
 from onehook.hostkit.reverse import sample as event_of
+from onehook.policies import scanner
 from onehook.scan.content import GATES, OVERLAP, fitted, pieces_of, samples_of, written
 from onehook.scan.model import Piece, Sample
 from onehook.scan.settings import Settings
@@ -74,6 +77,13 @@ def test_each_gate_sees_its_own_part_of_a_call():
 
 def settings(**given):
     return Settings("lakera", **given)
+
+
+def test_the_policy_has_the_options_and_defaults_of_its_settings():
+    offered, kept = inspect.signature(scanner).parameters, inspect.signature(Settings).parameters
+    assert [(one.name, one.default, one.annotation) for one in offered.values()] == [
+        (one.name, one.default, one.annotation) for one in kept.values()
+    ]
 
 
 def test_what_is_too_long_is_skipped_cut_or_sent_in_chunks():
