@@ -167,7 +167,7 @@ def _flow_value(text: str) -> tuple[Any, str]:
     text = text.lstrip()
     if not text.startswith(("[", "{")):
         plain = re.match(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,\[\]{}:]*(?::(?!\s)[^,\[\]{}:]*)*)""", text)
-        if plain is None or (plain[0][:1] not in ("'", '"') and re.search(r"(^|\s)#", plain[0])):  # a comment would hide the closing bracket
+        if plain is None or (plain[0][:1] not in ("'", '"') and re.search(r"(^|\s)#", plain[0])):  # a comment would hide the bracket
             raise ValueError(text)
         return scalar(plain[0]), text[plain.end() :]
     listed, closing = text[0] == "[", "]" if text[0] == "[" else "}"
