@@ -69,7 +69,7 @@ def test_a_page_without_front_matter_has_no_keys(text):
 
 
 def test_a_comment_is_behind_a_value_and_not_in_a_string():
-    assert Page("---\nhooks: [\" #\", 'a # b'] # [c]\nnext: {a: \"# b\"} # c\n---\n").get("hooks") == [" #", "a # b"]
+    assert Page('---\nhooks: [" #", \'a # b\'] # [c]\nnext: {a: "# b"} # c\n---\n').get("hooks") == [" #", "a # b"]
     assert Page('---\nhooks: {a: "b # c"} # d}\n---\n').get("hooks") == {"a": "b # c"}
 
 
