@@ -1,8 +1,8 @@
-"""Builds the client of resident mode (client/onehook-client.c, for Windows onehook-client-windows.c) into a wheel for one platform, with
+"""Builds the client for resident mode (client/onehook-client.c, for Windows onehook-client-windows.c) into a wheel for one platform, with
 Zig as the cross compiler.
 
 ONEHOOK_NATIVE names the platform; `make wheels` builds all of them, and with "none" the wheel for all others, without a client. Without the
-variable, as `pip install .` builds it on Linux, the C compiler of the machine is used, and there is no client if it has none.
+variable, as when `pip install .` builds it on Linux, the machine's C compiler is used, and there is no client if it has none.
 """
 
 from __future__ import annotations

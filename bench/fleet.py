@@ -3,7 +3,7 @@
     python bench/loglines.py --lines 800000 --quiet 1 --machines 800 --rows | clickhouse-client --query "INSERT INTO decisions FORMAT TSV"
     python bench/fleet.py clickhouse://127.0.0.1:8123/onehook --rows 20000000
 
-If the table has fewer rows, the server first copies those it has, to other machines, projects, sessions and ids.
+If the table has fewer rows, the server first copies the existing ones, with other machines, projects, sessions and ids.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OTHER = {
 
 
 def multiply(server: Server, wanted: int) -> None:
-    """Each copy is made of the rows that were there at first."""
+    """Each copy is made from the original rows."""
     first = count(server)
     names = ", ".join(column.name for column in COLUMNS)
     for k in range(1, -(-wanted // first)):

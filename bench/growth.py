@@ -1,8 +1,8 @@
-"""What an event costs as things grow: the payload, the rules, the handlers, the log. With resident mode and without, as ratios.
+"""What an event costs as things grow: the payload, the rules, the handlers, the log. With and without resident mode, as ratios.
 
     python bench/growth.py [--rounds 20]
 
-Prints the table of docs/benchmarks.md, from which docs/growth.svg is drawn. Each contender denies; see startup.py for how it is measured.
+Prints the table of docs/benchmarks.md, from which docs/growth.svg is drawn. Each contender denies; startup.py describes the method.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COUNTS = (10, 100, 1_000)
 SIZES = {"1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 LINES = (0, 1_000, 10_000, 100_000)
 OPTIONS = ("--host", "claude", "--event", "PreToolUse", "--fail", "closed")
-WARM_UP = 8  # events, until the process has learnt what they load
+WARM_UP = 8  # events until the process has learned what they load
 
 
 def rules(count: int) -> str:
@@ -37,7 +37,7 @@ def rules(count: int) -> str:
 
 
 def cases() -> Iterator[tuple[str, str, str, str, int, int]]:
-    """What grows, its size in words; the name and text of the policy; bytes of the payload, lines in the log."""
+    """What grows, and its size in words; the name and text of the policy; bytes of the payload, lines in the log."""
     trivial = (CONTENDERS / "policy.py").read_text(encoding="utf-8")
     for name, size in SIZES.items():
         yield "payload", name, "plain.py", trivial, size, 0

@@ -1,8 +1,8 @@
-"""What the decision log costs an event: the same hook with the log on and off, in turn.
+"""What the decision log costs per event: the same hook with the log on and off, in turn.
 
     python bench/log.py [ROUNDS [PART OF A NAME]]
 
-Prints the median of the differences between neighbours, which a busy machine hits alike, and of the minima.
+Prints the median of the differences between neighbours, which a busy machine affects equally, and the difference of the minima.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def command(text: str) -> dict[str, object]:
 
 
 def pairs(folder: Path) -> dict[str, tuple[Contender, Contender]]:
-    # Each has a process of resident mode of its own, which makes its rules ready for the options of the last event.
+    # Each has its own resident process, which prepares its rules for the options of the last event.
     for state in ("on", "off"):
         (folder / state).mkdir()
         (folder / state / "onehook.toml").write_text(RULES, encoding="utf-8")
@@ -56,7 +56,7 @@ def pairs(folder: Path) -> dict[str, tuple[Contender, Contender]]:
 
 
 def started(found: dict[str, tuple[Contender, Contender]]) -> None:
-    """Have the processes of resident mode started, and have learnt: measure() would wait for those that it has started itself."""
+    """Start the resident processes and let them learn: measure() would wait for any that it starts itself."""
     resident = [one for name, pair in found.items() for one in pair if name.startswith("resident")]
     for _ in range(4 if resident else 0):
         for contender in resident:
@@ -74,7 +74,7 @@ def main() -> None:
         try:
             started(found)
             for resident in (False, True):
-                # Between events of resident mode, the processes for the next one are forked.
+                # Between events in resident mode, the processes for the next one are forked.
                 some = [one for name, pair in found.items() if name.startswith("resident") is resident for one in pair]
                 measure(some, rounds, pause=0.03 if resident else 0)
         finally:

@@ -1,17 +1,17 @@
-"""Writes logs of decisions of any size, for measurements: seeded, in a stream, with the lines that real events leave.
+"""Writes decision logs of any size for measurements: seeded, as a stream, with the lines that real events leave.
 
     python bench/loglines.py --lines 1000000 --output FOLDER                    the log of one machine: files with a valid chain
     python bench/loglines.py --lines 1000000 --machines 1000 --output FOLDER    a folder for each machine
     python bench/loglines.py --lines 10000000 --quiet 1 --machines 10000 --rows    as rows, for a database
-    python bench/loglines.py --learn                                            write bench/loglines.json anew
+    python bench/loglines.py --learn                                            update bench/loglines.json
 
-What is sampled is in loglines.json: the lines that captured events of every agent leave when they pass through the launcher, each with how
+The samples are in loglines.json: the lines that captured events of every agent leave when they pass through the launcher, each with how
 often it occurred, the events that nothing answered, and the milliseconds of both. The events are the captured payloads of tests/hosts
-and, in place of the command in such a payload, commands of tests/data: what the packs are there to stop, and ordinary ones.
+and commands of tests/data, which replace the command in such a payload: those that the packs should stop, and ordinary ones.
 The policies are `POLICIES`.
 
-Measured are therefore: which lines there are, their fields and sizes, which agents drop what, and the milliseconds. `CHOSEN` is chosen,
-since no fleet was there to be measured: the times of day, the lengths of sessions, and how much of all this each policy has.
+So these are measured: which lines there are, their fields and sizes, which agents drop what, and the milliseconds. `CHOSEN` is chosen,
+because there was no fleet to measure: the times of day, the lengths of sessions, and the share of each policy.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ hooks = Hooks(fail="closed")
 def guard(event):
     return {"sudo": 1}[event.command.split()[0]]
 """
-POLICIES = {  # each with what its file ends in, and its text
+POLICIES = {  # each with the suffix of its file, and its text
     "rules": ("toml", 'packs = ["recommended"]\n'),
     "observed": ("toml", 'mode = "observe"\npacks = ["recommended"]\n'),
     "paused": ("toml", 'packs = ["recommended"]\n'),
@@ -56,11 +56,11 @@ POLICIES = {  # each with what its file ends in, and its text
 }
 CHOSEN: dict[str, Any] = {
     "days": 30,
-    "lines": {"rules": 50, "observed": 25, "paused": 1, "program": 8, "handler": 15, "failing": 1},  # in hundred, by policy
+    "lines": {"rules": 50, "observed": 25, "paused": 1, "program": 8, "handler": 15, "failing": 1},  # percent, by policy
     "hours": [1, 1, 1, 1, 1, 1, 2, 5, 20, 40, 45, 40, 25, 40, 45, 45, 40, 30, 15, 8, 6, 5, 3, 2],  # how many events in each hour (UTC)
     "session": 40,  # events, on average
-    "projects": 6,  # of a machine, at most
-    "quiet": 5.0,  # events on which nobody had a say for each line
+    "projects": 6,  # on a machine, at most
+    "quiet": 5.0,  # events that nothing answered, for each line
 }
 PROJECT, POLICY, FOLDER = "@PROJECT@", "@POLICY@", "@FOLDER@"
 SCHEMA = ROOT / "docs" / "schema" / "log.json"
@@ -79,7 +79,7 @@ class Sent(NamedTuple):
 
 
 def captured(host: str) -> Iterator[Sent]:
-    """The captured payloads of an agent; of one that has no captures, those of its tests."""
+    """The captured payloads of an agent; if it has no captures, those of its tests."""
     folder = ROOT / "tests" / "hosts" / host
     if not (folder / "captures").is_dir():
         for event, payload in json.loads((folder / "payloads.json").read_text(encoding="utf-8")).items():
@@ -91,7 +91,7 @@ def captured(host: str) -> Iterator[Sent]:
 
 
 def commands(count: int) -> list[str]:
-    """Commands that packs stop, and as many ordinary ones. Which ones is decided by their hash."""
+    """Commands that packs stop, and as many ordinary ones, selected by their hash."""
     from onehook.packs import read_toml
 
     dangerous = [line for lines in read_toml("", (DATA / "dangerous_commands.toml").read_bytes()).values() for line in lines]
@@ -125,7 +125,7 @@ def events(count: int) -> Iterator[Sent]:
 
 
 def learn(count: int) -> dict[str, Any]:
-    """Send every event through the launcher, once for each policy; returns what loglines.json holds."""
+    """Send every event through the launcher, once for each policy; returns the content of loglines.json."""
     from onehook import pause
 
     lines: Counter[str] = Counter()
@@ -196,9 +196,9 @@ def dump(learned: dict[str, Any]) -> str:
 
 
 class Fleet:
-    """The events of a fleet, machine by machine and in the order of time. The same seed makes the same events.
+    """The events of a fleet, machine by machine and in order of time. The same seed gives the same events.
 
-    `template` makes a string of an entry whose values are placeholders (@TIME@); `machine` fills them in.
+    `template` turns an entry whose values are placeholders (@TIME@) into a string; `machine` fills them in.
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class Fleet:
         self.quiet_weights = list(accumulate(number for number, _ in learned["quiet"]))
 
     def machine(self, number: int) -> Iterator[tuple[float, str, str]]:
-        """Of one machine: (time, line, ""), or (time, "", quiet line) for an event on which nobody had a say."""
+        """The events of one machine: (time, line, ""), or (time, "", quiet line) for an event that nothing answered."""
         draw = self.random
         whole, rest = divmod(self.count, len(self.machines))
         mine = whole + (number - self.machines[0] < rest)
@@ -245,7 +245,7 @@ class Fleet:
                 yield at, "", f"{at:.3f} {agent} {event} {tool} {self._ms('quiet')} {project}"
 
     def _times(self, total: int) -> Iterator[tuple[float, int]]:
-        """The times of so many events, in order, and how many are left."""
+        """The times of this many events, in order, and how many are left."""
         draw, left = self.random, total
         for day in range(self.days):
             today = left if day == self.days - 1 else round(total / self.days * (day + 1)) - (total - left)
@@ -265,7 +265,7 @@ class Fleet:
         return min(bisect(weights, self.random.random() * weights[-1]), len(weights) - 1)
 
     def _ms(self, kind: str) -> float:
-        """By the learned quantiles, with a straight line between two of them."""
+        """Drawn from the learned quantiles, with linear interpolation."""
         place = self.random.random() * 100
         below, values = int(place), self.ms[kind]
         return round(values[below] + (values[below + 1] - values[below]) * (place - below), 2)

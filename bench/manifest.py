@@ -1,8 +1,8 @@
-"""What a manifest costs: a whole event through one program, beside a cold event of a Python policy and the program on its own.
+"""What a manifest costs: a whole event through one program, compared with a cold event of a Python policy and with the program alone.
 
     python bench/manifest.py --rounds 60
 
-The last line compares it with a cold event and the program's own start together. All run in turn in every round.
+The last line compares it with the sum of a cold event and the program's own start. All run in turn in every round.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a pin costs an event: the same policies with and without --pin, interleaved, by processor time.
+"""What a pin costs per event: the same policies with and without --pin, interleaved, by processor time.
 
 python bench/pins.py [rounds]
 """

@@ -1,9 +1,9 @@
-"""What an event costs an agent without command hooks, from inside: Pi's extension in Node, as install writes it, asks a policy that denies.
+"""What an event costs an agent without command hooks, from inside: Pi's extension in Node, as install writes it, with a policy that denies.
 
 python bench/plugin.py [rounds]
 
-By a process for each event, by the native client's (which is what runs if the connection is in doubt), and by the connection to the warm
-process. All in turn in every round, beside the start of a bare interpreter, so compare the ratios. Every answer is checked.
+With a process for each event, with the native client's process (used if the connection is in doubt), and with the connection to the warm
+process. All in turn in every round, along with the start of a bare interpreter, so compare the ratios. Every answer is checked.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ console.log(JSON.stringify(times))
 
 
 def written(folder: Path, name: str, exports: str, before: tuple[str, ...]) -> None:
-    """The extension, with its inner functions for who measures."""
+    """The extension, with its inner functions exported for the measurement."""
     program = own_program()
     words = (*before, program.interpreter, "-I", "-S", program.launcher, str(CONTENDERS / "policy.py"), "--host", "pi", "--fail", "closed")
     machine = Machine(folder / "home", folder, {}, sys.platform)
@@ -85,7 +85,7 @@ def main() -> None:
         os.environ["ONEHOOK_STATE_DIR"] = folder
         try:
             times = measured(Path(folder), rounds)
-            time.sleep(1)  # it counts when it is idle
+            time.sleep(1)  # it updates its counts when it is idle
             answered = sum(server.events for server in servers())
         finally:
             for server in servers():

@@ -1,8 +1,8 @@
-"""What the form of the runtime costs that `install --portable` puts into a repository, measured against two others.
+"""What the form of the runtime that `install --portable` adds to a repository costs, compared with two others.
 
     python bench/portable.py --rounds 100 [--markdown]
 
-The same modules as a folder of Python files, as an archive that the launcher reads (which is what install writes), and as a zip file of
+The same modules as a folder of Python files, as an archive that the launcher reads (which install writes), and as a zip file of
 bytecode that Python runs directly. All run in turn; see startup.py.
 """
 

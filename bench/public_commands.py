@@ -1,11 +1,11 @@
-"""What packs stop of the commands in public material: python bench/public_commands.py [--packs P] [--table FILE] SOURCE ...
+"""Which commands in public material the packs stop: python bench/public_commands.py [--packs P] [--table FILE] SOURCE ...
 
 A source is a git directory, or the unpacked source package of a program. Commands are taken from the recipes of Makefiles, the steps of
 CI files, the RUN lines of Dockerfiles, the scripts of package.json, the aliases of shell start-up files, and the commands that
-documentation shows. Prints what is stopped, with the rule, and the number of distinct commands.
+documentation shows. Prints what is stopped, with the rule, and the number of different commands.
 
-With `--table` it writes the table of tests/packs/test_corpus.py: source, file and command, at most `PER_PROGRAM` of a program and
-`PER_SOURCE` in all from each source. Which ones is decided by the hash of the command, before anything is judged.
+With `--table` it writes the table of tests/packs/test_corpus.py: source, file and command, at most `PER_PROGRAM` for each program and
+`PER_SOURCE` in total from each source. They are selected by the hash of the command, before anything is judged.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _BLOCK = re.compile(rf"^( *)```+ *({_SHELL})\b[^\n]*\n(.*?)^\1```", re.DOTALL | 
 _RUN = re.compile(r"^( *)(?:- )?run: *(.*)$")
 _STEP = re.compile(r"^ +- +(?!name:|uses:|run:|key:|id:|env:|if:|image:)(.*)$")
 _ALIAS = re.compile(r"""^\s*alias (?:-\w+ )*[\w.-]+[= ](['"])(.+)\1\s*$""")
-# A placeholder that a reader fills in, and what another program expands before a shell sees the line: neither is a command yet.
+# Placeholders that a reader fills in, and what another program expands before a shell sees the line: neither is a command yet.
 _PLACEHOLDER = re.compile(r"<[A-Za-z][\w |./-]*>|\.\.\.|…|\[[A-Za-z-]+\]|\$\{\{|\{\{|@[A-Z_]+@|%\{|\bFOO\b")
 _PROGRAM = re.compile(r"(\./|[\w.-]+/)*[a-z][\w.+-]*$")
-# What root does to system folders, in an image, on a CI machine, with sudo or where nobody else can, sets up a machine: it is not work
+# What root does to system folders in an image, on a CI machine, with sudo or where nobody else can, is setting up a machine, not working
 # on a project.
 _SYSTEM = re.compile(r"(?:^|[\s=:\"'])/(?:bin|boot|etc|lib\w*|root|sbin|usr|Library|System)\b")
 _ONLY_ROOT = re.compile(r"(?:>|of=)\s*/(?:etc/|dev/(?!null|std|tty|fd|full|shm))")
@@ -86,7 +86,7 @@ def of_markdown(text: str) -> Iterator[str]:
 
 
 def of_prompts(text: str) -> Iterator[str]:
-    """Commands that documentation shows after a user's prompt; after that of root (#) are those for whole machines."""
+    """Commands that documentation shows after a user's prompt; those after root's prompt (#) are for whole machines."""
     for line in text.replace("\\\n", " ").splitlines():
         if line.strip().startswith("$ "):
             yield line.strip()[2:].strip()
@@ -147,7 +147,7 @@ def files_of(source: str) -> Iterator[tuple[str, str]]:
 
 
 def commands_of(source: str) -> dict[str, str]:
-    """Each command that a shell would be given as it stands, and the file that it was first seen in."""
+    """Each command that a shell would be given unchanged, and the file where it was first seen."""
     found: dict[str, str] = {}
     for path, text in files_of(source):
         reader = reader_of(path)
@@ -163,7 +163,7 @@ def commands_of(source: str) -> dict[str, str]:
 
 
 def program_of(command: str) -> str:
-    """The first program that a line starts, or "" where it is prose, a placeholder or a part of something longer."""
+    """The first program that a line starts, or "" if the line is prose, a placeholder or a part of something longer."""
     if not 2 < len(command) <= MAX_COMMAND or _PLACEHOLDER.search(command) or command.endswith(("{", "(", "\\", ";;", "then", "do")):
         return ""
     read = parse(command)
@@ -176,7 +176,7 @@ def program_of(command: str) -> str:
 
 
 def _defines_names(command: Command) -> bool:
-    """Does it read a file whose functions the rest of the line may call? The activate script of an environment has none that matter."""
+    """Whether it reads a file whose functions the rest of the line may call. The activate script of an environment has none that matter."""
     return command.name in (".", "source") and not any(word.endswith("activate") for word in command.argv)
 
 

@@ -1,4 +1,4 @@
-"""100,000 recorded events through a policy of every kind: how long, and how much memory.
+"""100,000 recorded events through four of the ready-made policies: how long it takes, and how much memory.
 
 python bench/replay.py [EVENTS [ADDRESS OF A DASK SCHEDULER]]
 """

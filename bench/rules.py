@@ -1,6 +1,6 @@
-"""What an event costs under a rules file, beside a bare interpreter: python bench/rules.py [--rounds 60]
+"""What an event costs with a rules file, compared with a bare interpreter: python bench/rules.py [--rounds 60]
 
-Every contender runs in turn in every round, so that what else the machine does hits all alike; look at the ratios, on a quiet machine.
+Every contender runs in turn in every round, so that other load on the machine affects all equally; compare the ratios, on a quiet machine.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def contenders(folder: Path) -> dict[str, tuple[list[str], bytes]]:
 
 
 def spent(argv: list[str], data: bytes) -> tuple[float, float]:
-    """Seconds of the clock and of the processor."""
+    """Wall time and processor time, in seconds."""
     began = time.perf_counter()
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     assert child.stdin is not None
@@ -76,7 +76,7 @@ def main() -> None:
         named = contenders(Path(folder))
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in named}
         for argv, data in named.values():
-            spent(argv, data)  # compiles
+            spent(argv, data)  # compiles the rules
         for _ in range(rounds):
             for name, (argv, data) in named.items():
                 times[name].append(spent(argv, data))

@@ -1,9 +1,9 @@
-"""What a content scanner costs an event: a fresh hook process each time, and a scanner on loopback that answers after 20 ms.
+"""What a content scanner costs per event: a new hook process each time, and a scanner on loopback that answers after 20 ms.
 
     python bench/scan.py [ROUNDS]
 
 Prints the median time, and the median processor time, of an event with a rules file and no scanner, with a scan, with a verdict from the
-cache, and with an open circuit breaker; and the first event that met a scanner that never answers beside the next one.
+cache, and with an open circuit breaker; and compares the first event that meets a scanner that never answers with the next one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def rules(folder: Path, name: str, more: str) -> Path:
 
 
 def event(policy: Path, command: str, state: str) -> tuple[float, float]:
-    """Milliseconds, and milliseconds of processor time: those hardly depend on what else the machine does."""
+    """Milliseconds, and milliseconds of processor time, which hardly depend on other load on the machine."""
     payload = {
         "session_id": "s", "transcript_path": "", "cwd": "/", "permission_mode": "default", "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t",
@@ -79,7 +79,7 @@ def main() -> None:
             event(policy, "ls", name)
         first, _ = event(dead, "ls", name)
         taken: dict[str, list[tuple[float, float]]] = {"no scanner": [], "scan, 20 ms": [], "from the cache": [], "open breaker": []}
-        for number in range(rounds):  # interleaved, so that a busy moment is everybody's
+        for number in range(rounds):  # interleaved, so that a busy moment affects all
             taken["no scanner"].append(event(plain, f"ls {number}", name))
             taken["scan, 20 ms"].append(event(asked, f"ls {number}", name))
             taken["from the cache"].append(event(asked, f"ls {number}", name))

@@ -3,11 +3,11 @@
     make bench            sets up the contenders in .bench/ and runs this
     python bench/startup.py --rounds 100 [--markdown]
 
-Each hook is started as an agent starts it: by /bin/sh -c, and onehook with the very command that `onehook install` writes into a scratch
-project. What they are compared with, a bare interpreter, is started directly. onehook is measured with a cache that holds only what this
-event needs, and with one that every host and a rules file have filled. All contenders run in turn in every round, so that what else the
-machine does hits them alike; look at the ratios, not the milliseconds. `processor` is the time of all processes together (Linux): the
-steadiest figure on a busy machine. Before anything is timed, each contender's answer is checked to be a deny.
+Each hook is started as an agent starts it: by /bin/sh -c, and onehook with the exact command that `onehook install` writes into a scratch
+project. The baseline, a bare interpreter, is started directly. onehook is measured with a cache that holds only what this event needs, and
+with one that every host and a rules file have filled. All contenders run in turn in every round, so that other load on the machine affects
+them equally; compare the ratios, not the milliseconds. `processor` is the time of all processes together (Linux): the steadiest figure on
+a busy machine. Before anything is timed, each contender's answer is checked to be a deny.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def call(tool: str, **given: str) -> dict[str, object]:
     return {**PRE_TOOL_USE, "tool_name": tool, "tool_input": given}
 
 
-# What an agent does most of the time, which all policies let pass.
+# What an agent does most of the time, and all policies let pass.
 ORDINARY = {
     "git status": call("Bash", command="git status"),
     "npm test": call("Bash", command="npm test -- --run src/app.test.ts"),
@@ -81,7 +81,7 @@ class Contender:
         self.processor: list[float] = []
 
     def is_right(self) -> bool:
-        """Run once and see that it denies, or lets pass, as it should."""
+        """Run it once, and check that it denies or lets pass as expected."""
         done = subprocess.run(self.argv, input=self.payload, capture_output=True, timeout=60, check=False, env=self.variables)
         denied = done.returncode == 2 or any(word in done.stdout.decode() for word in ('"deny"', '"block"'))
         return denied == self.denies and (denied or done.returncode == 0)
@@ -92,7 +92,7 @@ def by_shell(*words: str) -> list[str]:
 
 
 def installed(folder: Path, policy: str, *options: str, file: str = "policy.py") -> dict[str, str]:
-    """Install a policy into a scratch project; the commands that are then in the agent's config, by event."""
+    """Install a policy into a scratch project; returns the commands in the agent's config, by event."""
     (folder / ".claude").mkdir(parents=True)
     (folder / file).write_text(policy, encoding="utf-8")
     words = ("install", file, "--hosts", "claude", "--fail-closed", "--timeout", "20", "--yes", *(options or ("--no-resident",)))
@@ -103,7 +103,7 @@ def installed(folder: Path, policy: str, *options: str, file: str = "policy.py")
 
 
 def copied(folder: Path, python: str, *, full: bool) -> str:
-    """A copy of onehook with a cache of its own; returns its launcher. full: every host and a rules file have run."""
+    """Copy onehook, with its own cache; returns its launcher. full: every host and a rules file have run."""
     copy = shutil.copytree(PACKAGE, folder / "onehook", ignore=shutil.ignore_patterns("__pycache__"))
     launcher = str(copy / "launch.py")
     (folder / "onehook.toml").write_text('packs = ["all"]\n[permissions]\ndeny = ["Read(./.env)"]\n', encoding="utf-8")
@@ -117,7 +117,7 @@ def copied(folder: Path, python: str, *, full: bool) -> str:
 def as_written(
     name: str, folder: Path, policy: str, program: tuple[str, str], payload: dict[str, object] = PRE_TOOL_USE, denies: bool = True
 ) -> Contender:
-    """Installed, and started as the agent does it: by its shell, with a variable for the project. program: interpreter and launcher."""
+    """Installed, and started as the agent does: by its shell, with a variable for the project. program: interpreter and launcher."""
     return started_by_shell(name, installed(folder, policy), folder, program, payload, denies)
 
 
@@ -130,7 +130,7 @@ def started_by_shell(
     denies: bool = True,
     client: tuple[str, ...] = (),
 ) -> Contender:
-    """client: what comes before the command in resident mode, in place of what install has written there."""
+    """client: what comes before the command in resident mode, instead of what install has written there."""
     written = commands[str(payload["hook_event_name"])]
     words = written.partition(f" -I -S {LAUNCHER} ")[2]
     start = EXEC if written.startswith(EXEC) else ""
@@ -150,7 +150,7 @@ RULES = 'packs = ["all"]\n[permissions]\ndeny = ["Read(./.env)", "Bash(rm -rf *)
 
 
 def resident_contenders(scratch: Path, python: str, launcher: str, source: str) -> list[Contender]:
-    """The same commands behind the client, as `install --resident` writes it; each process has learnt what its events load."""
+    """The same commands behind the client, as `install --resident` writes them; each process has learned what its events load."""
     os.environ["ONEHOOK_STATE_DIR"] = str(scratch / "state")
     (scratch / "state").mkdir()
     clients = {"native": (str(NATIVE_CLIENT),)} if os.access(NATIVE_CLIENT, os.X_OK) else {}
@@ -227,13 +227,13 @@ if event["tool_name"] == "Bash" and "rm -rf" in event["tool_input"]["command"]:
 
 
 def adopt_orphans() -> None:
-    """So that the processor time of a process that outlives its parent is counted, too."""
+    """Makes the processor time of a process that outlives its parent count, too."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
 def time_once(contender: Contender, stdin: int, sink: int) -> tuple[float, float]:
-    """Milliseconds from the start to the exit, and of processor time."""
+    """Milliseconds from start to exit, and of processor time."""
     os.lseek(stdin, 0, os.SEEK_SET)
     actions = [(os.POSIX_SPAWN_DUP2, stdin, 0), (os.POSIX_SPAWN_DUP2, sink, 1), (os.POSIX_SPAWN_DUP2, sink, 2)]
     begun = time.perf_counter()
@@ -242,7 +242,7 @@ def time_once(contender: Contender, stdin: int, sink: int) -> tuple[float, float
     taken = time.perf_counter() - begun
     processor = used.ru_utime + used.ru_stime
     try:
-        while True:  # those that it left behind
+        while True:  # the processes that it left behind
             _, _, used = os.wait4(-1, 0)
             processor += used.ru_utime + used.ru_stime
     except ChildProcessError:
@@ -250,7 +250,7 @@ def time_once(contender: Contender, stdin: int, sink: int) -> tuple[float, float
 
 
 def measure(found: list[Contender], rounds: int, pause: float = 0) -> None:
-    """pause: seconds before each event of resident mode, as an agent makes them: the processes for the next one are forked meanwhile."""
+    """pause: seconds before each event of resident mode, as with an agent: the processes for the next one are forked in the meantime."""
     adopt_orphans()
     sink = os.open(os.devnull, os.O_WRONLY)
     stdins: list[int] = []

@@ -1,8 +1,8 @@
-"""What event.session costs one event, beside SQLite: a fresh process each time, as with real hooks.
+"""What event.session costs per event, compared with SQLite: a new process each time, as with real hooks.
 
     python bench/state.py [ROUNDS]
 
-Prints the median over a start of the interpreter with what an event loads anyway, and
+Prints the median time on top of starting the interpreter with what an event loads anyway, and
 how long 8 processes at once take for 100 increments each.
 """
 
@@ -54,7 +54,7 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     with tempfile.TemporaryDirectory() as folder:
         taken: dict[str, list[float]] = {name: [] for name in WAYS}
-        for _ in range(rounds):  # interleaved, so that a busy moment is everybody's
+        for _ in range(rounds):  # interleaved, so that a busy moment affects all
             for name, code in WAYS.items():
                 begun = time.perf_counter()
                 assert start(code, folder, 1).wait() == 0

@@ -1,8 +1,8 @@
-"""How long `onehook stats` and `onehook log` take for a large log, beside DuckDB if that is installed.
+"""How long `onehook stats` and `onehook log` take for a large log, compared with DuckDB if it is installed.
 
     python bench/stats.py [LINES | FOLDER]
 
-Counts the log in FOLDER, or one of so many lines (1,000,000), with five events on which nobody had a say for each, from bench/loglines.py.
+Counts the log in FOLDER, or one with this many lines (1,000,000) and five events that nothing answered for each, from bench/loglines.py.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ group by name order by denied desc
 
 
 def processor() -> float:
-    """Seconds of this process and of those that it has waited for."""
+    """Processor time of this process and of those that it has waited for, in seconds."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 

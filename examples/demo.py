@@ -111,7 +111,7 @@ def show_install(console: Console, scratch: Path) -> None:
 def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 150)
     with tempfile.TemporaryDirectory() as folder:
-        # A folder for each, since a stop that was refused once is remembered.
+        # A folder for each, because a stop that was refused once is remembered.
         environment = {**os.environ, "ONEHOOK_STATE_DIR": f"{folder}/launcher"}
         os.environ["ONEHOOK_STATE_DIR"] = f"{folder}/here"
         wrong = sum(show_host(host, console, environment) for host in HOSTS)

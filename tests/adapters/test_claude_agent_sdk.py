@@ -1,4 +1,4 @@
-"""The callback that the Claude Agent SDK calls, with what Claude Code sends. tests/live has the SDK itself."""
+"""The callback that the Claude Agent SDK calls, with payloads that Claude Code sends. tests/live tests it with the SDK itself."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ ASKS = 'return ask("is this right?") if event.command else None'
 
 
 class Hook:
-    """A hook's process, started as an agent starts it, that is not waited for: a fork of the warm process unless it is `traced` or is to
-    have another interpreter."""
+    """A hook's process, started as an agent starts it, and not waited for: a fork of the warm process unless it is `traced` or needs
+    another interpreter."""
 
     def __init__(self, policy, payload, *arguments, python="", traced=False):
         self.process: subprocess.Popen[bytes] | warm.Started
@@ -41,7 +41,7 @@ class Hook:
         raise AssertionError("the warm process takes no event")
 
     def asked(self) -> answers.Asked:
-        """Its request, once it has put one."""
+        """Its request, as soon as it has made one."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             for asked in answers.listed():
@@ -52,7 +52,7 @@ class Hook:
         raise AssertionError("nothing was asked")
 
     def result(self) -> Result:
-        stdout, stderr = self.stdout.read(), self.stderr.read()  # neither is more than a pipe holds
+        stdout, stderr = self.stdout.read(), self.stderr.read()  # neither exceeds the buffer of a pipe
         self.progress = [line for line in stdout.splitlines() if line.startswith(b'{"type": "progress"')]
         answer = b"\n".join(line for line in stdout.splitlines() if line not in self.progress)
         return Result(self.process.wait(), answer, stderr)

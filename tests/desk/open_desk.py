@@ -1,4 +1,4 @@
-"""The server of the desk's page in a thread, and what a browser, or a program, says to it."""
+"""The server of the desk's page in a thread, and the requests that a browser or a program sends to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from onehook.hostkit.config import Machine
 from onehook.page.server import Desk
 
-_connections: list[Any] = []  # and their answers: that of a stream has the socket
+_connections: list[Any] = []  # and their responses, since the response of a stream holds the socket
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def opened(project: Path, **more: Any) -> Iterator[Desk]:
 
 
 class Client:
-    """Speaks to a desk as its own page does, unless told otherwise. A header that is None is left out."""
+    """Sends requests as the desk's own page does, unless told otherwise. A header whose value is None is left out."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -62,14 +62,14 @@ class Client:
         return self._read(self.send("POST", f"/api/{path}", body, **headers))
 
     def enter(self) -> Client:
-        """Open the link, as a browser does."""
+        """Open the link like a browser."""
         response = self.send("POST", "/api/enter", json.dumps({"token": self.desk.gate.token}).encode())
         assert response.status == 200, response.read()
         self.headers["Cookie"] = response.headers["Set-Cookie"].partition(";")[0]
         return self
 
     def page(self) -> Client:
-        """Load the page: the same browser, with the token of a visit."""
+        """Load the page: the same browser, with the token of this visit."""
         status, visit = self.post("visit")
         assert status == 200, visit
         other = Client(self.desk)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 PIN = "correct horse"
-CHEAP = 1 << 4  # of scrypt
+CHEAP = 1 << 4  # the cost of scrypt
 
 
 def desk_folder():

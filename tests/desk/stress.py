@@ -1,8 +1,8 @@
-"""Many hooks that ask at once, with hooks and answering people killed at random. By hand, for longer:
+"""Many hooks that ask at the same time, with hooks and answering people killed at random. To run it by hand, for longer:
 
 python -m tests.desk.stress REQUESTS PROCESSES
 
-Each request is a call of its own, and its answer is known beforehand, so what a hook made of it can be held against what was answered.
+Each request is a separate call whose answer is known beforehand, so the result of a hook can be compared with the answer it was given.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ANSWERING = 3  # people at a time
 
 
 def right(command: str) -> str:
-    """What a person answers to this."""
+    """What a person answers to this command."""
     return "allow" if int(command.split()[-1]) % 2 else "deny"
 
 
 def ask(results: str, first: int, count: int) -> None:
-    """A process whose hooks ask one after the other, and note what became of it."""
+    """A process whose hooks ask one after the other, and record the results."""
     wire, made = load("claude"), load("claude", "reverse")
     for number in range(first, first + count):
         event = wire.parse(made.payload(sample("PreToolUse", "Bash", command=f"work {number}", cwd="/p", session_id="s")), "")
@@ -46,7 +46,7 @@ def ask(results: str, first: int, count: int) -> None:
 
 
 def answer() -> None:
-    """A person who answers whatever is asked, beside others who do the same."""
+    """A person who answers every request, alongside others who do the same."""
     key = pin.unlock(PIN)
     while True:
         waiting = [asked for asked in answers.listed() if asked.state == "waiting"]
@@ -60,14 +60,14 @@ def answer() -> None:
 
 
 def start(function: Callable[..., None], *given: object) -> BaseProcess:
-    """A fork: what a new interpreter imports takes ten times as long as what is tested."""
+    """A fork, because the imports of a new interpreter take ten times as long as what is tested."""
     process = multiprocessing.get_context("fork").Process(target=function, args=given)
     process.start()
     return process
 
 
 def run(requests: int, processes: int, results: Path) -> tuple[int, int]:
-    """How many hooks and people were killed; AssertionError if anything is not as it has to be."""
+    """Returns how many hooks and people were killed; raises AssertionError if any result is wrong."""
     pin.set_pin(PIN, cost=CHEAP)
     each = requests // processes
     hooks = [start(ask, str(results), number * each, each) for number in range(processes)]
@@ -98,7 +98,7 @@ def run(requests: int, processes: int, results: Path) -> tuple[int, int]:
 
 
 def check(results: Path, excused: set[int], requests: int) -> None:
-    """None lost, none answered twice, none allowed without an answer."""
+    """Nothing was lost, answered twice, or allowed without an answer."""
     lines = [line.split() for line in results.read_text(encoding="utf-8").splitlines()]
     numbers = [int(number) for number, _, _ in lines]
     assert len(numbers) == len(set(numbers))

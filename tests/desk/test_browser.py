@@ -37,7 +37,7 @@ def desk(tmp_path):
 
 @pytest.fixture
 def visit(browser, desk):
-    """visit(width, scheme): the page, opened by its link. `said` of it is what went to the console, but for a refusal that is expected."""
+    """visit(width, scheme): the page, opened by its link. `page.said` has the console messages, except for expected refusals."""
     contexts = []
 
     def go(width=1280, scheme="light", link=""):
@@ -59,7 +59,7 @@ def press(page, name):
 
 
 def look_at(page, text):
-    """Wait until the request with this text is shown, and can be answered: one that has just come up by itself cannot."""
+    """Wait until the request with this text is shown and can be answered: one that has just appeared by itself cannot."""
     expect(page.locator("#request")).to_contain_text(text)
     page.wait_for_timeout(900)
 
@@ -143,7 +143,7 @@ def test_an_exception_is_shown_then_written_and_the_rule_asks_no_more(visit, hoo
     expect(page.locator(".preview")).to_contain_text('command = "git reset --hard"')
     expect(page.locator(".preview")).to_contain_text(str(file).removeprefix(os.path.expanduser("~")))
     assert not file.exists()
-    page.get_by_label("Why").fill("another reason")  # what was shown is not what would be written
+    page.get_by_label("Why").fill("another reason")  # what was shown is no longer what would be written
     expect(page.locator(".preview pre")).to_have_count(0)
     press(page, "Show the preview")
     expect(page.locator(".preview")).to_contain_text('reason = "another reason"')
@@ -219,7 +219,7 @@ def test_everything_can_be_done_with_the_keyboard(visit, hook):
     page.keyboard.press("k")
     expect(shown).to_have_text("git push one")
     page.keyboard.press("d")
-    page.keyboard.type("not a, nor s")  # in a field, keys are letters
+    page.keyboard.type("not a, nor s")  # in a field, keys type letters
     page.keyboard.press("Control+Enter")
     expect(page.locator("#pin-text")).to_be_focused()
     page.keyboard.type(PIN)
@@ -249,7 +249,7 @@ def test_everything_can_be_done_with_the_keyboard(visit, hook):
     page.locator("#keys-on").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("1")
-    expect(page.locator("#view-decisions")).to_be_visible()  # single keys are off
+    expect(page.locator("#view-decisions")).to_be_visible()  # single-key shortcuts are off
     assert page.said == []
 
 
@@ -311,7 +311,7 @@ def test_the_link_of_another_desk_opens_nothing(visit, desk):
 
 
 def forged(good, number, text):
-    """A request in which every field that somebody else can write is this text."""
+    """A request with this text in every field that somebody else can write."""
     id = f"{good.id[:8]}-{number:010x}"
     by = [{"kind": text, "name": text, "said": "ask", "reason": text, "severity": text, "file": text, "line": text}]
     names = ("session", "project", "cwd", "event", "tool", "native_tool", "reason", "agent", "model", "host", "host_version", "policy")

@@ -1,4 +1,4 @@
-"""An ask that is held: what a person answers is what the agent gets, once, and nothing else ever lets it pass."""
+"""Held asks: the agent gets a person's answer once, and nothing else ever lets the call pass."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_request_is_answered_once(hook, key):
 
 
 def forged(asked, **changed):
-    """An answer as it would be signed with a key of the agent's own."""
+    """An answer signed with a key that the agent made itself."""
     from onehook.desk.answers import _statement
     from onehook.desk.statements import sealed
 
@@ -169,7 +169,7 @@ def test_a_forged_answer_is_refused_and_the_person_can_still_answer(hook, key, f
     waiting = hook()
     asked = waiting.asked()
     path = f"{desk_folder()}/{asked.id}/{ANSWER}"
-    if forgery == "a changed request":  # the person is shown something harmless, and approves that
+    if forgery == "a changed request":  # the person is shown something harmless, and approves it
         request = f"{desk_folder()}/{asked.id}/request.json"
         with open(request, "r+", encoding="utf-8") as file:
             text = file.read().replace("git push", "git diff")
@@ -194,7 +194,7 @@ def test_a_forged_answer_is_refused_and_the_person_can_still_answer(hook, key, f
 
 
 def test_what_a_hook_that_was_killed_asked_is_gone(hook, key):
-    waiting = hook(python=sys.executable)  # a process of its own, as its end is waited for
+    waiting = hook(python=sys.executable)  # a separate process, because the test waits for its end
     asked = waiting.asked()
     waiting.process.kill()
     waiting.process.wait()
@@ -225,11 +225,11 @@ def test_who_connects_and_says_nothing_does_not_keep_the_hook_from_answering(hoo
     while not os.path.exists(f"{folder}/socket"):
         time.sleep(0.02)
     with contextlib.ExitStack() as silent:
-        os.chdir(folder)  # the path of a socket is short
+        os.chdir(folder)  # because the path of a socket must be short
         try:
             for _ in range(4):
                 one = silent.enter_context(socket.socket(socket.AF_UNIX))
-                while one.connect_ex("socket") == errno.ECONNREFUSED:  # it is there a moment before anybody listens
+                while one.connect_ex("socket") == errno.ECONNREFUSED:  # the socket exists a moment before anything listens on it
                     time.sleep(0.02)
                 assert one.getpeername()
         finally:
@@ -289,7 +289,7 @@ def test_what_is_only_observed_or_left_to_the_agent_is_not_held(hook, more):
 
 
 def test_the_agent_is_never_waited_out(hook):
-    """Without a longer timeout from install, the hook answers before the agent gives up."""
+    """Unless install sets a longer timeout, the hook answers before the agent gives up."""
     result = hook("git push", "--timeout", "1", "--host-timeout", "6").result()
     (asked,) = answers.listed()
     assert asked.content["until"] - asked.content["time"] <= 1 and "nobody answered" in reason_of(result, ANY)

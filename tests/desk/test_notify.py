@@ -1,4 +1,4 @@
-"""People are told: by webhooks with what is asked, without credentials, and never in the way of the request."""
+"""People are notified by webhooks that say what is asked, without credentials, and never delay the request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
 class Receiver(HTTPServer):
-    """Keeps what is posted; answers with these statuses, one after the other."""
+    """Keeps what is posted, and answers with these statuses in turn."""
 
     def __init__(self, statuses):
         self.posted, self.statuses = [], list(statuses)

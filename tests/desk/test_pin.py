@@ -1,4 +1,4 @@
-"""The PIN: only its key signs, tries are counted for all processes, and a broken file is not "no PIN"."""
+"""The PIN: only its key signs, attempts are counted across all processes, and a broken file does not mean "no PIN"."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_after_three_wrong_pins_one_has_to_wait_even_with_the_right_one(monkeypa
     later = time.time() + 1000
     monkeypatch.setattr(time, "time", lambda: later)
     assert pin.unlock("correct horse").public == pin.public_key()
-    with pytest.raises(pin.WrongPin):  # and the count begins anew
+    with pytest.raises(pin.WrongPin):  # the count has started again
         pin.unlock("wrong horse")
 
 

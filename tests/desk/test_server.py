@@ -1,4 +1,4 @@
-"""The server of the desk's page: who is let in, what each answer needs, and what it shows of hostile requests."""
+"""The server of the desk's page: who is let in, what each answer requires, and how hostile requests are shown."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def desk(tmp_path):
 
 @pytest.fixture
 def client(desk):
-    """A browser that was given the link, and has loaded the page."""
+    """A browser that has opened the link and loaded the page."""
     return Client(desk).enter().page()
 
 
 @pytest.fixture
 def unlocked(client, key):
-    """The same, after the person has typed the PIN."""
+    """The same, after the person has entered the PIN."""
     assert client.post("unlock", {"pin": PIN, "minutes": 15})[0] == 200
     return client
 
@@ -89,7 +89,7 @@ def test_the_page_itself_holds_no_data_and_nothing_inline(client, hook, key):
 )
 @pytest.mark.parametrize("path", ["/", "/api/policies"])
 def test_another_name_is_not_ours(client, host, path):
-    """A web page whose name is made to mean 127.0.0.1 (DNS rebinding) sends its own name."""
+    """With DNS rebinding, a web page's own name resolves to 127.0.0.1, but its requests still send that name."""
     assert client.get(path, Host=host.format(port=client.desk.port) or None)[0] == 421
 
 
@@ -152,7 +152,7 @@ def test_what_is_too_large_or_no_json_object_is_refused(client):
 
 
 def test_more_connections_than_a_person_needs_are_refused(desk):
-    statuses = [Client(desk).send("GET", "/").status for _ in range(40)]  # none of them is closed
+    statuses = [Client(desk).send("GET", "/").status for _ in range(40)]  # none of the connections is closed
     assert statuses[0] == 200 and statuses[-1] == 503
 
 
@@ -160,7 +160,7 @@ def test_more_connections_than_a_person_needs_are_refused(desk):
 
 
 def test_the_link_is_not_enough(client, hook, key):
-    """What an agent can have: the link, so the cookie, and a page's token of its own. It does not have the PIN."""
+    """What an agent may have: the link, therefore the cookie, and a token of a page of its own. It does not have the PIN."""
     waiting = hook()
     asked = waiting.asked()
     assert client.answer(asked) == (423, {"error": "the PIN is needed"})
@@ -172,7 +172,7 @@ def test_the_link_is_not_enough(client, hook, key):
 
 
 def test_the_pin_opens_one_page_and_no_other(unlocked, hook, desk):
-    """Whoever has the link and the cookie can load the page; the PIN that the person typed is not there."""
+    """Whoever has the link and the cookie can load the page, but the PIN that the person entered is not there."""
     waiting = hook()
     asked = waiting.asked()
     assert Client(desk).enter().page().answer(asked)[0] == 423
@@ -186,7 +186,7 @@ def test_the_pin_opens_one_page_and_no_other(unlocked, hook, desk):
 
 
 def test_without_a_pin_nothing_can_be_answered_here(client, hook):
-    """In a terminal it can, where the hook sees who answers; here it would see this server, whoever speaks to it."""
+    """In a terminal it can be answered, because the hook sees who answers; here it would see this server, whoever sends the request."""
     waiting = hook()
     asked = waiting.asked()
     assert client.answer(asked)[0] == 423
@@ -283,7 +283,7 @@ def test_an_exception_is_shown_and_then_written(unlocked, hook, tmp_path, monkey
 
 
 def stream(client):
-    """The events of the stream, as they come."""
+    """The events of the stream, as they arrive."""
     response = client.send("GET", f"/api/events?visit={client.visit['id']}")
     assert response.status == 200 and response.headers.get_content_type() == "text/event-stream"
     name = ""
@@ -351,7 +351,7 @@ def test_a_change_is_a_diff_and_a_new_text_is_compared_with_the_file(tmp_path):
 
 @pytest.mark.parametrize("times", [{}, {"until": 1e400}, {"until": 10**400}, {"time": -1}, {"time": 10**400}])
 def test_whatever_lies_in_the_folder_the_stream_goes_on(client, hook, key, times):
-    """Requests that somebody forged, with every value of another kind, and files that are none."""
+    """Forged requests in which values have the wrong type, and files that are not requests."""
     good = hook().asked()
     kinds = {"changes": [1, {"path": 1}], "paths": 3, "rewritable": "x", "mcp": 7, "url": [], "model": {}, "prompt": 1, "agent": [2]}
     for number, forged in enumerate([kinds, {"by": [{"kind": 1, "name": [], "said": "ask"}]}, {"input": {"a": {"b": []}}}, {"host": "x"}]):
@@ -368,7 +368,7 @@ def test_hostile_lines_of_the_log_are_text(client):
     for text in HOSTILE:
         append(hostile_entry(text), Options())
     events, found = stream(client), []
-    while len(found) < len(HOSTILE):  # in as many parts as the board read the log in
+    while len(found) < len(HOSTILE):  # in as many parts as the board needed to read the log
         found += next_of(events, "decisions")["decisions"]
     assert [one["subject"] for one in found] == list(HOSTILE)
 
@@ -401,7 +401,7 @@ def test_a_port_that_is_taken_is_said(desk):
 @pytest.mark.parametrize("as_json", [True, False])
 def test_it_prints_the_link_and_ends_with_control_c(tmp_path, as_json):
     pin.set_pin(PIN, cost=CHEAP)
-    # A shell without job control starts what runs in the background with Ctrl-C ignored.
+    # A shell without job control starts background processes with Ctrl-C ignored.
     listens = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{listens}; import onehook.setup.person as p; p.processes_above = lambda: iter(()); from onehook.cli import main; main()"
     words = [sys.executable, "-c", code, "desk", "--no-open", "--port", "0", *(["--json"] if as_json else [])]

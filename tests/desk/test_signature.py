@@ -1,4 +1,4 @@
-"""Ed25519, by the test vectors of RFC 8032, and what is not a signature."""
+"""Ed25519: the test vectors of RFC 8032, and invalid signatures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_signs_and_verifies_as_the_rfc_says(vector):
 
 
 def test_a_signature_is_not_valid_with_the_order_added():
-    """Else each signature had a twin."""
+    """Otherwise each signature would have a second valid form."""
     public, message, signature = map(bytes.fromhex, VECTORS[1][1:])
     order = 2**252 + 27742317777372353535851937790883648493
     twin = signature[:32] + (int.from_bytes(signature[32:], "little") + order).to_bytes(32, "little")

@@ -1,4 +1,4 @@
-"""Many at once, with hooks and people killed at random. Longer: python -m tests.desk.stress 5000 50"""
+"""Many requests at the same time, with hooks and people killed at random. Longer: python -m tests.desk.stress 5000 50"""
 
 from __future__ import annotations
 

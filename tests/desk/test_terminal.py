@@ -1,4 +1,4 @@
-"""`onehook approve`: what it shows, that nothing of it can move a cursor, and its keys at a real terminal."""
+"""`onehook approve`: what it shows, that nothing in it can move the cursor, and its keys in a real terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ inside_an_agent = pytest.mark.skipif(
 
 
 class Typist:
-    """A person at a terminal of their own."""
+    """A person at their own terminal."""
 
     def __init__(self, *arguments, home):
         environment = {**clean_environment(), "HOME": str(home), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
@@ -168,7 +168,7 @@ def test_what_is_asked_can_be_listed_by_scripts(hook):
 
 @pytest.fixture
 def ruled(hook, monkeypatch, tmp_path):
-    """A request that a rule of a pack makes, and the user's own rules file."""
+    """A request made by a rule of a pack, and the user's own rules file."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     policy = tmp_path / "onehook.toml"
     policy.write_text(

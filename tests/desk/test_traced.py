@@ -1,4 +1,4 @@
-"""Hooks that hold an ask, counted for coverage: see tests/process/test_traced.py. They answer like any other."""
+"""Hooks that hold an ask, measured for coverage: see tests/process/test_traced.py. They answer like any other hook."""
 
 from __future__ import annotations
 

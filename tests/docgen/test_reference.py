@@ -1,4 +1,4 @@
-"""docs/reference.md is what the code says, and leaves nothing unexplained."""
+"""docs/reference.md matches the code, and leaves nothing unexplained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ClickHouse for tests: the server, an ordinary process on loopback with a folder of its own, and the engine as a package (chdb)."""
+"""ClickHouse for tests: the server, an ordinary process on loopback with its own folder, and the engine as a package (chdb)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def answering(server, process, folder):
 
 
 class Embedded(Server):
-    """The engine in this process. It has no HTTP: the SQL is what is tested here."""
+    """The engine in this process. It has no HTTP interface: these tests are about the SQL."""
 
     def __new__(cls, folder):
         self = super().__new__(cls, "", 0)

@@ -1,4 +1,4 @@
-"""The address of a server, what is put into SQL, and what is sent. No server is needed."""
+"""The address of a server, the values put into SQL, and what is sent. No server is needed."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_query_counts_what_is_counted_locally(by):
 
 
 class Recorder(BaseHTTPRequestHandler):
-    """Keeps what was asked, and answers as ClickHouse does."""
+    """Records the queries, and answers as ClickHouse does."""
 
     asked: ClassVar[list[tuple[str, dict[str, str], bytes]]] = []
     status, answer = 200, b'{"events": "3"}\n'

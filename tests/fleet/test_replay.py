@@ -1,4 +1,4 @@
-"""A replay of what is in a table, and one that is spread over a cluster, show what a local one shows."""
+"""Replaying events from a table, or across a cluster, gives the same results as a local replay."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def policies(tmp_path):
 
 @pytest.fixture
 def recorded(tmp_path, policies):
-    """The folder with recordings of sessions of several agents."""
+    """The folder with recorded sessions of several agents."""
     folder = tmp_path / "recorded"
     for host in HOSTS[:3]:
         for command in COMMANDS:
@@ -59,11 +59,11 @@ def test_recordings_in_a_table_are_replayed_like_the_files(recorded, policies, t
         for _ in range(2):  # a second time adds nothing
             sent = CliRunner().invoke(main, ["record", "--output", str(recorded), "--to", url])
             assert sent.output == f"{3 * len(COMMANDS)} events sent\n"
-        for number, words in enumerate(ways(policies)):  # the first by real workers
+        for number, words in enumerate(ways(policies)):  # the first with real workers
             local, there = replayed(recorded, *words), replayed("--from", url, *words, forks=bool(number))
             for rows, _ in (local, there):
                 rows.sort(key=json.dumps)
-                for row in rows:  # files are numbered in the order of their names, recordings by time
+                for row in rows:  # files are numbered in order of their names, recordings by time
                     for verdict in (row, row.get("before", {}), row.get("after", {})):
                         verdict.pop("at", None)
             assert sorted(map(json.dumps, there[0])) == sorted(map(json.dumps, local[0])) and there[1] == local[1]

@@ -27,7 +27,7 @@ LINES, DAYS = 600, 3
 
 
 def odd_lines(entry):
-    """Lines that the generator does not make."""
+    """Lines that the generator does not produce."""
     deny = {"kind": "rule", "name": 'it\'s \\ "odd"\t', "said": "deny", "reason": "é"}
     yield {**entry, "agent": "onehook", "event": "LogSwept"}
     yield {
@@ -42,7 +42,7 @@ def odd_lines(entry):
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
-    """The folder of a state, with a log in it."""
+    """The folder of a state, which contains a log."""
     state = tmp_path_factory.mktemp("state")
     made = Fleet(LINES, 1, json.dumps, seed=7, days=DAYS, quiet=1)
     writer = Folder(state / "log")
@@ -57,7 +57,7 @@ def log(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=["server", "engine"])
 def table(request, log, tmp_path_factory):
-    """A table with all lines, half of them twice, as at-least-once delivery leaves them."""
+    """A table with all lines, half of them twice, as at-least-once delivery may produce."""
     if request.param == "server":
         if PROGRAM is None:
             pytest.skip(WITHOUT_SERVER)

@@ -1,6 +1,6 @@
-"""The processes that lint starts, as forks of one that has imported already what they import before they load the policy.
+"""The processes that lint starts, as forks of a process that has already imported what they import before they load the policy.
 
-Run as a program, this is that one process: it reads orders from stdin, and writes the process id and the exit code of each.
+Run as a program, this is that process: it reads orders from stdin, and writes the process id and the exit code of each.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(main, words, folder, variables, stdin, stderr):
 
 @contextlib.contextmanager
 def children(interpreter, path):
-    """What to use for subprocess.Popen: as much of it as lint asks for."""
+    """A replacement for subprocess.Popen, with the part of its interface that lint uses."""
     argv = [interpreter, "-I", "-S", "-X", "importtime", __file__, path]
     server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
 

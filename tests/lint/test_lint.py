@@ -1,4 +1,4 @@
-"""onehook lint: each code is found where it is due, and is silent where it is not."""
+"""onehook lint: each code is reported where it applies, and not where it does not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RUNS = loading._RUNS
 
 @pytest.fixture(autouse=True)
 def _one_measurement(monkeypatch):
-    """Imports are measured three times, each but the first in a process of its own, for the sake of those that are nearly too slow."""
+    """lint measures imports three times, all but the first in a separate process, for those that are nearly too slow."""
     monkeypatch.setattr(loading, "_RUNS", 1)
 
 
@@ -43,7 +43,7 @@ def _forked():
 
 @pytest.fixture
 def lint(tmp_path, monkeypatch, _forked):
-    """Processes are started where times are measured; elsewhere they are forks."""
+    """Real processes are started where times are measured; otherwise they are forks."""
 
     def run(body, *, hooks=CLOSED, hosts=AGENTS, limits=PATIENT, head=HEAD):
         path = tmp_path / "policy.py"
@@ -80,7 +80,7 @@ def test_a_good_policy_has_no_findings(lint):
     assert (report.loads, report.handlers, report.hosts) == (True, 1, AGENTS)
 
 
-# Code -> the policy after `hooks = Hooks(fail="closed")`, and what its text must hold.
+# Code -> the policy after `hooks = Hooks(fail="closed")`, and what the text of the finding must contain.
 FOUND = {
     "OH002": ("", "decides nothing"),
     "OH101": (handler('"Notification"', "return None"), "have no Notification"),
@@ -151,8 +151,8 @@ DOCUMENTED = [block for block in re.findall(r"```python\n(.*?)```", PAGE.read_te
 
 @pytest.mark.parametrize("block", DOCUMENTED, ids=range(len(DOCUMENTED)))
 def test_there_is_nothing_to_say_about_the_documented_policies(tmp_path, block, monkeypatch):
-    """But that some agents have no such event, or let no hook stop it: these are facts about the agents."""
-    monkeypatch.setattr(loading, "_RUNS", 2)  # with the usual limits: the first time, something may have to be compiled
+    """Except that some agents do not have such an event, or do not let a hook stop it: these are facts about the agents."""
+    monkeypatch.setattr(loading, "_RUNS", 2)  # with the usual limits: the first run may have to compile something
     policy = tmp_path / "policy.py"
     policy.write_text(block)
     findings = check(str(policy), []).findings

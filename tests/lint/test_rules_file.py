@@ -1,4 +1,4 @@
-"""onehook lint of a rules file: each finding at its line, in the file that it is about; doctor reports ended exceptions too."""
+"""onehook lint on a rules file: each finding at its line, in the file that it is about; doctor reports expired exceptions too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proof that cannot fail is worthless: adapters that are broken on purpose must be caught, on the real agents."""
+"""A proof that cannot fail is worthless: adapters that are broken on purpose must be caught, with the real agents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def replace_in(project: Path, name: str, old: str, new: str) -> None:
 
 @pytest.fixture
 def with_runtime(monkeypatch: pytest.MonkeyPatch) -> WithRuntime:
-    """Makes the prover install the runtime into the project, where a change to it reaches no other run."""
+    """Makes the prover install the runtime into the project, where a change to it affects no other run."""
     install = stage._onehook
 
     def changed_by(change: Callable[[Path], None]) -> None:
@@ -45,7 +45,7 @@ def with_runtime(monkeypatch: pytest.MonkeyPatch) -> WithRuntime:
 
 
 def documented_deny(project: Path) -> None:
-    """The documents' deny: JSON on stdout, exit 2, nothing on stderr."""
+    """The deny that the documentation describes: JSON on stdout, exit 2, nothing on stderr."""
     replace_in(project, "hosts/codex/wire.py", 'dumps(body), 2, response.reason or "", alone=True', 'dumps(body), 2, "", alone=True')
 
 

@@ -1,4 +1,4 @@
-"""The adapter inside a program that uses the real Claude Agent SDK, which starts the Claude Code that it brings."""
+"""The adapter inside a program that uses the real Claude Agent SDK, which starts the Claude Code bundled with it."""
 
 from __future__ import annotations
 

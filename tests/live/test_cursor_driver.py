@@ -76,17 +76,17 @@ def session(sandbox: Sandbox, *steps: Step) -> str:
 
 
 def told(stdout: str) -> list[str]:
-    """What the model's side was given, in order: prompts, tool results, refusals, contexts, follow-ups."""
+    """What the model was given, in order: prompts, tool results, refusals, contexts, follow-ups."""
     return [entry["text"] for entry in json.loads(stdout)["told"]]
 
 
 def blocked(stdout: str) -> list[tuple[str, str]]:
-    """What hooks stopped: (tool | prompt | subagent | session, its name)."""
+    """What hooks blocked: (tool | prompt | subagent | session, its name)."""
     return [(entry["what"], entry["name"]) for entry in json.loads(stdout)["blocked"]]
 
 
 def ended(stdout: str) -> bool:
-    """Whether the session came to its own end (not out of time, out of turns or broken)."""
+    """Whether the session ended by itself (it did not run out of time or turns, and did not fail)."""
     return json.loads(stdout)["ended"] in ("completed", "prompt-blocked", "session-blocked")
 
 

@@ -1,4 +1,4 @@
-"""Every row of the document "Cursor Hooks API" on Cursor's own runtime: cursor_hooks_api.toml has the rows."""
+"""Every row of the document "Cursor Hooks API", tested on Cursor's own runtime: the rows are in cursor_hooks_api.toml."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEVIATIONS = Path(__file__).parent.parent.parent / "docs" / "deviations.md"
 
 
 def command(case: dict[str, Any]) -> str:
-    """A hook that keeps its stdin, and does what the case says."""
+    """A hook that saves its stdin, and does what the case says."""
     stdout = case.get("stdout", "")
     text = stdout if isinstance(stdout, str) else json.dumps(stdout)
     say = f"printf %s {shlex.quote(text)}; printf %s {shlex.quote(case.get('stderr', ''))} >&2"

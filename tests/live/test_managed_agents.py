@@ -1,6 +1,6 @@
-"""A policy of the whole machine on the real agents: a user's and a project's files try to switch it off, and it denies all the same.
+"""A policy for the whole machine, on the real agents: a user's and a project's files try to switch it off, and it still denies.
 
-The agents read it from /etc, so each session runs in a mount namespace of its own, in which /etc and /opt are overlays: that takes root.
+The agents read it from /etc, so each session runs in its own mount namespace, in which /etc and /opt are overlays: this requires root.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ done
 shift
 exec "$@"
 """
-NOT_READ = ("cursor",)  # by the SDK, which is what runs here
+NOT_READ = ("cursor",)  # the SDK, which is what runs here, does not read managed files
 
 
 def is_managed(host: str) -> bool:
@@ -47,7 +47,7 @@ AGENTS = [host for host in configurable() if host in having("live") and host not
 
 
 def session(host: str, folder: Path, users: str) -> dict[str, bool]:
-    """In the namespace: install for the machine, write the files that try to weaken it, and run the agent."""
+    """In the namespace: install for the machine, write the files that try to weaken the policy, and run the agent."""
     (agent, *_) = pinned_agents([host], cache_folder())
     policy = folder / "rules" / "onehook.toml"
     policy.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A Claude Code hook that says what only Claude Code can do, run there by a manifest: it is done, as without onehook."""
+"""A Claude Code hook whose answer only Claude Code can act on, run there through a manifest: it takes effect as without onehook."""
 
 from __future__ import annotations
 

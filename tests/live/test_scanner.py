@@ -1,4 +1,4 @@
-"""The scanner policy on real agents, with a scanner on loopback: blocked prompts, masked results, observe, and a scanner that is dead."""
+"""The scanner policy on real agents, with a scanner on loopback: blocked prompts, masked results, observe mode, and a dead scanner."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def agent(request):
 @pytest.fixture
 def scanner():
     with service("lakera") as running:
-        running.key = None  # a scanner on this machine needs none
+        running.key = None  # a scanner on this machine does not need one
         yield running
 
 
 def script(live, mode, project):
-    """Two commands; the second prints what is in a file."""
+    """Two commands; the second prints the content of a file."""
     return [live.shell("echo ran > ran.txt", mode), live.shell("cat notes.txt", mode), {"say": "all done"}]
 
 

@@ -1,4 +1,4 @@
-"""secrets(results=True) on the real agents that can replace a result: the model gets the mask, and not the credential."""
+"""secrets(results=True) on the real agents that can replace a result: the model gets the mask instead of the credential."""
 
 from __future__ import annotations
 

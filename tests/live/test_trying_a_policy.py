@@ -1,4 +1,4 @@
-"""`onehook prove --policy`, as a person runs it: an imported manifest whose program stands in the repository, on a real agent."""
+"""`onehook prove --policy`, as a person runs it: an imported manifest whose program is in the repository, on a real agent."""
 
 from __future__ import annotations
 

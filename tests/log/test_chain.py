@@ -1,4 +1,4 @@
-"""The chain of the decision log: many writers at once, killed ones among them, and whatever somebody may do to the files afterwards."""
+"""The chain of the decision log: many writers at once, some of them killed, and all kinds of later changes to the files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_empty_log_verifies():
 
 
 def crowd(seconds, stop, writers=64):
-    """Writers at once; all the time, one of them is killed and another takes its place. How many were killed."""
+    """Many writers at once, which are killed and replaced one by one all the time. Returns how many were killed."""
 
     def start():
         return subprocess.Popen([sys.executable, "-I", "-S", "-c", WRITER, str(stop)], stderr=subprocess.PIPE)
@@ -104,7 +104,7 @@ def test_half_a_line_is_marked_and_the_next_starts_anew(newline):
 
 @pytest.mark.parametrize("sizes", [[150], [400], [30, 400], [400, 30], [400, 200, 300]])
 def test_a_line_that_was_cut_anywhere_is_known_from_one_that_was_changed(sizes):
-    """The beginning of a line looks like a line. Writers that come next and are killed as well leave more of them."""
+    """The beginning of a line looks like a line. If the next writers are killed too, there are several of them."""
     write(2)
     head = Path(log_folder(), "head").read_bytes()
     before = today().read_bytes()
@@ -262,7 +262,7 @@ def test_head_that_is_gone_is_found_before_and_after_the_next_line():
 def test_a_new_day_is_a_new_file_that_goes_on_with_the_chain():
     logger.append(entry_of(time="2026-11-01T23:59:59.000Z"), Options())
     logger.append(entry_of(time="2026-11-02T00:00:01.000Z"), Options())
-    logger.append(entry_of(time="2026-11-01T23:59:59.000Z"), Options())  # a clock that was set back
+    logger.append(entry_of(time="2026-11-01T23:59:59.000Z"), Options())  # the clock was set back
     assert [Path(path).name for path in log_files(log_folder())] == ["2026-11-01.jsonl", "2026-11-02.jsonl"]
     assert [entry["n"] for entry in entries()] == [1, 2, 3] and verify().problems == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from onehook.log.columns import COLUMNS, quiet_entry, rows
 from onehook.log.reader import Quiet
 
-NOT_COLUMNS = ("torn", "recovered")  # they are about the file and not about the decision
+NOT_COLUMNS = ("torn", "recovered")  # they describe the file, not the decision
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schema" / "log.json").read_text(encoding="utf-8"))["properties"]
 ADDED = {"machine", "outcome", "decided_by"}
 KINDS = {"string": "string", "integer": "integer", "number": "number", "object": "json"}

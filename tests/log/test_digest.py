@@ -1,4 +1,4 @@
-"""Counting a large log: the same numbers with and without digests, and digests that a change of the log makes void."""
+"""Counting a large log: the numbers are the same with and without digests, and a digest is invalid once the log has changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY = 86400
 
 @pytest.fixture
 def log():
-    """Five days of lines of every kind, and events on which nobody had a say."""
+    """Five days of lines of every kind, and events that nothing answered."""
     chance, start = random.Random(7), time.time() - 5 * DAY
     pause = {"until": "2026-11-16T12:00:00.000Z", "rules": [], "reason": ', "approver": null}'}
     for number in range(400):
@@ -55,7 +55,7 @@ def log():
 
 
 def counted(found):
-    """The counts that a plain reading of every line gives."""
+    """The counts from simply reading every line."""
     groups = {}
     for entry in [*entries(), *quiet_events()]:
         told = entry._asdict() if isinstance(entry, Quiet) else entry
@@ -101,7 +101,7 @@ def test_a_digest_of_a_file_that_was_changed_is_not_used(log, kept_time):
     changed = text.replace(b'"mode": "enforce"', b'"mode": "observe"')[: -len(lines[-1])] if not kept_time else text[: -len(lines[-1])]
     path.write_bytes(changed + b" " * (len(text) - len(changed)))
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    assert stats()["total"]["events"] == before["events"] - 1  # the size and the time are the same, the end is not
+    assert stats()["total"]["events"] == before["events"] - 1  # the size and the time are the same, but the end is not
 
 
 def test_a_damaged_digest_is_made_anew_and_a_log_that_is_read_only_is_counted(log, monkeypatch):
@@ -141,10 +141,10 @@ def test_the_newest_lines_are_found_without_reading_the_rest(log, monkeypatch):
         path.chmod(0)
         path.rename(path.with_suffix(".gone"))
     large = files[-1]
-    with large.open("r+b") as file:  # a hole in front, which nobody could read into memory
+    with large.open("r+b") as file:  # a hole at the start, too large to read into memory
         text = file.read().splitlines(keepends=True)
         file.seek(1 << 35)
-        file.write(b"\n" + text[-1])  # one line, after which nothing is to be looked for
+        file.write(b"\n" + text[-1])  # a single line, after which nothing needs to be searched for
     try:
         assert newest(1, lambda _: True) == [last]
     finally:

@@ -1,4 +1,4 @@
-"""onehook log export: what other programs read of the decision log."""
+"""onehook log export: the decision log in formats that other programs read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(*words, code=0):
 
 @pytest.fixture(autouse=True)
 def _log(tmp_path, monkeypatch):
-    """A denial by a rule, one of each other outcome, and an event on which nobody had a say."""
+    """A denial by a rule, one of each other outcome, and an event that nothing answered."""
     monkeypatch.chdir(tmp_path)
     now = time.time()
     told = {"tool": "Bash", "session": "s-1", "project": "/work/a", "policy": "/p/o.toml", "policy_hash": "ab"}
@@ -131,7 +131,7 @@ def test_ocsf_is_a_valid_detection_finding_for_every_line():
 
 
 def test_ocsf_loses_no_field():
-    """Every value of a line is somewhere in its finding, by what the schema says."""
+    """Every value of a line is somewhere in its finding, according to the schema."""
     (first, *_) = entries()
     told = json.dumps(finding(first, "laptop"))
     for name in ("time", "id", "agent", "session", "project", "event", "tool", "subject", "reason", "policy", "policy_hash", "prev"):

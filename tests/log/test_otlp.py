@@ -85,7 +85,7 @@ class Collector:
 
 
 class Program:
-    """A receiver that is a program of its own, and ended by SIGKILL."""
+    """A receiver in a separate program, which is stopped with SIGKILL."""
 
     process = None
 
@@ -97,7 +97,7 @@ class Program:
 
 
 class Rotel(Program):
-    """Rotel, a collector of its own (PyPI), which prints what it gets, and may do so after it has confirmed it."""
+    """Rotel, an independent collector (PyPI), which prints what it receives, possibly after confirming it."""
 
     scheme, enough = "http", 700
 
@@ -123,7 +123,7 @@ class RotelGrpc(Rotel):
 
 
 class SyslogNg(Program):
-    """A syslog-ng with its opentelemetry() source, which writes what it gets to a file."""
+    """syslog-ng with its opentelemetry() source, which writes what it receives to a file."""
 
     scheme, enough = "grpc", 500
 
@@ -182,7 +182,7 @@ def values(record):
 
 
 def written(count, policy=POLICY, **fields):
-    """So many lines of the log, and their ids."""
+    """Write this many lines to the log; returns their ids."""
     made = [entry_of(**{"policy": policy, "subject": f"command {number}", **fields}) for number in range(count)]
     for entry in made:
         append(entry, Options())
@@ -190,7 +190,7 @@ def written(count, policy=POLICY, **fields):
 
 
 def destination(url, monkeypatch, policy=POLICY, since="2026-01-01T00:00:00.000Z"):
-    """What an event makes of [telemetry], without a flusher."""
+    """The destination that an event sets up for [telemetry], without starting a flusher."""
     with monkeypatch.context() as patch:
         patch.setattr(wake.os, "posix_spawn", lambda *_, **__: 0)
         assert woken(url, policy, since) == ""
@@ -223,7 +223,7 @@ def test_an_event_is_answered_and_its_line_arrives_by_a_process_of_its_own(tmp_p
     assert told["gen_ai.security.action.type"] == "block" and told["gen_ai.security.policy.rule.id"] == "guard"
     assert told["gen_ai.security.policy.id"] == str(policy) and json.loads(told["onehook.by"]) == entry["by"]
     assert record.time_unix_nano % 1_000_000_000 // 1_000_000 == int(entry["time"][-4:-1])
-    # It ends by itself, and leaves nothing that would keep an event from starting the next.
+    # It exits by itself, and leaves nothing behind that would keep an event from starting the next one.
     until(lambda: not list(Path(log_folder()).glob("*.awake")))
 
 
@@ -304,7 +304,7 @@ def test_every_line_arrives_though_the_collector_dies_in_the_middle(kind, tmp_pa
         until(lambda: len(set(receiver.ids())) >= receiver.enough)
         receiver.stop()
         ids += written(700)
-        until(lambda: destinations()[0].problem)  # it has met the dead collector
+        until(lambda: destinations()[0].problem)  # it has noticed that the collector is down
         receiver.start()
         until(lambda: set(receiver.ids()) == set(ids))
         assert process.wait(60) == 0
@@ -371,7 +371,7 @@ def test_metrics_tell_all_of_it_each_time_so_that_what_is_sent_twice_counts_once
     written(1, by=[rule], ms=3000.0)
     flush(one, 0)
     flush(one, 0)
-    assert len(collector.metrics) == 2  # nothing new, nothing to tell
+    assert len(collector.metrics) == 2  # nothing is sent if nothing is new
     counted = points(collector.metrics[-1], "onehook.events")
     assert {outcome: point.as_int for outcome, point in counted.items()} == {"deny": 4, "none": 2}
     assert values(counted["deny"])["gen_ai.security.policy.rule.id"] == "core.rm-broad"
@@ -386,7 +386,7 @@ def test_without_the_sdk_the_package_is_named(monkeypatch):
     flusher.main(one.name)
     shown = CliRunner().invoke(main, ["telemetry"]).output
     assert "pip install 'onehook[otlp]'" in shown and "waiting  1 lines" in shown
-    assert os.stat(f"{one.name}.awake").st_mtime > time.time() + 60  # and events do not try each time
+    assert os.stat(f"{one.name}.awake").st_mtime > time.time() + 60  # so that not every event tries again
 
 
 def test_status_flush_and_doctor_show_what_waits(collector, monkeypatch, tmp_path):

@@ -30,7 +30,7 @@ def manifest(more, events='["PreToolUse"]', run="echo $ONEHOOK_HOST >> ran"):
 
 
 def send(hooks, host, event, tool="", session="s1", **fields):
-    """An event as this agent sends it; returns how often the program has run so far."""
+    """Send an event as this agent sends it; returns how often the program has run so far."""
     given = sample(event, tool, session_id=session, cwd="/p", **fields)
     payload = load(host, "reverse").payload(given)
     output = answer(compact(payload).encode(), lambda: hooks, hosts=[host], event_name=wire_of(host).parse(payload, event).native_event)
@@ -47,7 +47,7 @@ def ran():
 
 
 def start(hooks, host, name, session="s1"):
-    """The call of the tool that starts a skill, as far as onehook looks at it."""
+    """The call of the tool that starts a skill, with the fields that onehook looks at."""
     tool, key = next((tool, key) for tool, key in wire_of(host).TRAITS.skills.items() if tool not in wire_of(host).EVENTS)
     event = Event("PostToolUse", host, {})
     event.native_event = next(name for name, row in wire_of(host).EVENTS.items() if row.event == "PostToolUse")

@@ -1,4 +1,4 @@
-"""A program gets what its own agent would give it, and its answer has the effect that it has there, whichever agent runs."""
+"""A program gets what its own agent would send it, and its answer has the same effect as there, whichever agent runs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_an_ask_of_a_hook_before_a_shell_command_reaches_cursor_as_it_is(tmp_pat
     output = asked(path, payload, "cursor")
     assert json.loads(output.stdout)["permission"] == "ask" and not output.dropped
     sdk = asked(path, {**payload, "cursor_version": "1.0.0"}, "cursor")
-    assert json.loads(sdk.stdout)["permission"] == "deny"  # which approves by itself what it is told to ask about
+    assert json.loads(sdk.stdout)["permission"] == "deny"  # the SDK would approve by itself what it should ask about
 
 
 def test_cursors_own_events_are_installed_for_programs_that_are_written_for_them_on_cursor_alone(tmp_path):
@@ -126,7 +126,7 @@ def test_a_new_file_is_a_write_and_a_changed_one_an_edit(tmp_path, tool):
     (tmp_path / "old").write_text("a\n")
     path = saving(tmp_path, "claude", ["PreToolUse"], f'tools = ["{tool}"]')
     for host in HOSTS:
-        # A Write that changes a file may be either: who is for edits gets an edit, who is for whole files a whole file.
+        # A Write that changes a file may be either: programs for edits get an edit, programs for whole files get the whole file.
         whole = facts(host).EDITS_ARE_WRITES
         for name, kind in (("new", "Write"), ("old", tool if whole else "Edit")):
             (tmp_path / "stdin").unlink(missing_ok=True)

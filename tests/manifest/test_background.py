@@ -1,4 +1,4 @@
-"""Programs in the background: started, not waited for, and what they say told with a later event."""
+"""Programs in the background: they are started but not waited for, and their output is delivered with a later event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program reads on stdin: the bytes that its own agent would send, since published hooks search them with grep and sed."""
+"""What a program reads on stdin: the bytes that its own agent would send, because published hooks search them with grep and sed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_keys_of_a_payload_stand_in_the_order_of_the_agent(host):
         event = wire.parse(payload, name)
         event.host, event.native = "", {}  # as if another agent had sent it
         if wire.EVENTS[event.native_event].event != event.event:
-            continue  # of a subagent, which has no such event of its own
+            continue  # an event of a subagent, which has no such event of its own
         made = reverse.payload(event, event.native_event)
         assert [key for key in payload if key in made] == [key for key in made if key in payload], event.native_event
 

@@ -1,4 +1,4 @@
-"""What docs/bring-your-own.md says of the dialects' events is what the hosts' tables have."""
+"""docs/bring-your-own.md and the hosts' tables agree on the events of each dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program without an answer: by its own `fail` a denial that names it, or a warning that names it and no opinion."""
+"""A program that gives no answer: depending on its own `fail`, a denial that names it, or a warning that names it and no decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A manifest is read for every event: what that imports."""
+"""A manifest is read for every event: which modules that imports."""
 
 from __future__ import annotations
 

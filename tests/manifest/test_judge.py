@@ -1,4 +1,4 @@
-"""Hooks that a model judges, against a model on loopback: both APIs, every dialect that has such hooks, and all that can go wrong."""
+"""Hooks that a model judges, with a model on loopback: both APIs, every dialect that has such hooks, and everything that can go wrong."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_links_do_not_lead_out_of_the_project(tmp_path):
 
 @contextlib.contextmanager
 def served(reply):
-    """A server that gives this reply to everything; counts the requests."""
+    """A server that gives this reply to every request, and counts the requests."""
     seen = []
 
     def answer(method, path, headers, body):
@@ -215,7 +215,7 @@ def served(reply):
 
 @contextlib.contextmanager
 def raw(data):
-    """A server that sends these bytes and closes; or, for None, says nothing."""
+    """A server that sends these bytes and closes the connection, or sends nothing for None."""
     listening = socket.create_server(("127.0.0.1", 0))
     held = []
 
@@ -228,7 +228,7 @@ def raw(data):
                     connection.recv(1 << 16)
                     connection.sendall(data)
                     connection.shutdown(socket.SHUT_WR)
-                    while connection.recv(1 << 16):  # to close it with the end of a request unread would be a reset
+                    while connection.recv(1 << 16):  # closing it with the end of a request unread would be a reset
                         pass
                     connection.close()
 
@@ -260,7 +260,7 @@ WRONG = {
 
 
 def check(policy, text):
-    """Closed denies and open warns; nobody is told the key."""
+    """Closed denies and open warns; the key is never shown."""
     closed = asked(policy, "codex")
     assert "'the judge'" in reason_of(closed, "codex") and text in reason_of(closed, "codex"), closed
     policy.write_text(policy.read_text().replace("closed", "open"))
@@ -307,7 +307,7 @@ def test_a_server_that_says_nothing_is_not_waited_for(tmp_path):
     with raw(None) as url:
         policy = manifest(tmp_path, url)
         policy.write_text(policy.read_text().replace("timeout = 10", "timeout = 2"))
-        check(policy, "the judge")  # by its own clock, or ended from outside on a busy machine
+        check(policy, "the judge")  # by its own timeout, or stopped from outside on a busy machine
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_proxies_are_obeyed(tmp_path, monkeypatch):
 
 
 def test_certificates_are_verified(tmp_path):
-    """A server whose certificate nobody signed; made with openssl, which the tests' machine has."""
+    """A server with a self-signed certificate, made with openssl, which the tests' machine has."""
     import ssl
     import subprocess
 
@@ -408,7 +408,7 @@ def test_in_a_rules_file_too(tmp_path):
 
 
 def test_fire_and_import_together(tmp_path):
-    """As a newcomer would: import, then try it."""
+    """As a new user would: import, then try it."""
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()
     handler = {"type": "prompt", "prompt": "Is it safe? $ARGUMENTS", "timeout": 9, "model": "haiku"}

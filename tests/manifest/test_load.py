@@ -1,4 +1,4 @@
-"""What a manifest says, and what its programs see and may answer."""
+"""What a manifest contains, and what its programs see and may answer."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_manifest_takes_no_handlers(tmp_path):
 
 
 def seen(tmp_path, hook_more, payload, *arguments, speaks="onehook", events='["PreToolUse"]', env=None, cwd=None):
-    """The payload that a program got; None if it was not started."""
+    """The payload that a program received; None if it was not started."""
     target = tmp_path / "seen"
     target.unlink(missing_ok=True)
     path = manifest_of(tmp_path / "m", sh(f"cat > {target}", speaks, events, hook_more))

@@ -1,4 +1,4 @@
-"""Programs that behave badly: each ends in time, and what came of it is said."""
+"""Programs that misbehave: each is stopped in time, and the result is reported."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_death_by_a_signal_is_an_exit_code_as_a_shell_says_it(play):
 
 
 def test_programs_run_at_the_same_time(play, tmp_path):
-    """Each waits for the other's mark, so that one after the other would be a time-out."""
+    """Each waits for the other's mark, so running them one after the other would time out."""
     meet = "touch {0}/{1}; while [ ! -e {0}/{2} ]; do sleep 0.02; done"
     first, second = played(play, shell(meet.format(tmp_path, "a", "b"), timeout=10), shell(meet.format(tmp_path, "b", "a"), timeout=10))
     assert (first.problem, second.problem) == ("", "")

@@ -1,4 +1,4 @@
-"""docs/schema: what is published about onehook's own form is what programs get and may answer."""
+"""docs/schema: the published schemas of onehook's own format match what programs get and may answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_schema_is_a_schema(schema):
 def test_every_captured_event_of_every_host_fits(host):
     def check(line):
         event = detect(line["stdin"]).parse(line["stdin"], named_event(line))
-        # No program sees what the host only repeats, or what is nobody's.
+        # No program sees events that the host only repeats, or that have no unified name.
         if not event.echo and event.event in (*EVENTS, *EXTENDED_EVENTS):
             FITS.validate(json.loads(json.dumps(event.to_dict())))
 

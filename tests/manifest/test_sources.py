@@ -1,4 +1,4 @@
-"""Why a session starts is said in the same words on every agent, and in its own dialect's word to every program."""
+"""Why a session starts has the same name on every agent, and each program gets it in its own dialect."""
 
 from __future__ import annotations
 

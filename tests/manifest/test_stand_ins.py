@@ -1,4 +1,4 @@
-"""Moments that a host has no event for, told to a manifest's programs by another of its events."""
+"""Moments for which a host has no event: another of its events tells a manifest's programs about them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_program_that_fails_closed_does_not_block_what_stands_in(tmp_path):
 
 
 def test_the_real_event_is_still_blocked_by_those_that_want_it(tmp_path):
-    """A stand-in's program and one for the event itself, on one event: the second decides."""
+    """A program for which this event is a stand-in, and one for the event itself: the second decides."""
     deny = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}}'
     path = manifest_of(tmp_path, sh("exit 0", "claude", '["SubagentStart"]'), sh(f"echo '{deny}'", "claude", '["PreToolUse"]'))
     assert fire(path, agent_call("PreToolUse"), "--host", "gemini").answer["decision"] == "deny"
@@ -88,7 +88,7 @@ def test_a_compaction_is_told_to_those_who_ask_for_it(tmp_path, sources, started
 
 
 def test_what_comes_before_a_compaction_only_at_times_stands_in_only_then(tmp_path):
-    """Gemini CLI says PreCompress before every request; whether one compresses is in the transcript."""
+    """Gemini CLI sends PreCompress before every request; only the transcript shows whether it will compress."""
     seen, transcript = tmp_path / "seen", tmp_path / "session.jsonl"
     path = manifest_of(tmp_path / "m", sh(f"cat > {seen}", "claude", '["SessionStart"]', 'sources = ["compact"]'))
     for tokens in (7, 1_000_000):

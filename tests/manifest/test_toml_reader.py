@@ -1,4 +1,4 @@
-"""The small TOML reader agrees with tomllib on whatever it reads, and reads nothing that is wrong."""
+"""The small TOML reader agrees with tomllib on everything it reads, and accepts nothing invalid."""
 
 from __future__ import annotations
 

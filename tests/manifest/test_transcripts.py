@@ -1,4 +1,4 @@
-"""Programs that read the transcript get one in the form of their own agent, whichever agent runs."""
+"""Programs that read the transcript get one in the format of their own agent, whichever agent runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def recorded(host):
 
 
 def told(host, path):
-    """What a reader of the host's transcripts finds in a file, in unified words."""
+    """What a reader of the host's transcripts finds in a file, in unified terms."""
     found = []
     for moment in moments(load(host, "transcripts").Transcript(Path(path)), Path(path), Counts()):
         event = event_of(moment, wire_of(host))
@@ -68,7 +68,7 @@ def test_a_session_of_any_agent_reads_the_same_in_the_form_of_any_other(host, di
     assert [one for one in after if one in commands] == commands
     prompts = [one for one in before if isinstance(one, str)]
     assert [one for one in after if one in prompts][:1] == prompts[:1]
-    assert after[-1] == (event.last_assistant_message or before[-1])  # not every agent tells its hooks what was said last
+    assert after[-1] == (event.last_assistant_message or before[-1])  # not every agent tells its hooks the last message
 
 
 def test_where_the_agents_own_transcript_cannot_be_read_there_is_what_the_event_tells(tmp_path):
@@ -133,7 +133,7 @@ def test_what_is_older_than_two_days_is_swept(tmp_path):
 
 
 def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path, monkeypatch):
-    """Codex in code mode writes the result before it tells its hooks; the same command again is another call."""
+    """Codex in code mode writes the result before it runs its hooks; the same command again is another call."""
     monkeypatch.setenv("HOME", str(tmp_path))
     module = load("gemini", "transcripts")
     path = tmp_path / module.FOLDER / name_of(module, "s-1")
@@ -155,7 +155,7 @@ def test_a_result_that_the_agent_has_already_written_down_is_told_once(tmp_path,
 
 @pytest.mark.parametrize("host", WRITTEN)
 def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_path, monkeypatch):
-    """What is late is the call itself, if the agent writes it down before its hooks run; else the result of the one before."""
+    """What is late is the call itself if the agent records it before its hooks run, otherwise the result of the previous call."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(made, "_LAG", 60)
     module = load(host, "transcripts")
@@ -169,7 +169,7 @@ def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_
     early, whole = ("".join(json.dumps(line) + "\n" for line in module.lines("s-1", "/p", part)) for part in parts)
     path.write_text(early)
     (new := tmp_path / "new").write_text(whole)
-    writer = threading.Timer(0.2, new.replace, [path])  # as a whole: else nothing is there for a moment
+    writer = threading.Timer(0.2, new.replace, [path])  # the whole file at once, so that it is never missing
     writer.start()
     try:
         seen = told("claude", made.built("claude", event))
@@ -182,7 +182,7 @@ def test_an_agent_that_is_about_to_write_its_transcript_is_waited_for(host, tmp_
     "run", ["export ROOT={folder} X=1; sh $ROOT/a.sh", 'ROOT="$HERE" sh "${{ROOT}}/a.sh"', "env ROOT={folder} sh {folder}/a.sh"]
 )
 def test_a_script_below_a_folder_that_the_command_itself_names_is_looked_into(tmp_path, run):
-    """An imported plugin says in its command where it is."""
+    """The command of an imported plugin says where the plugin is."""
     (tmp_path / "a.sh").write_text("jq -r .transcript_path\n")
     assert mentions([run.format(folder=tmp_path)], "/", {"HERE": str(tmp_path)})
     (tmp_path / "a.sh").write_text("true\n")

@@ -1,4 +1,4 @@
-"""Variables that a program sets for the commands of a session, on agents that have no file for it."""
+"""Variables that a program sets for the commands of a session, on agents that have no file for them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_variable_that_is_set_at_the_start_is_there_in_the_sessions_commands(t
 
 @pytest.mark.parametrize("host", ["gemini", "codex"])
 def test_a_program_is_not_told_of_the_rewrite(tmp_path, host):
-    """Neither after the command, nor in the transcript: it knows the command that the agent wanted to run."""
+    """Neither after the command nor in the transcript: the program sees the command that the agent wanted to run."""
     find = r"""s/.*"transcript_path":"\([^"]*\)".*/\1/"""
     after = f"""cat > {tmp_path}/seen; cat "$(sed '{find}' {tmp_path}/seen)" > {tmp_path}/talk"""
     path = manifest_of(tmp_path / "m", sh(SETS, "claude", '["SessionStart"]'), sh(after, "claude", '["PostToolUse"]'))

@@ -1,4 +1,4 @@
-"""The verbs take a manifest where they take a policy. (install and lint: test_stand_ins.py; prove: tests/live.)"""
+"""The verbs accept a manifest where they accept a policy. (install and lint: test_stand_ins.py; prove: tests/live.)"""
 
 from __future__ import annotations
 

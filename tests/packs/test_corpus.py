@@ -1,4 +1,4 @@
-"""The packs against commands: their own samples, ordinary ones that `recommended` must let pass, and dangerous ones of every kind."""
+"""The packs against commands: their own examples, ordinary ones that `recommended` must let pass, and dangerous ones of every kind."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PROJECT = "/home/dev/project"
 
 @pytest.fixture(autouse=True)
 def _home(monkeypatch):
-    """What is below ~ is judged by where that is: a home in a temporary folder, as in some containers, is a temporary folder."""
+    """Paths below ~ are judged by where it is: a home in a temporary folder, as in some containers, counts as a temporary folder."""
     monkeypatch.setenv("HOME", "/home/dev")
 
 
 @pytest.fixture(autouse=True)
 def _own_paths_are_found_once(monkeypatch):
-    """No command of a test changes the files that self_protect guards, and to find them takes as long as to judge a command."""
+    """No command in a test changes the files that self_protect guards, and finding them takes as long as judging a command."""
     known: dict[object, Guarded] = {}
 
     def guarded(own: Own, cwd: str) -> Guarded:
@@ -63,13 +63,13 @@ def ordinary() -> list[str]:
 
 
 def of_packages() -> list[tuple[str, str]]:
-    """The commands that stand in the files of public packages, each with its package."""
+    """The commands in files of public packages, each with its package."""
     lines = (DATA / "public_commands.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return [(package, command) for package, _, command in rows]
 
 
-# The keys of a pack, and those that only its rules have.
+# The keys of a pack, and those that only rules in packs have.
 PACK_RULE = {
     "recommended": (LEVELS, "its level in the pack `recommended`; absent: not in it"),
     "check": ("string", "a check of policies/danger.py, instead of a pattern"),
@@ -98,7 +98,7 @@ def test_a_pack_is_complete(pack):
     assert len(names) == len(set(names))
     for rule in data["rule"]:
         assert problem_with(rule, {**RULE, **PACK_RULE}, ("id", "reason", "severity")) is None
-        # too-complex needs a megabyte, files.large half of one: tests of their own show them.
+        # too-complex needs a megabyte, files.large half of one: they have separate tests.
         assert rule["id"] in ("too-complex", "large") or (rule["matches"] and rule["passes"])
 
 
@@ -122,7 +122,7 @@ def test_all_packs_stop_what_was_written_without_a_look_at_them(path, table_with
 
 
 def peer_commands(path: Path) -> dict[str, list[str]]:
-    """The commands of a peer's tests: those that must be stopped, those that are missed, and those that are not counted."""
+    """The commands from another guard's tests: those that must be stopped, those that are missed, and those that are not counted."""
     groups: dict[str, list[str]] = {"stopped": [], "missed": [], "not counted": []}
     kind = "stopped"
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -150,7 +150,7 @@ def test_a_pack_stops_what_it_is_there_to_stop(pack, table_with):
 
 
 def test_the_packs_alone_let_most_ordinary_commands_pass(table_with):
-    """What is stopped is what the packs are about: servers, sudo, installs for all users, remote machines; in `strict` any delete."""
+    """What is stopped is what the packs are about: servers, sudo, system-wide installs, remote machines; with `strict` any delete."""
     commands = [*ordinary(), *(command for _, command in of_packages())]
     found = [explained(table_with("all"), sample_event(command, PROJECT)).findings for command in commands]
     stopped = [{finding.rule.rpartition(".")[0] for finding in each if finding.level in ("ask", "deny")} for each in found]

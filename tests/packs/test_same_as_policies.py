@@ -1,4 +1,4 @@
-"""Some commands are known both to dangerous_commands, which must work without packs, and to packs: neither may know less."""
+"""Some commands are known both to dangerous_commands, which must work without packs, and to packs: neither may know fewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quick reader against the whole one."""
+"""The quick reader compared with the full one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many of another detector's own cases are found: the figures of docs/policies.md are those of this code."""
+"""How many of another detector's own test cases are found: the figures in docs/policies.md match this code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onehook.policies import find_secrets
 ROOT = Path(__file__).parent.parent.parent
 TABLES = tomlkit.parse((ROOT / "tests" / "data" / "detect_secrets.toml").read_text(encoding="utf-8").replace("·", "")).unwrap()
 DOCS = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
-# The keyword detector takes any value; the same lines with a value that looks like a credential show which places are known.
+# The keyword detector accepts any value; the same lines with a value that looks like a credential show which places are known.
 ARTIFICIAL = ("m{{h}o)p${e]nob(ody[finds>-_$#thisone}}", "value with quotes and spaces", "A,.:-¨@*¿?!")
 RANDOM = "hT7kQ2zL9wXc4Vb8"
 

@@ -1,4 +1,4 @@
-"""Credentials as people have them in commands and files: each is masked, and ordinary commands stay as they are."""
+"""Credentials as they occur in commands and files: each is masked, and ordinary commands are left unchanged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 from onehook.codec import lowered
 from onehook.policies.secret_places import PLACES, mask_all
 
-S = "hT7kQ2zL9wXc4Vb8"  # a secret of no known format
+S = "hT7kQ2zL9wXc4Vb8"  # a secret without a known format
 MIXED = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4bC6dE8fG0hJ2kL4mN6pQ8rS0tU2vW4xY6zA8bC1dE3fG5"
-WORD = "correcthorse"  # a password that is only letters
+WORD = "correcthorse"  # a password of letters only
 
 # (form, the credential in it): a {} stands for the credential.
 FORMS = [

@@ -1,4 +1,4 @@
-"""self_protect: no way to switch a policy off that is not stopped or named as a limit, and nothing else is stopped."""
+"""self_protect: every way to switch a policy off is either stopped or listed as a limit, and nothing else is stopped."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLACES = {
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A project with a policy and the config of every agent, a home, and what an agent may have left there before."""
+    """A project with a policy and the config of every agent, a home, and files that an agent may have left there earlier."""
     base = tmp_path_factory.mktemp("world")
     home, project = base / "home", base / "project"
     for folder, files in ((project, TABLE["project"]), (home, TABLE["home"])):

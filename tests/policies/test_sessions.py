@@ -1,4 +1,4 @@
-"""The policies about a whole session, a team's agreements and what is written down: each with what it stops and what it leaves alone."""
+"""The policies about a whole session, a team's conventions and notes: what each of them stops, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def decided(hooks: Hooks, name: str, tool: str = "", /, **given) -> str | None:
 
 
 def ran(hooks: Hooks, command: str, result: object = "out") -> str | None:
-    """A command as an agent runs it: asked, and if nobody objects, done."""
+    """A command as an agent runs it: the hooks are asked, and if none objects, it is run."""
     answer = decided(hooks, "PreToolUse", "Bash", command=command)
     if answer is None:
         done = event("PostToolUse", "Bash", command=command)
@@ -124,7 +124,7 @@ def test_tokens_are_counted_in_every_agents_own_files(host, tmp_path):
     whole = max(files, key=lambda path: path.stat().st_size)
     best = usage.count(str(whole))
     assert best["tokens"] >= facts(host).TOKENS > 0 and best["tokens"] % 14 == 0
-    half = tmp_path / "growing.jsonl"  # what was counted is not read again
+    half = tmp_path / "growing.jsonl"  # what has been counted is not read again
     lines = whole.read_bytes().splitlines(keepends=True)
     half.write_bytes(b"".join(lines[: len(lines) // 2]))
     known = usage.count(str(half))

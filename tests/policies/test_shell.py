@@ -112,7 +112,7 @@ RUNNERS = "bash -c |eval |sudo |xargs |PIPE sh|find |-exec |git push |env -S |ss
 
 
 def texts(tokens: str) -> st.SearchStrategy[str]:
-    """Random texts made of the tokens of a shell."""
+    """Random strings made of shell tokens."""
     names = {"SPACE": " ", "PIPE": "|", "NEWLINE": "\n", "PIPE sh": "| sh"}
     return st.lists(st.sampled_from([names.get(t, t) for t in tokens.split("|")]), max_size=40).map("".join)
 
@@ -142,8 +142,8 @@ BASH = shutil.which("bash") or ""
 @settings(max_examples=150, deadline=None)
 @given(texts(SYNTAX))
 def test_what_bash_accepts_is_not_broken(text: str) -> None:
-    # bash -n looks neither inside backticks nor at text that a command will run, so those are left out. At an empty [[ ]] bash 5.2 gives
-    # up without a word and with exit code 0, whatever follows: it runs nothing of the text, so that is no acceptance.
+    # bash -n looks neither inside backticks nor at text that a command will run, so those are left out. At an empty [[ ]], bash 5.2
+    # silently gives up with exit code 0, whatever follows: it runs nothing of the text, so this does not count as accepted.
     assume(not re.search(r"\[\[\s*\]\]", text))
     accepted = subprocess.run([BASH, "-n", "-c", text], capture_output=True, stdin=subprocess.DEVNULL)
     if accepted.returncode == 0 and not accepted.stderr:

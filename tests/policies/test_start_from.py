@@ -1,4 +1,4 @@
-"""The policies to start from, through every host that can be spoken for, and what they load."""
+"""The policies to start from, on every host whose payloads can be built, and what they load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
 
 
 def told(hooks, event, host):
-    """What the policy's answer to this event is, said in the words of a host and read back as that host reads them."""
+    """The policy's answer to this event, in the host's own format and read back as the host reads it."""
     from json import dumps
 
     reverse = load(host, "reverse")
@@ -277,7 +277,7 @@ def test_a_glob_is_looked_up_in_the_folder(tmp_path):
     hooks = protected_paths("*.env")
     for command in ("cat .e*", "cat .en?", "cat .[e]nv", "cat .*"):
         assert decided(hooks, pre("Bash", tmp_path, command=command)) == "deny"
-    assert decided(hooks, pre("Bash", tmp_path, command="cat *")) is None  # a shell's * leaves out names with a dot
+    assert decided(hooks, pre("Bash", tmp_path, command="cat *")) is None  # the shell's * skips names that start with a dot
 
 
 def test_reading_can_be_allowed(tmp_path):

@@ -1,4 +1,4 @@
-"""What counts as having been told of a compaction."""
+"""What counts as being told of a compaction."""
 
 from __future__ import annotations
 

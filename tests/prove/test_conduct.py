@@ -1,4 +1,4 @@
-"""A complete run: what is run again, and what is reported."""
+"""A complete run: which parts are run again, and what is reported."""
 
 from __future__ import annotations
 

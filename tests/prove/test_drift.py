@@ -1,4 +1,4 @@
-"""The fields that agents send: the committed tables are those of the captures, and a change of them is reported."""
+"""The fields that agents send: the committed tables match the captures, and changes are reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.host_folders import captures, lines_of
 
 def test_the_committed_fields_are_those_of_the_captures() -> None:
     sent = [(host, line["stdin"]) for host in HOSTS for path in captures(host) for line in lines_of(path)]
-    assert known_fields() == fields_of(sent)  # else: python -m onehook.prove.drift CAPTURES
+    assert known_fields() == fields_of(sent)  # otherwise run: python -m onehook.prove.drift CAPTURES
 
 
 def test_new_and_missing_fields_are_reported_for_events_that_both_tables_have() -> None:

@@ -68,7 +68,7 @@ def test_an_aside_of_the_script_answers_a_request_without_tools(client: Client, 
 @each_dialect
 @streamed_or_not
 def test_the_tokens_that_a_step_names_are_reported_and_again_beside_it(client: Client, stream: bool) -> None:
-    """An agent that is told of a full context asks for a summary of it; it goes by what that request is said to have had, too."""
+    """An agent that is told of a full context asks for a summary; it also relies on the usage reported for that request."""
     steps = [{"say": "before"}, {**TOUCH, "usage": 123_456}, {"say": "after"}]
     told = []
     with ScriptedModel(steps) as model:
@@ -245,7 +245,7 @@ def test_several_requests_share_one_connection() -> None:
 
 
 def test_a_request_that_forces_a_tool_is_not_a_step() -> None:
-    """Some agents ask for a title so, before the first turn."""
+    """Some agents ask for a title this way, before the first turn."""
     chat = next(client for client in CLIENTS if client.name == "chat")
     title = {**chat.body(["title"], False), "tool_choice": {"type": "function", "function": {"name": "title"}}}
     with ScriptedModel([TOUCH]) as model:

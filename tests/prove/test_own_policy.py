@@ -1,4 +1,4 @@
-"""What of a repository is copied to try a policy in, and what counts as a difference."""
+"""Which files of a repository are copied to try a policy, and what counts as a difference."""
 
 from __future__ import annotations
 

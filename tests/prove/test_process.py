@@ -42,7 +42,7 @@ def test_output_and_exit_code_are_captured(tmp_path: Path) -> None:
 def test_the_environment_holds_named_variables_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SECRET_KEY", "x")
     outcome = run_agent(launch(tmp_path, "import os; print(*sorted(os.environ))", EXTRA="1"), 20)
-    names = set(outcome.stdout.split()) - {"LC_CTYPE"}  # Python adds this one itself in the C locale
+    names = set(outcome.stdout.split()) - {"LC_CTYPE"}  # Python itself adds this one in the C locale
     assert names == {"EXTRA", "HOME", "LANG", "PATH", "TERM"}
 
 
@@ -70,7 +70,7 @@ def test_the_time_for_the_work_begins_with_its_first_sign(tmp_path: Path) -> Non
     (tmp_path / "home").mkdir()
     code = "import time; time.sleep(2); open('begun', 'w'); time.sleep(60)"
     outcome = run_agent(launch(tmp_path, code), 1, 60, (tmp_path / "begun").exists)
-    assert outcome.timed_out and (tmp_path / "begun").exists()  # it was not ended after the one second that its work may take
+    assert outcome.timed_out and (tmp_path / "begun").exists()  # it was not stopped after the one second that its work may take
 
 
 def test_a_start_that_takes_too_long_is_ended(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_server_that_an_agent_leaves_behind_is_ended_if_it_is_known_to(tmp_pat
     kept = run_agent(launch(tmp_path, code), 20)
     assert Path(f"/proc/{int(kept.stdout)}").exists()
     ended = run_agent(replace(launch(tmp_path, code), leaves=True), 20)
-    assert dies(int(ended.stdout)) and dies(int(kept.stdout))  # both have the home of this run
+    assert dies(int(ended.stdout)) and dies(int(kept.stdout))  # both use the home of this run
 
 
 def test_a_flood_of_output_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Several releases of an agent: which ones are meant, how they are installed, and what is reported about their differences."""
+"""Several releases of an agent: how they are selected and installed, and how their differences are reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Npm = Callable[[str], Path]
 
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Npm:
-    """Puts an npm on PATH that does what the script says, and notes how it was called."""
+    """Puts an npm on PATH that runs the script and records its calls."""
 
     def put(text: str) -> Path:
         program = tmp_path / "bin" / "npm"

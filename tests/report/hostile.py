@@ -1,4 +1,4 @@
-"""Text that wants to be more than text: every field of a line that somebody else can write."""
+"""Text that tries to be more than text, in every field of a line that somebody else can write."""
 
 from __future__ import annotations
 

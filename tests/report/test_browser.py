@@ -1,4 +1,4 @@
-"""The report in a real browser: it draws, filters by mouse and keyboard, loads nothing, runs nothing of what it shows, is accessible."""
+"""The report in a real browser: it draws, filters by mouse and keyboard, loads nothing, runs none of its content, is accessible."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def log(tmp_path, monkeypatch):
 
 
 def opened(browser: Browser, folder: Any, *words: str, width: int = 1440, scheme: Any = "light") -> Any:
-    """A report in the browser. `said` of the page is what went to the console, and every request for anything but the page."""
+    """A report in the browser. `page.said` has the console messages, and every request for anything but the page."""
     result = CliRunner().invoke(main, ["report", "-o", str(folder / "report.html"), *words])
     assert result.exit_code == 0, result.output
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -154,7 +154,7 @@ def test_everything_can_be_done_with_the_keyboard(browser, log, tmp_path):
     page.keyboard.press("ArrowRight")
     second = focused("at.getAttribute('aria-label')")
     assert first != second and expect(page.locator("#tip")).to_have_text(second) is None
-    page.keyboard.press("Tab")  # a chart is one stop
+    page.keyboard.press("Tab")  # a chart is a single tab stop
     assert focused("at.tagName") == "SUMMARY"
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("End")
@@ -194,7 +194,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser, tmp_path, monkeypatch):
 
 
 def test_the_security_policy_holds(browser, log, tmp_path):
-    """What is added to the page is neither run nor loaded."""
+    """Content added to the page is neither run nor loaded."""
     page = opened(browser, tmp_path)
     page.evaluate("""() => {
         const script = document.createElement("script");
@@ -210,7 +210,7 @@ def test_the_security_policy_holds(browser, log, tmp_path):
 def test_older_events_are_in_the_figures_and_the_page_says_so(browser, log, tmp_path):
     page = opened(browser, tmp_path, "--events", "5")
     assert "newest 5 decisions" in shown(page) and rows(page) == 5
-    page.locator("#days .bar").first.click()  # of a day that none of the five is of
+    page.locator("#days .bar").first.click()  # a day that none of the five is from
     assert rows(page) == 0 and "Older ones may" in page.locator("#list").inner_text()
     assert page.locator("#by-day").input_value() == page.locator("#days td").first.text_content()
 

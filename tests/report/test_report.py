@@ -1,4 +1,4 @@
-"""onehook report without a browser: what is in the page, that it is bounded, and that nothing in it can run or be loaded."""
+"""onehook report without a browser: the content of the page, its limited size, and that nothing in it can run or be loaded."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_real_events_of_two_agents_are_counted_and_told(tmp_path):
         fire(rules, tool_payload(host, "sudo git push --force"), "--host", host)
         fire(rules, tool_payload(host, "ls"), "--host", host)
     logged(2)
-    while len(list(quiet_events())) < 2:  # written after the answer, too
+    while len(list(quiet_events())) < 2:  # these are written after the answer, too
         time.sleep(0.02)
     data = report()
     stats = json.loads(CliRunner().invoke(main, ["stats", "--since", "30d", "--json"]).output)
@@ -78,7 +78,7 @@ def test_single_events_are_bounded_and_the_figures_are_not():
     data = report("--events", "3")
     assert len(data["events"]) == 3 and data["older"] and data["total"]["events"] == 9
     assert [data["contexts"][row[-1]]["subject"] for row in data["events"][1:]] == ["git push -f 7", "git push -f 6"]
-    assert [day["denied"] for day in data["days"]] == [8, 0, 0, 1]  # days without an event are there
+    assert [day["denied"] for day in data["days"]] == [8, 0, 0, 1]  # days without an event are included
     assert not report("--events", "9")["older"]
     assert report("--events", "0")["events"] == []
 
@@ -153,7 +153,7 @@ def test_nothing_runs_or_loads_but_what_the_security_policy_names():
 
 
 def test_the_charts_library_is_the_one_of_the_lock_file():
-    """After a change of charts/package.json, `make charts` has to be run."""
+    """After changing charts/package.json, run `make charts`."""
     lock = json.loads((CHARTS / "package-lock.json").read_text())["packages"]
     head = (VENDOR / "d3.min.js").read_text().partition("\n")[0]
     named = re.findall(r"(d3-[\w-]+) ([\d.]+)", head)

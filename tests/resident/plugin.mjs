@@ -1,5 +1,5 @@
-// Answers the calls on stdin, one line of JSON each, with the plugins that are named in it; or becomes the agent of another test, with its
-// folder and its variables. test_plugin.py starts this.
+// Answers the calls on stdin, one line of JSON each, with the plugins that they name; or becomes the agent of another test, with its folder
+// and its variables. test_plugin.py starts this.
 import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
 

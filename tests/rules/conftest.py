@@ -11,7 +11,7 @@ PROJECT = "/home/dev/project"
 
 @pytest.fixture
 def rules(tmp_path):
-    """rules(text).decision(sample): what a rules file says, without a cache."""
+    """rules(text).decision(sample): the decision of a rules file, without a cache."""
 
     class Tried:
         def __init__(self, text: str, **layers: str) -> None:

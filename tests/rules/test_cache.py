@@ -1,4 +1,4 @@
-"""Compiled rules: made once, used only while their sources are the same, and loaded no further than an event needs."""
+"""Compiled rules: made once, used only while their sources are unchanged, and loaded only as far as an event needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = 'packs = ["git"]\n'
 
 @pytest.fixture
 def counted(monkeypatch):
-    """How often something was compiled."""
+    """The calls that compiled rules."""
     calls = []
     real = compiling.compile_layers
     monkeypatch.setattr(compiling, "compile_layers", lambda layers: calls.append(layers) or real(layers))
@@ -58,7 +58,7 @@ def test_a_changed_file_is_compiled_again_whatever_its_time_and_size(place, coun
 
 @pytest.fixture
 def ready(place, monkeypatch):
-    """Loads the rules file in advance, whenever it was written."""
+    """Loads the rules file in advance, regardless of when it was written."""
     path, _ = place
     monkeypatch.setattr(Ready, "SETTLED", 0)
     monkeypatch.setattr(Ready, "kept", [])
@@ -166,7 +166,7 @@ def test_compiled_rules_are_kept_beside_onehooks_own_code_and_a_forged_file_else
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache-home"))
     assert cache_folder().startswith(str(PACKAGE)) and "__pycache__" in cache_folder()
-    # What an agent could write: rules that are off, with the sources of those that are on.
+    # What an agent could write: rules that are switched off, with the sources of those that are on.
     layers = [("project", str(path))]
     path.write_text("packs = []\n# long enough\n")
     header, raw = compiling.compile_layers(layers)
@@ -176,7 +176,7 @@ def test_compiled_rules_are_kept_beside_onehooks_own_code_and_a_forged_file_else
     header["sources"] = [*([str(path), 0, len(raw), len(TEXT)],), *(source for source in real["sources"] if source[0] != str(path))]
     for folder in (tmp_path / "cache-home" / "onehook" / "rules", tmp_path / ".cache" / "onehook" / "rules"):
         compiling.store(str(folder / cache_name(layers)), header, forged)
-        assert load(str(path), cache=str(folder)).dispatch(sample_event("git push -f")).decision is None  # it would work
+        assert load(str(path), cache=str(folder)).dispatch(sample_event("git push -f")).decision is None  # the forged file would work
     assert decision(path, None) == "deny"
 
 

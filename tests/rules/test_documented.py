@@ -1,4 +1,4 @@
-"""What the pages about rules say is so."""
+"""What the pages about rules say is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules file: what it may hold, what it means, and what is wrong with it."""
+"""The rules file: what it may contain, what it means, and which errors are reported."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_a_rule_with_exceptions_looks_at_each_file(project, rules):
     tried = rules(rule)
     assert tried.decision("grep -r x secrets", str(project)) is None
     assert tried.decision("grep -r x .", str(project)) == "deny"  # .env
-    assert tried.decision("rg x .", str(project)) is None  # rg leaves out names with a dot
+    assert tried.decision("rg x .", str(project)) is None  # rg skips names that start with a dot
 
 
 @pytest.mark.parametrize("command", ["rm -rf .", "find . -delete", "chmod -R 777 .", "find . -name key -exec rm {} +"])
@@ -138,7 +138,7 @@ def test_the_grep_tool_reads_what_is_below_its_folder(project, rules):
     assert decided(hooks, "Grep", project, pattern="x", glob="*.py") is None
     assert decided(hooks, "Grep", project, pattern="x", glob="k*") == "deny"
     assert decided(hooks, "grep", project, "opencode", pattern="x", include="*.py") is None
-    assert decided(hooks, "Glob", project, pattern="**/*") is None  # names, no contents
+    assert decided(hooks, "Glob", project, pattern="**/*") is None  # names only, no content
     tried = rules('[permissions]\ndeny = ["Read(./secrets/**)"]\n')
     assert (tried.decision("Grep(.)", str(project)), tried.decision("Grep(src)", str(project))) == ("deny", None)
 
@@ -195,7 +195,7 @@ def test_a_walk_is_limited_and_looks_at_the_top_first(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("tool", "command"), [("PowerShell", "gc 'src/a.py"), ("Bash", "echo " + "$(" * 300 + "id" + ")" * 300)])
 def test_a_command_that_cannot_be_read_is_an_error_and_not_a_pass(project, rules, tool, command):
-    """`fail` decides then: closed denies."""
+    """Then `fail` decides: closed denies."""
     with pytest.raises(OnehookError, match="cannot be checked"):
         decided(protected_paths("secrets/*"), tool, project, command=command)
     text = '{}[[rule]]\nid = "push"\ncommand = "git push"\nlevel = "deny"\nreason = "no"\n'
@@ -244,7 +244,7 @@ def test_other_commands_of_powershell_pass(project, command):
 
 
 def test_bash_and_powershell_differ_in_how_a_line_is_read(project):
-    # In a POSIX shell the backslash is an escape, and in PowerShell a part of the path; '' is empty there and a quote here.
+    # In a POSIX shell the backslash is an escape and '' is empty; in PowerShell the backslash is part of the path and '' is a quote.
     hooks = protected_paths("secrets/*")
     assert decided(hooks, "Bash", project, command="cat secrets\\key") is None
     assert decided(hooks, "PowerShell", project, command="cat secrets\\key") == "deny"

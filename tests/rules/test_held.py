@@ -1,4 +1,4 @@
-"""Whether a path is covered is found out in groups; one glob after the other says the same."""
+"""Whether a path is covered is checked for groups of globs; checking one glob at a time gives the same results."""
 
 from __future__ import annotations
 

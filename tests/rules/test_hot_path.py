@@ -1,4 +1,4 @@
-"""What an event loads under a rules file."""
+"""What an event loads with a rules file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rules(tmp_path):
 
 
 def second(path, payload):
-    """The first event may have to compile."""
+    """The first event may have to compile the rules."""
     imported(launcher(path, "--host", ANY), payload)
     return imported(launcher(path, "--host", ANY), payload)
 

@@ -1,4 +1,4 @@
-"""docs/command-patterns.md, line by line."""
+"""The examples in docs/command-patterns.md, line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permissions: the syntax, what is covered, and in which order."""
+"""Permissions: the syntax, what they cover, and their order."""
 
 from __future__ import annotations
 

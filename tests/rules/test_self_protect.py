@@ -1,4 +1,4 @@
-"""self_protect in rules files: on unless a layer says otherwise, and no layer switches it off for another."""
+"""self_protect in rules files: on unless a layer says otherwise, and no layer can switch it off for another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OFF = "self_protect = false\n"
 
 @pytest.fixture
 def decide(tmp_path):
-    """What layers decide about a command in the project; {rules} is the project's file."""
+    """What the layers decide on a command in the project; {rules} is the project's file."""
 
     def decide(command="echo > {rules}", **layers):
         files = []

@@ -1,4 +1,4 @@
-"""Managed, user and project files together: nobody weakens what a layer above has set, and exceptions count downwards only."""
+"""Managed, user and project files together: none weakens what a layer above has set, and exceptions apply only to layers below."""
 
 from __future__ import annotations
 

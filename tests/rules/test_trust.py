@@ -1,4 +1,4 @@
-"""One install for all projects: the project's file applies, what it may do beyond stopping something only if the user trusts it."""
+"""One install for all projects: the project's file applies, but only a user's trust lets it do more than stop something."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ speaks = "claude"
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user with rules of their own, and a project with a file of its own."""
+    """A user with their own rules, and a project with its own file."""
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "ONEHOOK_STATE_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name))
     user = tmp_path / "XDG_CONFIG_HOME" / "onehook" / "onehook.toml"

@@ -1,4 +1,4 @@
-"""What is installed for the whole machine (--layer managed): the files of a user and of a project only add to it."""
+"""What is installed for the whole machine (--layer managed): the files of a user or a project can only add to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onehook import pause
 from onehook.rules.load import load_rules
 
 MANAGED = 'packs = ["git"]\n\n[permissions]\ndeny = ["Bash(shutdown:*)"]\nask = ["Bash(reboot:*)"]\n'
-# What somebody who wants to get past it may write into a file of their own.
+# What somebody who wants to bypass it may write into their own file.
 ATTEMPTS = {
     "off": '[levels]\n"git" = "off"\n',
     "allowed": '[permissions]\nallow = ["Bash(shutdown:*)", "Bash(git reset:*)", "Bash(reboot:*)"]\n',
@@ -56,7 +56,7 @@ def test_nor_from_packs_asks_and_self_protection(managed: Path, tmp_path: Path, 
     assert "git.reset-hard" in reason_of(asked(managed, "git reset --hard"), ANY)
     assert "part of the policy" in reason_of(asked(managed, f"echo > {managed}"), ANY)
     unable = next(host for host in HOSTS if not honours(host, "PreToolUse", "ask"))
-    assert "reboot" in reason_of(asked(managed, "reboot", unable), unable)  # an ask that nobody can be asked
+    assert "reboot" in reason_of(asked(managed, "reboot", unable), unable)  # an ask on an agent that cannot ask
 
 
 def test_what_a_users_file_adds_applies(managed: Path, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_machines_file_that_is_broken_is_an_error_and_no_excuse(managed: Path)
 
 
 def test_rules_that_root_has_compiled_serve_everybody(managed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Users cannot write the cache of what is installed for the machine, and each has a home of their own."""
+    """Users cannot write to the cache of what is installed for the machine, and each has their own home."""
     monkeypatch.setattr("onehook.rules.load.cache_folder", lambda: str(tmp_path / "cache"))
     load_rules(str(managed), {"layer": "managed"})
     (compiled,) = (tmp_path / "cache").iterdir()

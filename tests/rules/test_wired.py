@@ -1,4 +1,4 @@
-"""A rules file is a policy: the launcher, fire, install and the verbs about rules take it."""
+"""A rules file is a policy: the launcher, fire, install and the verbs about rules accept it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scanners on loopback that speak the vendors' documented APIs, and misbehave on request."""
+"""Scanners on loopback that implement the vendors' documented APIs, and misbehave on request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRET = "AKIA" + "Q3EGHTNZ7WLEEXAB"  # of the form of an AWS key, and of nobody
+SECRET = "AKIA" + "Q3EGHTNZ7WLEEXAB"  # in the format of an AWS key, but not a real one
 
 
 def airs(body):
@@ -88,7 +88,7 @@ def judge(body):
 
 
 def own(body):
-    """Somebody's own scanner, for the backend `http`."""
+    """A user's own scanner, for the backend `http`."""
     text = body["doc"]["content"]
     hits = [{"rule": "aws", "match": SECRET}] if SECRET in text else []
     return {"request": "O-1", "result": {"hits": hits, "labels": {"attack": 0.9 if "ignore all previous" in text.lower() else 0.1}}}
@@ -116,9 +116,9 @@ OPTIONS = {
 
 
 class Service:
-    """One scanner. `script`: what the next requests get instead of an answer, each once; `forever`: what all others get.
+    """One scanner. `script`: what the next requests get instead of an answer, each once; `forever`: what all other requests get.
 
-    A number is a status; "slow", "drip", "cut", "html", "list" and "close" are what else may happen.
+    A number is a status; "slow", "drip", "cut", "html", "list" and "close" are other kinds of failure.
     """
 
     def __init__(self, name, delay=0.0, tls=None):
@@ -216,7 +216,7 @@ def service(name, **options):
 
 
 def certificate(folder, name="localhost"):
-    """A certificate that nobody has signed, and its key."""
+    """A self-signed certificate, and its key."""
     files = (str(folder / f"{name}.pem"), str(folder / f"{name}.key"))
     words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     names = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-out", files[0], "-keyout", files[1]]

@@ -1,4 +1,4 @@
-"""Each backend against a server that speaks its API, well and badly."""
+"""Each backend with a server that implements its API, correctly and incorrectly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_is_harmless_passes_and_what_is_not_is_found(name):
         good, bad = scanned(running, GOOD), scanned(running, BAD.get(name, f"the key is {SECRET} here"))
     assert (good.found, good.error, good.requests) == ([], "", 1)
     assert bad.found and not bad.error
-    if name != "moderation":  # it names no places
+    if name != "moderation":  # it does not report positions
         assert {one.quote(sample.text) for sample, one in bad.found} == {SECRET}
     assert bad.ids or name == "program"
 
@@ -269,4 +269,4 @@ def test_https_goes_through_a_tunnel(monkeypatch, tmp_path):
     with service("lakera", tls=tls) as running, service("lakera") as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         outcome = scanned(running, GOOD, ca_file=tls[0], retries=0)
-        assert outcome.error and not running.requests  # this proxy refuses CONNECT; it was asked, and nothing went past it
+        assert outcome.error and not running.requests  # this proxy refuses CONNECT; it was asked, and nothing bypassed it

@@ -1,4 +1,4 @@
-"""The circuit breaker, seen by several processes."""
+"""The circuit breaker, shared by several processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def file_of(tmp_path):
 
 
 def age(tmp_path, seconds, *keys):
-    """As if what the file says had happened so long ago."""
+    """Make these times in the file that much older."""
     file = file_of(tmp_path)
     known = json.loads(file.read_text())
     file.write_text(json.dumps({**known, **{key: known[key] - seconds for key in keys}}))
@@ -61,7 +61,7 @@ def test_after_the_pause_one_process_tries_and_the_others_wait(tmp_path):
         "print(Breaker(('lakera', '0123456789abcdef'), 1, 60.0, 60.0).enter())"
     )
     started = [subprocess.Popen([sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(6)]
-    for process in started:  # all of them are loaded before the first continues
+    for process in started:  # all of them have been started before the first continues
         process.stdin.write(b"x")
         process.stdin.flush()
     states = [process.communicate()[0].decode().strip() for process in started]

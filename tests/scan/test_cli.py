@@ -1,4 +1,4 @@
-"""onehook scan, and what stats count of it."""
+"""onehook scan, and what stats counts about it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_verify_names_what_does_not_work(lakera, monkeypatch):
     steps = {step["name"]: step["ok"] for step in json.loads(told)["steps"]}
     assert code == 1 and steps == {"key": True, "connection": False}
     lakera.forever = None
-    code, told = run("verify", "--json")  # it is asked although the breaker is open, and closes it
+    code, told = run("verify", "--json")  # the scanner is called although the breaker is open, and closes it
     assert code == 0 and json.loads(told)["breaker_before"] == "open"
     assert json.loads(run("verify", "--json")[1])["breaker_before"] == "closed"
     lakera.key = "Bearer ANOTHER"

@@ -1,4 +1,4 @@
-"""What of an event is scanned, text and code told apart, and what is too long."""
+"""Which content of an event is scanned, how text and code are told apart, and what is too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scanner policy: what agents are told, in Python and by a rules file, and what the log has of it."""
+"""The scanner policy: what agents are told, from Python and from a rules file, and what is logged about it."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_result_that_could_not_be_scanned_is_withheld_under_fail_closed(lakera
 def test_what_cannot_be_masked_is_blocked(lakera):
     hooks = scanner("lakera", url=lakera.url, actions={"*": "mask"})
     assert dispatched(hooks, prompt(SECRET)).decision == "deny"  # no agent lets a hook change a prompt
-    assert dispatched(hooks, bash(ATTACK)).decision == "deny"  # and there is no place to mask
+    assert dispatched(hooks, bash(ATTACK)).decision == "deny"  # and here nothing has a position to mask
 
 
 def test_allow_is_logged(lakera):
@@ -189,7 +189,7 @@ project_id = "p-7"
 
 
 def by_rules(folder, lakera, command, mode="enforce", action="block", more=""):
-    """What a real hook process answers."""
+    """The answer of a real hook process."""
     path = folder / "onehook.toml"
     path.write_text(more + RULES.format(url=lakera.url, mode=mode, action=action))
     done = process([sys.executable, "-I", LAUNCH, path, "--host", HOST], tool_payload(HOST, command), cwd=folder)
@@ -198,7 +198,7 @@ def by_rules(folder, lakera, command, mode="enforce", action="block", more=""):
 
 
 def logged():
-    """The one line of the log; it is written once the agent has its answer."""
+    """The single line of the log, which is written after the agent has its answer."""
     deadline = time.monotonic() + PATIENCE
     while not (found := list(entries())) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Local programs as scanners: real processes, with the forms of output that the presets describe."""
+"""Local programs as scanners: real processes, with output in the formats that the presets describe."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from onehook.scan.settings import Settings
 from tests.scan.service import SECRET
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="programs with a #! line")
-# What each really prints (gitleaks 8, semgrep 1, ggshield 1, detect-secrets 1.5, yara 4), reduced to what is read.
+# The real output of each (gitleaks 8, semgrep 1, ggshield 1, detect-secrets 1.5, yara 4), reduced to what is read.
 PLACE = {"check_id": "rules.key", "start": {"offset": 4}, "end": {"offset": 4 + len(SECRET)}}
 INCIDENT = {"type": "AWS Keys", "occurrences": [{"match": SECRET}]}
-# name: what it prints when it finds something, its exit code then, what it prints otherwise, the category, and options that it needs
+# name: its output when it finds something, its exit code then, its output otherwise, the category, and the options that it needs
 KNOWN = {
     "gitleaks": ([{"RuleID": "aws", "Secret": SECRET, "StartLine": 0}], 77, [], "aws", {}),
     "semgrep": ({"errors": [], "results": [PLACE]}, 0, {"errors": [], "results": []}, "rules.key", {"config": "r.yml"}),
@@ -31,7 +31,7 @@ KNOWN = {
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """Makes a program of that name on PATH, from the body of a Python script that has `text`: what it is to scan."""
+    """Creates a program with this name on PATH, from the body of a Python script in which `text` is what to scan."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

@@ -1,14 +1,14 @@
-"""What the tests of `onehook import` share: a repository with the hooks of one host, and whether they start on another.
+"""Shared by the tests of `onehook import`: a repository with the hooks of one host, and whether they start on another.
 
-A host takes part that has tests/hosts/<id>/import_facts.py:
+A host is tested if it has tests/hosts/<id>/import_facts.py:
     FOLDER    where its scripts are
-    DENY      a line of shell that denies in the host's words
+    DENY      a line of shell that denies in the host's dialect
     files()   its config files, by name; they start the scripts of STARTS, and others that cannot be carried over
-    REFUSED   what cannot be carried over -> why;  LOSSES: what is lost of what can
-    TIMEOUTS, MATCHED, SOURCES, NAMED   what must be kept of which script
+    REFUSED   what cannot be carried over -> why;  LOSSES: what is lost from what can be
+    TIMEOUTS, MATCHED, SOURCES, NAMED   what must be kept for which script
     MATCHERS  (matcher, tools or None) of the event TOOL_EVENT;  UNITS: (given, seconds);  UNUSABLE: (handler, why), both of STOP_EVENT
-    OFF       what switches hooks off in a config file, if anything does;  FLAT: a handler stands in its event without a group around it
-    EXTRA     scripts that are carried over beside those of STARTS;  GUARD_CWD: where the guard starts
+    OFF       what switches hooks off in a config file, if anything does;  FLAT: a handler is directly in its event, without a group
+    EXTRA     scripts that are carried over in addition to those of STARTS;  GUARD_CWD: where the guard starts
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from onehook.hosts import load
 from onehook.policy import load_policy
 from tests.host_folders import with_folders
 
-# Notes what it got, and where it was started; the guard denies in the words of its host.
+# Saves its input, and the folder it was started in; the guard denies in its host's dialect.
 SCRIPT = """#!/bin/sh
 cat > "$CLAUDE_PROJECT_DIR/log/{name}"
 {{ pwd; echo "$LEVEL"; }} > "$CLAUDE_PROJECT_DIR/log/{name}.where"
 {answer}
 """
-# name -> (event, tool, fields) that must start it, whatever the host
+# name -> (event, tool, fields) that must start it, on every host
 STARTS = {
     "guard": ("PreToolUse", "Bash", {"command": "rm -rf build"}),
     "files": ("PreToolUse", "Write", {"file_path": "{repo}/.env", "content": "x"}),
@@ -78,7 +78,7 @@ def repository(folder, host):
 
 
 def onehook(repo, *arguments):
-    """A verb, in this process: a new one takes ten times as long."""
+    """Run a verb in this process: a new one takes ten times as long."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repo)
         patch.setenv("HOME", str(repo.parent))
@@ -89,7 +89,7 @@ def onehook(repo, *arguments):
 
 
 def uninstalled(repo):
-    """In this process: an agent that runs the tests is among those above any other, which uninstall refuses."""
+    """In this process: a new one would have the agent that runs the tests among its parents, which uninstall refuses."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(repo.parent))
         patch.setenv("ONEHOOK_STATE_DIR", str(repo.parent / "state"))
@@ -103,7 +103,7 @@ def imported(repo, *arguments):
 
 
 def started(repo, name, host, cwd=None):
-    """Whether the hook is started by its event on a host; the log is empty before."""
+    """Whether the hook is started by its event on a host; the log is emptied first."""
     for mark in (repo / "log").iterdir():
         mark.unlink()
     event, tool, fields = STARTS[name]
@@ -125,7 +125,7 @@ def programs(repo, names):
 
 
 def one(host, event, handler=None, **around):
-    """The one hook of a config, as it is read for an import."""
+    """The only hook of a config, as an import reads it."""
     handler = {"type": "command", "command": "x", **(handler or {})}
     entry = {**handler, **around} if import_facts(host).FLAT else {**around, "hooks": [handler]}
     (hook,) = load(host, "imports").handlers({"hooks": {event: [entry]}})

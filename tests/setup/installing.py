@@ -1,4 +1,4 @@
-"""Install and uninstall in a made-up home, project and system; nothing of the real ones is read or written."""
+"""Install and uninstall in a fake home, project and system; nothing of the real ones is read or written."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def change_runtime(project: Path, name: str, change: Callable[[bytes], bytes]) -
     path.write_bytes(packed.compress(made.getvalue()) + packed.flush())
 
 
-# The agents that have hooks in a project. The others are installed with --scope user, which their own tests do.
+# The agents that have hooks in a project. The others are installed with --scope user, by their own tests.
 IN_PROJECTS = [host for host in configurable() if place_of(host, "project", Machine(Path("/h"), Path("/p")))]
 CLIENTS = [(str(NATIVE_CLIENT),), (interpreter(), "-I", "-S", str(PYTHON_CLIENT))]  # of resident mode
 ALL_SCOPES = ("project", "local", "user", "enterprise")
 
 
 def file_of(host: str) -> str:
-    """The file of a project that the agent's hooks are written to."""
+    """The file in a project that the agent's hooks are written to."""
     machine = Machine(Path("/h"), Path("/p"))
     place = place_of(host, "project", machine)
     assert place is not None, host
@@ -64,7 +64,7 @@ def own_scope(host: str) -> str:
 
 @dataclass
 class Place:
-    """A machine of its own below a folder, and its journal."""
+    """A separate machine below a folder, and its journal."""
 
     root: Path
     project_name: str = "project"
@@ -119,7 +119,7 @@ class Place:
         return plan
 
     def snapshot(self) -> dict[str, bytes | None]:
-        """Every file and folder, the state apart: path -> content, None for a folder."""
+        """Every file and folder except the state: path -> content, None for a folder."""
         found: dict[str, bytes | None] = {}
         for base, folders, names in os.walk(self.root):
             within = os.path.relpath(base, self.root)
@@ -131,7 +131,7 @@ class Place:
         return found
 
     def plain(self, text: str) -> str:
-        """A text without what differs from machine to machine."""
+        """The text without what differs from machine to machine."""
         for real, name in ((str(LAUNCHER), "LAUNCH"), (os.path.abspath(sys.executable), "PYTHON"), (str(self.root), "ROOT")):
             text = text.replace(real.replace("\\", "\\\\"), name)
         return text

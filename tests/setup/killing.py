@@ -1,4 +1,4 @@
-"""Work in a process of its own that is killed at its nth change to the disk."""
+"""Work in a separate process that is killed at its nth change to the disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHANGES = ("write", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir")
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Start the work in a process of its own; returns its id."""
+    """Start the work in a separate process; returns its id."""
     child = os.fork()
     if child == 0:
         try:

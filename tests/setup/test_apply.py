@@ -1,4 +1,4 @@
-"""Killed at any write, every file is old or new, and the next install or uninstall is right. Two installs at once both take effect."""
+"""Killed at any write, every file is old or new, and the next install or uninstall is correct. Two installs at once both take effect."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def assert_old_or_new(now: Files, old: Files, new: Files) -> None:
 
 
 def everything(place: Place) -> frozenset[tuple[str, int, bytes]]:
-    """All that an install or uninstall may read: every file and folder, with its rights and content, the journal too."""
-    found = [path for path in place.root.rglob("*") if path.name != "setup.lock"]  # its content is the process that had it
+    """Everything that an install or uninstall may read: every file and folder, with its mode and content, including the journal."""
+    found = [path for path in place.root.rglob("*") if path.name != "setup.lock"]  # its content is the process that held it
     return frozenset((str(path), path.lstat().st_mode, path.read_bytes() if path.is_file() else b"") for path in found)
 
 
@@ -57,13 +57,13 @@ def planned_uninstall(place: Place) -> Plan:
 
 
 def killed_while(step: int, plan: Plan, place: Place) -> bool:
-    """Whether the process that applies the plan was killed before its end. A plan changes nothing, so it may be made before."""
+    """Whether the process that applies the plan was killed before it finished. A plan changes nothing, so it can be made in advance."""
     return killed_at(step, functools.partial(apply, plan, place.journal))
 
 
 @pytest.mark.parametrize("options", [{}, {"portable": True, "events": ["Stop"]}], ids=["plain", "portable"])
 def test_an_install_killed_at_every_write(tmp_path: Path, options: dict[str, Any]) -> None:
-    """Always in the same folder: so there is one plan, and what a killed process has left can be put back for what comes after it."""
+    """Always in the same folder, so one plan is enough, and what a killed process left can be restored for the next step."""
     root, left = tmp_path / "place", tmp_path / "left"
     place = fresh(root)
     start = place.snapshot()
@@ -81,7 +81,7 @@ def test_an_install_killed_at_every_write(tmp_path: Path, options: dict[str, Any
         shutil.copytree(root, left, symlinks=True)
         place.install(HOSTS, **options)
         assert files_of(place) == new
-        if (installed := everything(place)) not in taken_back:  # mostly it is the same again
+        if (installed := everything(place)) not in taken_back:  # mostly it is the same as before
             taken_back.add(installed)
             place.uninstall(HOSTS)
             assert place.snapshot() == start
@@ -151,7 +151,7 @@ def _installed_together(place: Place, policies: list[Path]) -> list[int]:
 
 def _install_when_open(place: Place, policy: Path, gate: int, opener: int) -> None:
     os.close(opener)
-    os.read(gate, 1)  # returns when the parent and all the others have closed their ends: they start together
+    os.read(gate, 1)  # returns when the parent and all the others have closed their ends, so that they start together
 
     def plan_and_apply() -> Plan:
         plan = plan_install(HOSTS, place.request(policy=policy), place.machine, place.journal)

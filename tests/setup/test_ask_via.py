@@ -1,4 +1,4 @@
-"""Where a person may be asked, install gives the agent time for it, on those events and on no others; doctor says if it has not."""
+"""Where a person may be asked, install gives the agent enough time, for those events only; doctor reports if it has not."""
 
 from __future__ import annotations
 

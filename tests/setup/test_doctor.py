@@ -1,4 +1,4 @@
-"""Every check of doctor, where it has something to say and where it has not; it fails exactly when a deny would not take effect."""
+"""Every check of doctor, where it reports something and where it does not; it fails exactly when a deny would not take effect."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _said() -> dict[Any, Any]:
 
 @pytest.fixture(autouse=True)
 def _no_start_twice(monkeypatch: pytest.MonkeyPatch, _said: dict[Any, Any]) -> None:
-    """The same command on the same files says the same, and a start of an interpreter is most of what these tests cost."""
+    """The same command on the same files has the same result, and starting an interpreter is most of what these tests cost."""
 
     def once(function: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
         def asked(*arguments: Any) -> Any:
@@ -54,13 +54,13 @@ def _no_start_twice(monkeypatch: pytest.MonkeyPatch, _said: dict[Any, Any]) -> N
 
 
 def what_a_probe_depends_on(file: ConfigFile, found: Found, machine: Machine, answer: str) -> Any:
-    """Everything on this machine but the file with the entry, which is read only by agents that look for entries of their own."""
+    """Everything on this machine except the file with the entry, which only agents that look for entries of their own read."""
     without = None if optional(file.host, "own_entries") else file.place.path
     return file.host, found.event, found.command, answer, tuple(machine.variables.items()), contents(machine.home.parent, without)
 
 
 def what_a_description_depends_on(policy: str, python: str) -> Any:
-    """A policy is described in an empty folder of its own, and may import what is beside it."""
+    """A policy is described in an empty folder, and may import what is in its own folder."""
     return policy, python or interpreter(), contents(Path(policy).parent, None, "*.py")
 
 
@@ -71,7 +71,7 @@ def contents(folder: Path, without: Path | None, pattern: str = "*") -> Any:
 
 @pytest.fixture(scope="module")
 def _installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The folder that every `place` is in, and what it holds after the install."""
+    """The folder that every `place` is in, and its content after the install."""
     root, kept = tmp_path_factory.mktemp("installed") / "root", tmp_path_factory.mktemp("kept") / "root"
     Place(root).install(HOSTS, trust=True)
     shutil.copytree(root, kept, symlinks=True)
@@ -80,7 +80,7 @@ def _installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def place(_installed: tuple[Path, Path]) -> Place:
-    """Installed for all, and trusted. The path is that of the test before, so that what was asked there need not be asked again."""
+    """Installed for all, and trusted. It has the same path as in the previous test, so that results from there can be used again."""
     root, kept = _installed
     shutil.rmtree(root)
     shutil.copytree(kept, root, symlinks=True)
@@ -89,9 +89,9 @@ def place(_installed: tuple[Path, Path]) -> Place:
 
 @pytest.fixture
 def same_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new folder with the path of the one that the test before had: a policy that has not moved is described once.
+    """A new folder with the same path as in the previous test: a policy that has not moved is described once.
 
-    The portable runtime stays, with what it has compiled: as in a project that has the hooks of another agent already.
+    The portable runtime stays, with what it has compiled, as in a project that already has the hooks of another agent.
     """
     folder, kept = tmp_path_factory.getbasetemp() / "doctor", tmp_path_factory.getbasetemp() / "runtime-of-doctor"
     for runtime in folder.glob("*/.onehook"):
@@ -155,7 +155,7 @@ def test_nothing_installed_at_all_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_where_nothing_is_installed_little_is_loaded(tmp_path: Path) -> None:
-    """Agents that nobody has here must not slow doctor down: what looks at entries of ours is loaded where there are some."""
+    """Agents that are not installed must not slow doctor down: the checks of our entries are loaded only where there are some."""
     code = "import runpy, sys\ntry:\n    runpy.run_module('onehook', run_name='__main__')\nfinally:\n    print('LOADED', *sys.modules)"
     variables = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     done = subprocess.run([sys.executable, "-c", code, "doctor"], env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -201,7 +201,7 @@ def test_tools_that_cannot_be_checked_are_noted_where_a_policy_is_installed(plac
     assert "cannot be checked" not in told(place, "note", "codex")
 
 
-# The first file of a project, by its format.
+# The format of the first file in a project.
 FORMATS = {host: config_of(host).places(Machine(Path("/h"), Path("/p")))[0].format for host in IN_PROJECTS}
 PLAIN_JSON = [host for host in IN_PROJECTS if FORMATS[host] == "json"]
 

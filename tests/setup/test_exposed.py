@@ -1,4 +1,4 @@
-"""doctor says what an agent could still do to switch the policy off, and is silent where a policy protects itself."""
+"""doctor reports what an agent could still do to switch the policy off, and nothing if a policy protects itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`onehook import` of hooks that nothing is installed beside: those of a guest, and those that are files."""
+"""`onehook import` of hooks with nothing installed next to them: those of a guest, and those that are files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`onehook import` brings the agents' own permission lists into [permissions]: each list as the agent's documentation or code writes it."""
+"""`onehook import` converts the agents' own permission lists to [permissions]: each list as in the agent's documentation or code."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_the_hooks_of_a_plugin_run_on_every_agent(repo, tmp_path, host, inside):
 
 @pytest.mark.parametrize("more", [{}, {"args": ["-c", 'pwd > "$CLAUDE_PLUGIN_DATA"/seen; exit 2']}], ids=["shell", "words"])
 def test_the_folder_for_a_plugins_data_is_there_before_its_hook_starts(repo, tmp_path, more):
-    """Claude Code makes it, so hooks write to it without looking."""
+    """Claude Code creates it, so hooks write to it without checking."""
     entry = {"type": "command", "command": "sh" if more else 'pwd > "$CLAUDE_PLUGIN_DATA"/seen; exit 2', **more}
     written(tmp_path / "p" / ".claude-plugin/plugin.json", {"name": "p", "hooks": {"PreToolUse": [{"hooks": [entry]}]}})
     run(repo, "--plugin", str(tmp_path / "p"))
@@ -85,7 +85,7 @@ def test_a_plugins_data_are_in_the_home_of_whoever_runs_it(repo, tmp_path, monke
 
 
 def test_the_hooks_of_a_cursor_plugin_start_in_its_folder_but_for_stops(repo, tmp_path, monkeypatch):
-    """Also a command in which nothing looks like a path."""
+    """Even a command in which nothing looks like a path."""
     root = plugin(tmp_path / "p", "cursor")
     hooks = {"beforeShellExecution": [{"command": "test -f guard.sh && exit 2; exit 0"}], "stop": [{"command": "pwd > seen"}]}
     written(root / "hooks/hooks.json", {"version": 1, "hooks": hooks})

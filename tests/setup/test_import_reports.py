@@ -1,4 +1,4 @@
-"""`onehook import`: what it says about hooks that are not carried over as they are, and what it leaves of the files that they were in."""
+"""`onehook import`: what it reports about hooks that are not carried over unchanged, and what it leaves in the files they came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`onehook import`: real configs of each host that can be imported from, real hook processes."""
+"""`onehook import`: real configs of each host that can be imported from, with real hook processes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def without_comments(text):
 
 
 def left_in(repo, source):
-    """What the configs of a host still say, by `shown`."""
+    """What is still in the configs of a host, by `shown`."""
     handlers = load(source, "imports").handlers
     texts = [(repo / name).read_text() for name in import_facts(source).files()]
     return [hook.shown for text in texts for hook in handlers(json.loads(without_comments(text)))]
@@ -156,7 +156,7 @@ def test_taking_over_installing_and_uninstalling_gives_the_first_bytes_back(repo
     assert onehook(repo, "install", str(repo / "onehook.toml"), "--hosts", source, "--yes").returncode == 0
     assert any("onehook/launch.py" in path.read_text() for path in repo.rglob("*.json"))
     assert uninstalled(repo)
-    # A file that the import has taken everything out of and the install has written to is what it was before both.
+    # A file that the import emptied and the install wrote to has its content from before both again.
     files = import_facts(source).files()
     assert {name: (repo / name).read_text() for name in files}.items() <= {*files.items(), *taken.items()}
 

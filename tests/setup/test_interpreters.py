@@ -1,4 +1,4 @@
-"""install --python, and packages that a policy declares: what runs a policy is chosen, checked and made when it is installed."""
+"""install --python, and packages that a policy declares: what runs a policy is selected, checked and created when it is installed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def block_of(path: Path) -> str:
 
 def command_in(project: Path) -> str:
     hooks = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]
-    assert "SessionEnd" in hooks  # what the policy handles is known, whatever loads it
+    assert "SessionEnd" in hooks  # the events of the policy are known, whatever loads it
     return str(hooks["PreToolUse"][0]["hooks"][0]["command"])
 
 
@@ -101,7 +101,7 @@ def test_a_version_and_a_path_and_a_virtual_environment_name_an_interpreter(tmp_
     (tmp_path / "bin" / "python3.77").symlink_to(sys.executable)
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert found_python("3.77") == str(tmp_path / "bin" / "python3.77")  # not what it links to, which selects other packages
+    assert found_python("3.77") == str(tmp_path / "bin" / "python3.77")  # not its target, which would select other packages
     assert found_python(str(tmp_path)) == found_python("python") == str(tmp_path / "bin" / "python")
 
 
@@ -154,7 +154,7 @@ def test_a_module_that_it_lacks_is_refused_where_it_is_imported_in_a_handler_too
 
 
 def test_doctor_does_not_run_an_interpreter_that_install_was_not_given(project: Path, tmp_path: Path) -> None:
-    """A config file that came with a clone may name any program, with a launcher that exists here."""
+    """A config file in a clone may name any program, with a launcher that exists here."""
     made = tmp_path / "made"
     evil = tmp_path / "python"
     evil.write_text(f"#!/bin/sh\ntouch {made}\n")
@@ -201,8 +201,8 @@ def test_declared_packages_are_installed_with_the_policy_and_never_at_an_event(p
     assert (
         written and written.interpreter.startswith(str(tmp_path / "state" / "envs")) and f"run by         {written.interpreter}" in output
     )
-    path.unlink()  # an event has no need of it
-    assert list((tmp_path / "state" / "runtime" / "onehook" / "__pycache__").glob("start-*"))  # the first event is as fast as the next
+    path.unlink()  # events do not need it
+    assert list((tmp_path / "state" / "runtime" / "onehook" / "__pycache__").glob("start-*"))  # so the first event is as fast as the next
     assert answer_of(project) == "blocked by declared_one"
     assert findings("fail") == "" and "with declared_one @ file:" in findings("ok")
     (row,) = json.loads(onehook("status", "--json"))["installed"]
@@ -266,7 +266,7 @@ def test_where_it_can_the_environment_gets_no_pip(tmp_path: Path, monkeypatch: p
 
 
 def test_where_pip_cannot_install_elsewhere_the_environment_gets_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command lines only: with a real pip before 22.3, this takes nine seconds."""
+    """Only the command lines: with a real pip before 22.3, this takes nine seconds."""
     old = tmp_path / "python"
     old.write_text('#!/bin/sh\ncase "$*" in *pip.__version__*) exit 1;; esac\n')
     old.chmod(0o755)

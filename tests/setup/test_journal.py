@@ -1,4 +1,4 @@
-"""What the journal of installs forgets."""
+"""What is removed from the journal of installs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--scope enterprise: nothing that runs may be in reach of the people who use the machine."""
+"""--scope enterprise: users of the machine must not be able to change anything that runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def machine(platform: str = "linux", root: Path = Path("/")) -> Machine:
 
 
 def status(kinds: dict[str, tuple[int, int, int]]):  # type: ignore[no-untyped-def]
-    """An lstat for made-up files: path -> mode, owner, group; all others are folders of root's."""
+    """An lstat for fake files: path -> mode, owner, group; all others are folders owned by root."""
 
     def lstat(path: str) -> os.stat_result:
         mode, uid, gid = kinds.get(path, (FOLDER | 0o755, 0, 0))
@@ -78,7 +78,7 @@ def test_each_system_has_a_folder_for_it(tmp_path: Path, platform: str, folder: 
 
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine below a folder that only root can change, and a policy in it."""
+    """A machine below a folder that only root can change, with a policy in it."""
     project = tmp_path / "project"
     project.mkdir()
     (tmp_path / "etc").mkdir()
@@ -118,7 +118,7 @@ def test_the_runtime_is_copied_to_where_users_cannot_change_it(system: Path) -> 
     assert [one["what"] for one in found if one["level"] in ("fail", "warn")] == []
     assert any("denied and allowed as expected" in one["what"] for one in found)
     (system / "system" / "etc" / "claude-code" / "managed-settings.json").rename(system / "kept.json")
-    onehook("uninstall")  # what is the machine's is not looked at
+    onehook("uninstall")  # the machine's files are not looked at
     assert (copied / "launch").is_file()
     (system / "kept.json").rename(system / "system" / "etc" / "claude-code" / "managed-settings.json")
     onehook("uninstall", "--scope", "enterprise")
@@ -186,7 +186,7 @@ def test_a_policy_of_a_user_is_copied_with_all_that_it_imports_and_uninstall_giv
     config.parent.mkdir(parents=True)
     config.write_text('{"permissions": {"deny": []}}\n')
     before = tree(system / "system")
-    os.umask(0o077)  # of root's shell; what is installed is for everybody
+    os.umask(0o077)  # the umask of root's shell; what is installed must be readable by everybody
     said = install(system)
     copy = system / "system" / "opt" / "onehook" / "policies" / "policy"
     assert f"is copied to {copy / 'policy.py'}" in said and str(copy / "policy.py") in command_in(system)
@@ -201,7 +201,7 @@ def test_a_policy_of_a_user_is_copied_with_all_that_it_imports_and_uninstall_giv
     assert "--scope enterprise replaces the copy" in onehook("trust", str(policy), code=1)
     policy.write_text(POLICY)
     install(system)
-    assert [path.relative_to(copy).as_posix() for path in copy.rglob("*.py")] == ["policy.py"]  # what it no longer loads is gone
+    assert [path.relative_to(copy).as_posix() for path in copy.rglob("*.py")] == ["policy.py"]  # what it no longer loads is removed
     assert (copy / "policy.py").read_text() == POLICY and "all are as installed" in onehook("verify")
 
     (copy / "policy.py").write_text(POLICY + "# by somebody\n")
@@ -234,7 +234,7 @@ def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) ->
     assert files == {"base.toml": 0o644, "shop/onehook.toml": 0o644, "shop/bin/check.sh": 0o644, "shop/end.sh": 0o755}
     assert "all are as installed" in onehook("verify")
     cached = system / "system" / "opt" / "onehook" / "runtime" / "onehook" / "__pycache__" / "rules"
-    assert [path.stat().st_mode & 0o777 for path in cached.iterdir()] == [0o644]  # compiled, for everybody to read
+    assert [path.stat().st_mode & 0o777 for path in cached.iterdir()] == [0o644]  # compiled, and readable by everybody
     config = system / "system" / "etc" / "claude-code" / "managed-settings.json"
     assert set(json.loads(config.read_text())["hooks"]) == {"PreToolUse", "Stop", "ConfigChange"}  # it cannot be paused: no SessionStart
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "shutdown now"}, "session_id": "s"}
@@ -242,7 +242,7 @@ def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) ->
     done = subprocess.run(argv, input=json.dumps(payload), capture_output=True, text=True, check=False)
     assert "shutdown" in done.stdout and done.returncode == 2, done
 
-    program = folder / "theirs.sh"  # named in full, so that a copy would start the user's own file
+    program = folder / "theirs.sh"  # with an absolute path, so that a copy would still start the user's file
     program.write_text("exit 0\n")
     (folder / "onehook.toml").write_text(f'[[hook]]\nspeaks = "claude"\nevents = ["PreToolUse"]\nrun = ["/bin/sh", "{program}"]\n')
     output = " ".join(onehook(*arguments, code=2).split())
@@ -260,7 +260,7 @@ def test_a_copy_that_lacks_what_the_policy_reads_is_refused(system: Path) -> Non
     output = " ".join(install(system, code=1).split())
     assert "the copy does not load" in output and "words.txt" in output and "folder owned by root" in output
     assert not (system / "system").exists()
-    os.chown(policy, 0, 0)  # in a folder of root's it stays where it is
+    os.chown(policy, 0, 0)  # in a folder owned by root it stays in place
     install(system)
     assert str(policy) in command_in(system) and not (system / "system" / "opt" / "onehook" / "policies").exists()
 
@@ -291,7 +291,7 @@ def test_what_keeps_a_users_settings_from_switching_the_hooks_off_is_written_and
     onehook("install", str(system / "etc" / "policy.py"), "--scope", "enterprise", "--hosts", host)
     there = value_at(Document(file.path, file.format).data(), held.path)
     assert there == ([value] if held.value is None else value)
-    assert file.path.stat().st_mode & 0o004  # for everybody to read
+    assert file.path.stat().st_mode & 0o004  # readable by everybody
     assert "all are as installed" in onehook("verify")
     said = file.path.read_text()
     file.path.write_text(said.replace(json.dumps(value), json.dumps(not value if held.value is not None else "other")))

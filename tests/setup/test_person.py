@@ -1,4 +1,4 @@
-"""Who runs a command: an agent is recognised by what its own table says, and a person in the terminal of an editor is not an agent."""
+"""Who runs a command: an agent is recognised by its own table, and a person in the terminal of an editor is not an agent."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_person_is_not_taken_for_an_agent(case):
 
 def test_the_processes_above_are_found():
     script = "from onehook.setup.person import processes_above; print([p.number for p in processes_above()][:2])"
-    command = f"{sys.executable} -c '{script}'; exit $?"  # what follows keeps the shell from being replaced by the command
+    command = f"{sys.executable} -c '{script}'; exit $?"  # `exit` keeps the shell from being replaced by the command
     child = subprocess.Popen(["/bin/sh", "-c", command], stdout=subprocess.PIPE, text=True)
     assert child.communicate(timeout=PATIENCE)[0].strip() == str([child.pid, os.getpid()])
 
@@ -71,7 +71,7 @@ def test_the_processes_above_are_found():
 
 
 def typed(words: list[str], home: Path, **variables: str) -> tuple[int, str]:
-    """Run a command at a terminal of its own, as one that a person types; its exit code and what it shows."""
+    """Run a command in a new terminal, as if a person typed it; returns its exit code and output."""
     agents = [name for host in configurable() for name in config_of(host).TRAITS.shell_variables]
     environment = {name: value for name, value in clean_environment().items() if name not in agents}
     environment |= {"HOME": str(home), "ONEHOOK_STATE_DIR": str(home / "state"), **variables}
@@ -113,7 +113,7 @@ def test_with_the_variable_of_an_agent_nobody_may(tmp_path, host):
 @pytest.mark.parametrize("verb", [["pause"], ["uninstall"], ["trust", "--rules", "onehook.toml", "--yes"]], ids=lambda verb: verb[0])
 @pytest.mark.parametrize("name", [load("claude", "config").BINARIES[0], load("codex", "config").BINARIES[0]])
 def test_a_terminal_that_an_agent_opens_is_the_agents(tmp_path, name, verb):
-    """As with `script`, or with an empty environment: the processes above tell."""
+    """As with `script`, or with an empty environment: the parent processes reveal it."""
     agent = tmp_path / "bin" / name
     agent.parent.mkdir()
     shutil.copy2(shutil.which("dash") or shutil.which("bash") or "/bin/sh", agent)

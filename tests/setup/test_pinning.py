@@ -1,4 +1,4 @@
-"""`install --pin`: a policy runs only as it was pinned, whatever of it was changed and however it fails; `onehook trust` pins it anew."""
+"""`install --pin`: a policy runs only as it was pinned, whatever was changed and however it fails; `onehook trust` pins it again."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_list_is_held_to_the_pin(project):
 
 
 def test_a_module_that_was_not_pinned_is_not_loaded(project):
-    """One that the policy can do without, put there later; also where the import is in a handler, and in a package."""
+    """An optional module that was added later, including imports in a handler and in a package."""
     attack = "open('loaded.txt', 'w').write('x')\n"
     optional = "try:\n    import optional\nexcept ImportError:\n    optional = None\n"
     policy = project / "hooks/policy.py"
@@ -158,7 +158,7 @@ def test_compiled_code_beside_a_module_is_not_taken(project, tmp_path, part):
     policy.write_text(policy.read_text(encoding="utf-8"), encoding="utf-8")
     result = asked(policy, pin, "rm x")
     assert reason_of(result, HOST) == "no rm"
-    if part == "helper":  # without a pin it is taken: that is what the pin is for
+    if part == "helper":  # without a pin it is loaded: this is what the pin prevents
         assert reason_of(fire(policy, tool_payload(HOST, "rm x"), "--host", HOST), HOST) == "no ha"
 
 

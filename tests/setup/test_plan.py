@@ -1,4 +1,4 @@
-"""What holds for every install: the documents' shapes, one entry per event, places that do not move, nothing touched on a refusal."""
+"""What is true for every install: the documented shapes, one entry per event, stable positions, and no change after a refusal."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_second_install_replaces_the_entry_where_it_stands(place: Place, host:
 
 
 def _calls(work: Callable[[], object]) -> int:
-    """The number of Python and C functions that are called: time, without a clock. The probes for coverage are not part of the work."""
+    """The number of calls to Python and C functions: a measure of time without a clock. Coverage probes are not counted."""
     count = 0
 
     def counting(frame: object, event: str, argument: object) -> None:

@@ -1,7 +1,7 @@
-"""Every case of tests/hosts/<id>/install: the file before, after install, and after uninstall, which is what it was before, to the byte.
+"""Every case in tests/hosts/<id>/install: the file before, after install, and after uninstall, which restores it to the byte.
 
-A case: {"file", "before" (null: there is none), "after" or "refused", and what was asked for: "scope", "options", "variables",
-"platform", "also" (other files that are there)}. PYTHON, LAUNCH and ROOT stand for this machine's paths.
+A case: {"file", "before" (null: there is none), "after" or "refused", and what was requested: "scope", "options", "variables",
+"platform", "also" (other files that exist)}. PYTHON, LAUNCH and ROOT stand for this machine's paths.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_before_after_install_and_after_uninstall(path: Path, tmp_path: Path) ->
 
 
 def edits(host: str, machine: Machine) -> bool:
-    """Whether the agent reads its hooks from a file of the user's; else it is a file of ours alone."""
+    """Whether the agent reads its hooks from a file of the user; otherwise the file is only ours."""
     return any(place.format != "own" for place in load(host, "config").places(machine))
 
 

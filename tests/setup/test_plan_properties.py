@@ -1,4 +1,4 @@
-"""Over random configs of a user: nothing foreign is lost, a second install changes nothing, and uninstall gives the bytes back."""
+"""With random user configs: nothing foreign is lost, a second install changes nothing, and uninstall restores the bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def slots_of(host: str) -> list[str]:
 
 @st.composite
 def user_configs(draw: st.DrawFn, host: str) -> dict[str, Any]:
-    """A config that the host accepts: its own shape of entries, written by hand, beside other settings."""
+    """A config that the host accepts: entries in its own format, written by hand, along with other settings."""
     config = config_of(host)
     data: dict[str, Any] = dict(config.TRAITS.skeleton)
     if facts(host).OTHER_SETTINGS:
@@ -69,7 +69,7 @@ def target(host: str, place: Place) -> ConfigPlace:
 
 
 def without_ours(host: str, data: Any) -> Any:
-    """The data as a person sees it without our entries: emptied containers and what the host needs in any file left out."""
+    """The data as a person sees it without our entries, empty containers, and what the host requires in any file."""
     rest = copy.deepcopy(data)
     around = rest if facts(host).HOOKS_ARE_BARE else rest.get("hooks", {})
     for event, entries in list(hooks_in(host, rest).items()):
@@ -113,7 +113,7 @@ def test_nothing_foreign_is_lost_and_the_bytes_come_back(host: str, data: st.Dat
 @settings(max_examples=20)
 @given(data=st.data())
 def test_the_bytes_of_a_toml_file_come_back(host: str, data: st.DataObject) -> None:
-    """From any of the files that the install cases begin with."""
+    """Starting from any of the files in the install cases."""
     cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder(host) / "install").glob("*.json"))]
     texts = [None, *("".join(case["before"]) for case in cases if case.get("before") and case.get("after"))]
     with tempfile.TemporaryDirectory(dir=os.environ["PYTEST_DEBUG_TEMPROOT"]) as root:
@@ -146,7 +146,7 @@ def test_an_install_again_for_events_that_an_agent_lacks_removes_all(host: str, 
 
 
 def _written(host: str, spot: ConfigPlace, data: st.DataObject) -> Any:
-    """Put a random config of the user in place, or none; returns its data."""
+    """Write a random user config, or none; returns its data."""
     if spot.format == "own" or data.draw(st.integers(0, 5), "no file if 0") == 0:
         return None
     value = data.draw(user_configs(host), "config")

@@ -1,4 +1,4 @@
-"""Installed configs on the real agents, where they are in the cache: no event is handled twice, and trust is what the host says."""
+"""Installed configs on the real agents, if they are in the cache: no event is handled twice, and trust is what the host reports."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ needs_copilot = pytest.mark.skipif(not has("copilot"), reason="Copilot is not in
 needs_codex = pytest.mark.skipif(not has("codex"), reason="Codex is not in the cache: onehook prove --hosts codex")
 
 
-# Copilot unpacks itself into the cache folder of its user, 235 MB, which is half of the time that it takes here: once is enough.
+# Copilot unpacks itself into its user's cache folder, 235 MB, which is half of the time that it takes here: once is enough.
 ALREADY_UNPACKED = {"XDG_CACHE_HOME": str(pins()["copilot"].folder(cache_folder()) / "unpacked")} if has("copilot") else {}
 
 
@@ -90,7 +90,7 @@ def codex_machine(place: Place) -> Machine:
 
 
 def trust(place: Place, machine: Machine) -> None:
-    """What a person does in /hooks: the hash of every hook that is there now, by its place."""
+    """What a person does in /hooks: store the hash of every hook that is there now, by its position."""
     lines = [f'[projects."{place.project}"]', 'trust_level = "trusted"']
     config = place.home / ".codex" / "config.toml"
     config.write_text("\n".join(lines) + "\n")

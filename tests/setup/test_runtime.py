@@ -1,4 +1,4 @@
-"""The runtime that --portable puts into a repository: all that a decision needs, in two files that no linter looks at."""
+"""The runtime that --portable adds to a repository: everything that a decision needs, in two files that linters ignore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For me or for the team: what install writes into a git repository, and what others get of it."""
+"""For me or for the team: what install writes into a git repository, and which of it others get."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def changes(place: Place) -> str:
 
 
 def snapshot(place: Place) -> dict[str, bytes | None]:
-    """Without what git itself writes."""
+    """Without the files that git itself writes."""
     return {path: content for path, content in place.snapshot().items() if "/.git/" not in path or path.endswith("info/exclude")}
 
 
@@ -164,7 +164,7 @@ def test_it_moves_from_one_to_the_other(place: Place) -> None:
     assert all(file in changes(place) for file in (*FILES.values(), ".onehook/launch"))
     assert "onehook" not in (place.project / ".git/info/exclude").read_text()
     place.install(["opencode", "cursor"], audience="me")
-    place.install(["claude"])  # says nothing, so it stays where it is
+    place.install(["claude"])  # without an audience, so it stays where it is
     assert (place.project / FILES["claude"]).exists()
     place.uninstall(HOSTS)
     assert snapshot(place) == before

@@ -1,4 +1,4 @@
-"""`install --trust` writes what the agent's own question would, keeps it in step with the entries, and takes back exactly that."""
+"""`install --trust` writes what the agent's own prompt would, keeps it in sync with the entries, and removes exactly that."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def codex(place: Place) -> dict[str, Any]:
 
 
 def state(place: Place) -> dict[str, str]:
-    """Place of a hook in its file -> its hash."""
+    """Position of a hook in its file -> its hash."""
     found = codex(place).get("hooks", {}).get("state", {})
     return {key.removeprefix(f"{place.project}/.codex/hooks.json:"): value["trusted_hash"] for key, value in found.items()}
 

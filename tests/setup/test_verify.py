@@ -1,4 +1,4 @@
-"""`onehook verify`: what stands in the configs is compared with what install wrote, and each difference is named with its repair."""
+"""`onehook verify`: the configs are compared with what install wrote, and each difference is reported with its repair."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_other_projects_of_the_user_are_looked_at_too(project, tmp_path, monkeyp
     (project / ".claude" / "settings.json").unlink()
     assert [one["file"] for one in differences()] == [str(project / ".claude" / "settings.json")]
     assert json.loads(onehook("verify", "--json", "--project", str(elsewhere)).stdout)["checked"] == 0
-    shutil.rmtree(project)  # a project that is gone is no difference
+    shutil.rmtree(project)  # a removed project is not a difference
     assert json.loads(onehook("verify", "--json").stdout) == {"ok": False, "checked": 0, "differences": []}
 
 

@@ -1,4 +1,4 @@
-"""Which release of an agent is here is read from its files or asked with a time limit, and doctor compares it with the proven ones."""
+"""The installed release of an agent is read from its files or queried with a time limit, and doctor compares it with the proven ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def script(path: Path, text: str) -> Path:
 
 
 def npm_agent(place: Place, host: str, version: str, name: str = "@some/agent") -> Path:
-    """As `npm install -g` leaves it: a link on PATH into a package. The program says that it was started."""
+    """As installed by `npm install -g`: a link on PATH into a package. The program leaves a mark when it is started."""
     package = place.root / "lib" / "node_modules" / name
     main = script(package / "bin" / "main.js", f"touch {place.root}/started; echo 9.9.9")
     (package / "package.json").write_text(json.dumps({"name": name, "version": version}), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The command that install writes, started as each host starts it: in its shell, from another folder, whatever the paths are called."""
+"""The command that install writes, started as each host starts it: in its shell, from another folder, with all kinds of paths."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def shells_of(host: str) -> list[list[str]]:
 
 
 def command_of(host: str, scope: str, place: Place) -> str:
-    """What stands in the file, read as the host reads it."""
+    """The command in the file, read as the host reads it."""
     file = next(file for file in config_files(place.machine, [host]) if file.place.scope == scope and file.ours)
     assert file.place.format == "own" or not file.config.text_problems(file.place, file.place.path.read_text("utf-8"), file.data)
     native = file.config.EVENTS["PreToolUse"]
@@ -75,7 +75,7 @@ def answered(host: str, line: str, shell: list[str], cwd: Path, project: Path, h
 
 
 def takes_variable(host: str) -> bool:
-    """Whether the host says where the project is. One without command hooks has a plugin of ours that knows it."""
+    """Whether the host says where the project is. If it has no command hooks, our plugin knows."""
     config = config_of(host)
     return "CLAUDE_PROJECT_DIR" in config.PROJECT or config.TRAITS.own_content is not None
 
@@ -128,7 +128,7 @@ def test_a_clone_with_a_bare_python_runs_the_portable_form(host: str, folder_of_
 
 
 def bare_python() -> str:
-    """An interpreter without onehook: the one that this environment was made from."""
+    """An interpreter without onehook: the one that this environment was created from."""
     base = str(getattr(sys, "_base_executable", sys.executable))
     found = subprocess.run([base, "-I", "-c", "import onehook"], capture_output=True, check=False)
     if found.returncode == 0:
@@ -164,7 +164,7 @@ def ran(line: str, host: str, project: Path, shell: str = "/bin/sh", path: str =
 
 
 def unable(tmp_path: Path) -> dict[str, str]:
-    """What may stand where an interpreter was."""
+    """What may be found instead of an interpreter."""
     killed, silent = tmp_path / "killed", tmp_path / "silent"
     killed.write_text("#!/bin/sh\nkill -9 $$\n")
     silent.write_text("#!/bin/sh\nexit 1\n")
@@ -185,7 +185,7 @@ def test_an_interpreter_that_cannot_run_is_a_deny_under_fail_closed(host: str, s
     for what, program in unable(tmp_path).items():
         done = ran(line.replace(os.path.abspath(sys.executable), shlex.quote(program)), host, place.project, shell)
         assert done.returncode == 2, (what, done)
-        # Agents without a key of their own for this want a reason too.
+        # Agents without their own key for this also need a reason.
         assert done.stderr.strip() or config_of(host).TRAITS.guard != GUARD, (what, done)
 
 

@@ -1,4 +1,4 @@
-"""docs/testing.md is true: every command in it is run, and the table of codes is the code's."""
+"""docs/testing.md is true: every command in it is run, and its table of codes matches the code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMANDS = [
 
 
 def is_started(place):
-    """Whether the command is run by the shell, as it is written: the first of each verb. The others are run in forks."""
+    """Whether the command is run by the shell, exactly as written: the first of each verb. The others are run in forks."""
     return [command.split()[:2] for command in COMMANDS].index(COMMANDS[place].split()[:2]) == place
 
 

@@ -1,4 +1,4 @@
-"""fire: the same event on every host, judged by what the host makes of the answer."""
+"""fire: the same event on every host, judged by what the host does with the answer."""
 
 from __future__ import annotations
 
@@ -205,14 +205,14 @@ EVENTS = [
 
 @pytest.mark.parametrize("words, fields", EVENTS, ids=lambda value: str(value))
 def test_processes_give_what_this_process_gives(path, words, fields, monkeypatch):
-    if (words, fields) != EVENTS[0] and warm.POSSIBLE:  # new ones for one event on each host
+    if (words, fields) != EVENTS[0] and warm.POSSIBLE:  # real processes only for one event on each host
         monkeypatch.setattr(running, "subprocess", SimpleNamespace(run=in_warm_process))
     here, there = Fire(path)(*words, **fields), Fire(path, processes=True)(*words, **fields)
     assert here.effects == there.effects
     assert [shot.lost for shot in here] == [shot.lost for shot in there]
     assert [shot.error for shot in here] == [shot.error for shot in there]
     if fields.get("command") == "crash":
-        return  # a process shows the traceback on stderr, so that a host whose denial needs stderr to itself is told it in another form
+        return  # a process prints the traceback to stderr, so a host whose denial needs stderr for itself is told it in another form
     told = [{host: (answer["stdout"], answer["exit_code"]) for host, answer in fired.snapshot().items()} for fired in (here, there)]
     assert told[0] == told[1]
 
@@ -228,7 +228,7 @@ def test_one_session_remembers_from_one_event_to_the_next(tmp_path):
 
 
 def test_nothing_of_a_policy_stays_behind(tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "onehook_policy", raising=False)  # another test of this process may have loaded one itself
+    monkeypatch.delitem(sys.modules, "onehook_policy", raising=False)  # another test in this process may have loaded one itself
     answers = []
     for name in ("one", "two"):
         folder = tmp_path / name
@@ -298,7 +298,7 @@ def test_a_denial_that_the_host_was_seen_to_ignore_is_not_called_one(tmp_path):
     (tmp_path / "policy.py").write_text(source)
     fire = Fire(tmp_path / "policy.py", hosts=["cursor"])
     fire("UserPromptSubmit", prompt="x").assert_denied()
-    sdk = fire("UserPromptSubmit", prompt="x", host_version="1.0.0")  # what the SDK reports, which throws this answer away
+    sdk = fire("UserPromptSubmit", prompt="x", host_version="1.0.0")  # what the SDK reports, which discards this answer
     assert sdk.snapshot()["cursor"]["stdout"]["continue"] is False
     assert "continues" in message(sdk.assert_denied)
     assert "decision" in [loss.field for loss in sdk["cursor"].lost]

@@ -1,4 +1,4 @@
-"""Random JSON and JSONC documents, written with random whitespace, comments and line ends."""
+"""Random JSON and JSONC documents, written with random whitespace, comments and line endings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPACES = st.sampled_from(["", "", " ", "  ", "\t", "\n", "\r\n", "\n  ", "\r\n\t
 COMMENTS = st.sampled_from(["/* c */", "/**/", "// c\n", "// c, ]}\r\n", '/* \n, ] " */', '// "q\n', "//\n"])
 
 
-# What stands between two tokens; in a JSONC document with a comment now and then.
+# What is between two tokens; in a JSONC document, sometimes a comment.
 _COMMENTED = st.tuples(SPACES, COMMENTS, SPACES).map("".join)
 _GAPS = {
     jsonc: st.lists(st.one_of(SPACES, SPACES, SPACES, _COMMENTED) if jsonc else SPACES, min_size=1, max_size=9) for jsonc in (False, True)
@@ -35,7 +35,7 @@ _CHOICES = st.lists(st.booleans(), min_size=1, max_size=7)
 
 
 class _Writer:
-    """Writes a value in one of many ways. A few gaps and choices are drawn and used in turn: one for each token takes most of the time."""
+    """Writes a value in one of many ways. It cycles through a few drawn gaps and choices: drawing one per token takes most of the time."""
 
     def __init__(self, gaps: list[str], choices: list[bool], jsonc: bool) -> None:
         self.gaps, self.choices, self.jsonc = itertools.cycle(gaps), itertools.cycle(choices), jsonc
@@ -75,7 +75,7 @@ def pretty(draw: st.DrawFn, value: Any) -> str:
 
 @st.composite
 def documents(draw: st.DrawFn, values: st.SearchStrategy[Any], jsonc: bool) -> tuple[Any, str]:
-    """A value and one of the many texts that stand for it."""
+    """A value and one of the many strings that represent it."""
     value = draw(values)
     if draw(_ONE_IN_FOUR) == 0:
         body = draw(pretty(value)) + draw(_ENDS)

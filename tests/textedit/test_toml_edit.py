@@ -1,4 +1,4 @@
-"""Editing TOML text: foreign bytes stay, and removing what was added gives back the exact text."""
+"""Editing TOML text: other bytes stay, and removing what was added restores the exact text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_block_reads_like_a_hand_written_one() -> None:
 
 
 def added_by(text: str, path: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The first part of a path that a text does not have."""
+    """The first part of a path that the text does not have."""
     missing = (path[:size] for size in range(1, len(path) + 1) if value_at(parse(text), path[:size]) is None)
     return next(missing, None)
 

@@ -1,4 +1,4 @@
-"""Edits of YAML text: what is added or taken out, and that every other byte stays."""
+"""Editing YAML text: what is added or removed, and that every other byte stays."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url"
 const FOLDER = process.env.ONEHOOK_TEST_PLUGINS
 let number = 0
 
-/** The plugin of a variant in a session of its own: fire() is what Cline does for one event. */
+/** The plugin of a variant in a separate session: fire() is what Cline does for one event. */
 async function session(variant) {
   const module = await import(`${pathToFileURL(`${FOLDER}/${variant}/.cline/plugins/onehook.js`).href}?${number++}`)
   const logged = []

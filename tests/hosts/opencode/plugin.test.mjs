@@ -1,4 +1,4 @@
-// The plugin as install writes it, with a fake client and the real launcher. Started by test_opencode_plugin.py, which makes the variants.
+// The plugin as install writes it, with a fake client and the real launcher. test_plugin.py writes the variants and starts this.
 import assert from "node:assert/strict"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ const LOG = process.env.ONEHOOK_TEST_LOG
 let loads = 0
 let client
 
-/** A client that keeps what it is called with. */
+/** A client that records its calls. */
 function fakeClient(sessions = {}) {
   const calls = []
   const keep = (name, data) => async (given) => (calls.push([name, given]), { data })
@@ -29,7 +29,7 @@ function fakeClient(sessions = {}) {
   }
 }
 
-/** The hooks of a fresh copy of a variant; `run` as `opencode run` would load it. */
+/** The hooks of a new copy of a variant; with `run`, loaded as `opencode run` would load it. */
 async function plugin(variant = "open", { run = false } = {}) {
   const argv = [...process.argv]
   if (run) process.argv.push("run")
