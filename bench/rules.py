@@ -1,4 +1,4 @@
-"""What an event costs with a rules file, compared with a bare interpreter: python bench/rules.py [--rounds 60]
+"""What an event costs with a rules file, compared with a bare interpreter: python bench/rules.py [--rounds 40]
 
 Every contender runs in turn in every round, so that other load on the machine affects all equally; compare the ratios, on a quiet machine.
 """
