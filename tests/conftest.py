@@ -19,16 +19,16 @@ from onehook.hostkit.live import Sandbox
 from onehook.setup.plan import config_of, configurable
 from onehook.setup.runtime import runtime_files
 
-# A busy machine is not a defect; and CI looks at the same examples each time, so that a red run means that something has changed.
+# A busy machine is not a defect. CI always uses the same examples, so that a red run means that something has changed.
 settings.register_profile("any machine", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "any machine")
 
 
-# The scripts that tests start say python3: this one, and not a shim of pyenv or asdf, which takes ten times as long to start.
+# Scripts that tests start call python3: make that this interpreter and not a pyenv or asdf shim, which takes ten times as long to start.
 os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
 
-# Some verbs refuse to be run by an agent, and an agent may run these tests: what shows it is taken away here and in _no_traces.
+# Some verbs refuse to run under an agent, and an agent may run these tests: remove what gives it away, here and in _no_traces.
 for _name in [name for host in configurable() for name in config_of(host).TRAITS.shell_variables]:
     os.environ.pop(_name, None)
 
@@ -47,7 +47,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is collected stays to the end: the search for garbage passes over half a gigabyte of it again and again."""
+    """What is collected stays until the end; otherwise the garbage collector would scan half a gigabyte of it again and again."""
     gc.disable()
     try:
         return (yield)
@@ -62,9 +62,9 @@ def _states(tmp_path_factory):
         patch.setenv("ONEHOOK_STATE_DIR", "")
         patch.setattr("onehook.setup.person.processes_above", lambda: iter(()))
         patch.setattr("onehook.setup.command.has_proven_client", lambda: False)  # whether or not one was built here (`make client`)
-        # fsync guards against a power cut, which no test can make; on a busy disk it is nine tenths of the time of an install.
+        # fsync guards against a power cut, which no test can cause; on a busy disk it takes nine tenths of the time of an install.
         patch.setattr(os, "fsync", lambda descriptor: None)
-        # Each run of pytest removes what older ones have left, and a run of all tests leaves so much that to remove it can take a minute.
+        # Each pytest run removes what older runs left behind, and a run of all tests leaves so much that removing it can take a minute.
         patch.setenv("PYTEST_DEBUG_TEMPROOT", str(tmp_path_factory.mktemp("runs")))
         yield str(tmp_path_factory.mktemp("states"))
 
@@ -73,7 +73,7 @@ def _states(tmp_path_factory):
 def _no_traces(_states):
     """Nothing that a test starts may read or write the state of the person who runs it.
 
-    The folder is named and not made: most tests keep no state, and making ten thousand folders in one takes a minute.
+    The folder is named but not created: most tests keep no state, and creating ten thousand folders in one folder takes a minute.
     """
     os.environ["ONEHOOK_STATE_DIR"] = f"{_states}/{next(_count)}"
 
@@ -90,7 +90,7 @@ def isolation(request):
 
 @pytest.fixture
 def sandbox(tmp_path):
-    """Where an agent is started for a proof, without the agent."""
+    """A place where an agent is started for a proof, without the agent."""
     home, project = tmp_path / "home", tmp_path / "my.project"
     home.mkdir()
     project.mkdir()
@@ -106,7 +106,7 @@ def machine(tmp_path):
 
 @pytest.fixture
 def policy(tmp_path):
-    """Write a policy: policy("return deny('no')") gives its path; keywords as for policy_text."""
+    """Write a policy: policy("return deny('no')") returns its path; keywords as for policy_text."""
     folder = tmp_path / "policies"
     folder.mkdir()
 

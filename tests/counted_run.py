@@ -1,4 +1,4 @@
-"""The plugin that counts what the tests run: see counting.py. conftest.py imports it before anything of onehook."""
+"""The plugin that measures which code the tests run: see counting.py. conftest.py imports it before anything of onehook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def register(config: pytest.Config) -> None:
 
 
 def added_up(folder: str, source: str = SOURCE, exclude: Sequence[str] = (), omit: Sequence[str] = ()) -> dict[str, Any]:
-    """The coverage of all that is below `source`, imported or not, in SlipCover's words."""
+    """The coverage of everything below `source`, imported or not, in SlipCover's format."""
     omitted = [f"{ROOT}/{path}" for path in omit]
     total = slipcover.Slipcover(branch=True, source=[source], exclude_also=exclude, omit=omitted)
     for path in Path(folder).glob("*.seen"):

@@ -1,11 +1,11 @@
 """Which lines and branches of onehook the tests run: coverage, by SlipCover.
 
-SlipCover compiles a probe into every line and branch and takes it out again once it was passed, which adds less than a tenth to the time of
-the tests; a tracer, which looks at every line that anything executes, doubles it. `make test` counts, for it names a folder in COUNTED_IN.
-The workers (workers.py) write there what they have seen, as do the hooks' processes that traced_launch.py starts; then the process that
-has forked the workers adds it up, prints what was missed, and fails if that is more than [tool.slipcover] in pyproject.toml allows.
+SlipCover compiles a probe into every line and branch and removes it once it has been hit, which adds less than a tenth to the time of the
+tests; a tracer, which looks at every line that is executed, doubles it. `make test` measures coverage by setting COUNTED_IN to a folder.
+The workers (workers.py) write what they have seen there, and so do the hook processes that traced_launch.py starts. The process that forked
+the workers then adds it all up, prints what was missed, and fails if that is more than [tool.slipcover] in pyproject.toml allows.
 
-To find the places of the probes in a module takes longer than to compile it, so that is done once and kept (marking.py). This module does
+Finding where the probes go in a module takes longer than compiling it, so that is done once and cached (marking.py). This module does
 without the rest of SlipCover, whose import takes longer than an event does.
 """
 
@@ -21,17 +21,17 @@ from marshal import dumps, loads  # as they are now: see traced_launch.py
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = f"{ROOT}/src/onehook"
 FOLDER = os.environ.get("COUNTED_IN", "")  # "": nothing is counted
-EVERY = 5  # seconds of processor time: so often are probes taken out, which takes 0.03
+EVERY = 5  # seconds of processor time between removals of probes; each removal takes 0.03 s
 PACKAGE = PathFinder.find_spec("slipcover").submodule_search_locations
 MARKED = f"{ROOT}/.counted/marked-{sys.implementation.cache_tag}-{os.stat(f'{PACKAGE[0]}/version.py').st_mtime_ns}"
-HAS_PROBES = sys.version_info < (3, 12)  # from then on, the interpreter tells what it runs
-NEVER = -1  # a probe that is passed often does not take itself out: it would do so in the middle of a test, or in one of its threads
-SIGNAL_HERE = "\0signal"  # stand for the constants of a code with probes that cannot be kept in a file
+HAS_PROBES = sys.version_info < (3, 12)  # from 3.12 on, the interpreter reports what it runs
+NEVER = -1  # a probe that is hit often does not remove itself: that would happen in the middle of a test, or in one of its threads
+SIGNAL_HERE = "\0signal"  # placeholders for the constants of code with probes that cannot be stored in a file
 PROBE_HERE = "\0probe"
 
 
 def extension(name):
-    """A module of SlipCover's, without the package that it is in."""
+    """Load a module of SlipCover without importing its package."""
     if name not in sys.modules:
         spec = PathFinder.find_spec(name, PACKAGE)
         sys.modules[name] = spec.loader.create_module(spec)
@@ -40,7 +40,7 @@ def extension(name):
 
 
 def marked(path):
-    """See marking.py, which is beside this file, and may not be found otherwise."""
+    """See marking.py, which is next to this file and might not be found otherwise."""
     sys.path.insert(0, os.path.dirname(__file__))
     try:
         import marking
@@ -54,18 +54,18 @@ SIGNAL = probe.signal if HAS_PROBES else None  # what a probe calls
 
 
 class Seen:
-    """What the probes of a process that ends soon have seen: as much of slipcover.Slipcover as it takes to count, and to take none out."""
+    """What the probes of a short-lived process have seen: the parts of slipcover.Slipcover needed to count, without removing probes."""
 
     def __init__(self) -> None:
         self.code_lines, self.code_branches, self.instrumented = defaultdict(set), defaultdict(set), defaultdict(set)
         self.newly_seen, self.all_seen, self.code2index = defaultdict(set), defaultdict(set), {}
 
     def register_module(self, module) -> None:
-        """Nobody will look for its functions."""
+        """Nothing will look for its functions."""
 
 
 class Counter:
-    """Counts the modules below `source` that are imported from now on. probes: a slipcover.Slipcover, or what can be used for one."""
+    """Counts the modules below `source` that are imported from now on. probes: a slipcover.Slipcover or a substitute for one."""
 
     def __init__(self, probes, source: str = SOURCE, marked: str = MARKED) -> None:
         self.probes, self.source, self.marked = probes, source, marked
@@ -99,12 +99,12 @@ class Counter:
         code = self.with_probes(code, path, iter(indexes)) if HAS_PROBES else self.probes.instrument(code, parent=code)
         self.probes.code_lines[path].update(lines)
         self.probes.code_branches[path].update(branches)
-        if HAS_PROBES:  # where to look for probes to take out
+        if HAS_PROBES:  # where to look for probes to remove
             self.probes.instrumented[path].add(code)
         return code
 
     def with_probes(self, code, path, indexes):
-        """The code with a probe for each stand-in; indexes: where these are in it and in the codes in it, innermost first."""
+        """The code with a probe for each placeholder; indexes: where these are, in the code and the code objects in it, innermost first."""
 
         def real(value):
             if type(value) is type(code):
@@ -119,13 +119,13 @@ class Counter:
         return code
 
     def clear(self) -> None:
-        """Take out the probes that were passed; from Python 3.12 on, the interpreter has done that already."""
+        """Remove the probes that were hit; from Python 3.12 on, the interpreter has done that already."""
         if time.process_time() - self.cleared > EVERY and HAS_PROBES:
             self.probes.deinstrument_seen()
             self.cleared = time.process_time()
 
     def save(self, folder: str) -> None:
-        """Write what there is in the modules that were imported, and what of it was run."""
+        """Write the lines and branches of the imported modules, and which of them were run."""
         probes = self.probes
         found = {
             path: (lines, probes.code_branches[path], probes.all_seen[path] | probes.newly_seen[path])
@@ -148,7 +148,7 @@ class Loader(SourceFileLoader):
 
 
 def written(path: str, data: bytes) -> None:
-    """Replace a file as a whole: others do the same."""
+    """Replace a file atomically: other processes write it too."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(new := f"{path}.{unique()}", "xb") as file:
         file.write(data)

@@ -1,6 +1,6 @@
-"""Programs in forks of this process, which has imported already what a new one spends most of its time on.
+"""Programs in forks of this process, which has already imported what a new process spends most of its time importing.
 
-For tests of what a verb of the command line does, and not of its start. The launchers that it starts are forks, too (warm.py).
+For tests of what a verb of the command line does, not of how it starts. The launchers that it starts are forks too (warm.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import warm
 from onehook.cli import main
 from onehook.setup import command, person
 
-# What the fixtures of conftest.py replace, as it is before they do.
+# What the fixtures of conftest.py replace, saved before they do.
 REPLACED = [
     (module, name, getattr(module, name)) for module, name in ((person, "processes_above"), (command, "has_proven_client"), (os, "fsync"))
 ]
@@ -28,7 +28,7 @@ PROGRAMS = {"onehook": lambda words: main(words, prog_name="onehook"), "pytest":
 
 
 def run(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """As subprocess.run does, with the output as text; stdin is empty."""
+    """Like subprocess.run, with the output as text; stdin is empty."""
     if not warm.POSSIBLE:
         argv = [sys.executable, "-m", *words]
         return subprocess.run(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -47,7 +47,7 @@ def run(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.C
 def at_a_terminal(
     words: Sequence[str], types: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """At a terminal of its own, where somebody types; stdout is what it shows."""
+    """Run in a new terminal in which someone types; stdout is what it shows."""
     import pty  # not on Windows
 
     child, terminal = pty.fork()
@@ -68,7 +68,7 @@ def at_a_terminal(
 
 
 def become(words: Sequence[str], cwd: Path | None, env: Mapping[str, str] | None, server: str = "") -> NoReturn:
-    """In a fork: run one of PROGRAMS, or any other in its place. No function is replaced, but for those that start launchers."""
+    """In a fork: run one of PROGRAMS, or exec another program. Only the functions that start launchers are replaced."""
     code: Any = 1
     try:
         for module, name, function in REPLACED:

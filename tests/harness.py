@@ -1,4 +1,4 @@
-"""Real hook processes for tests: payloads as the hosts send them, and their answers as the hosts read them, both from the hosts' tables."""
+"""Real hook processes for tests: payloads as the hosts send them and answers as the hosts read them, both from the hosts' tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMMON = {"session_id": "s-1", "cwd": "/home/dev/p"}
 
 
 def native(host, unified):
-    """The host's name for an event; before and after a tool, one that a shell command comes as."""
+    """The host's name for an event; before and after a tool, the one sent for a shell command."""
     return next(name for name, row in load(host).EVENTS.items() if row.event == unified and row.tool in ("", "Bash"))
 
 
@@ -45,7 +45,7 @@ def _tool_event(host, unified, command):
 
 
 def tool_payload(host, command="ls", unified="PreToolUse", **tool_input):
-    """A shell call on its way to this host's hook."""
+    """The payload of a shell call for this host's hook."""
     event = _tool_event(host, unified, command)
     return load(host, "reverse").payload(event.rewritten(tool_input) if tool_input else event, native(host, unified))
 
@@ -56,7 +56,7 @@ def honours(host, unified, effect):
 
 
 def support(host, unified, effect):
-    """What the host's table says of this effect on this event: "honoured", "limited" (where the call allows it) ...
+    """What the host's table says about this effect on this event: "honoured", "limited" (where the call allows it) ...
 
     "" if the host has no such event.
     """
@@ -68,7 +68,7 @@ def support(host, unified, effect):
 
 
 def with_tool(host, payload, **changed):
-    """The payload of a tool call with another `name` or `input`, whatever the host calls them."""
+    """The payload of a tool call with another `name` or `input`, whichever keys the host uses for them."""
     event = load(host).parse(payload, PRE[host])
     place = next((key for key, value in payload.items() if isinstance(value, dict) and event.native_tool in value.values()), "")
     call = payload[place] if place else payload  # some have a table for the call
@@ -93,9 +93,9 @@ def encoded(payload):
 def spread(*cases, names="case, host"):
     """Parametrize: every combination of the cases on one host, and every host with some of them.
 
-    Processes are what the tests cost. What goes wrong is found before the host's words for it are, and those do not depend on what
-    went wrong, so all combinations are looked at in one process (see `answered`), and a process is started for each row and column.
-    A table of cases is a dict; its keys are the ids.
+    Processes are what makes the tests slow. An error is found before it is worded for a host, and the wording does not depend on what went
+    wrong, so all combinations are checked in one process (see `answered`), and a process is started for each row and column. A table of
+    cases is a dict; its keys are the ids.
     """
     tables = [table if isinstance(table, dict) else {str(one): one for one in table} for table in cases]
     rows = list(itertools.product(*(table.items() for table in tables)))
@@ -110,7 +110,7 @@ def spread(*cases, names="case, host"):
 
 
 def answered(host, payload, hooks, event_name="", **given):
-    """The answer to an event worked out in this process, as a hook's process would give it."""
+    """The answer to an event, computed in this process, as a hook's process would give it."""
     output = answer(encoded(payload), hooks, hosts=[host], event_name=event_name, given=given)
     return Result(output.exit_code, output.stdout.encode(), output.stderr.encode("utf-8", "backslashreplace"))
 
@@ -123,7 +123,7 @@ class Result:
 
     @property
     def answer(self):
-        """The one JSON document on stdout; anything beside it is an error."""
+        """The one JSON document on stdout; anything else there is an error."""
         return json.loads(self.stdout)
 
     def __repr__(self):
@@ -131,19 +131,19 @@ class Result:
 
 
 def clean_environment(env=None):
-    """The environment without what would change an interpreter; CI sets PYTHONUNBUFFERED and the like."""
+    """The environment without variables that change an interpreter; CI sets PYTHONUNBUFFERED and the like."""
     return {**{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}, **(env or {})}
 
 
 def users_environment(env=None):
-    """The environment of somebody who has onehook and pytest, and none of the other plugins that are here: those take longest to load."""
+    """The environment of a user with onehook and pytest but none of the other plugins installed here, which take longest to load."""
     others = ("hypothesispytest", "timeout", "slipcover")
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     return clean_environment({"PATH": path, "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in others), **(env or {})})
 
 
 def process(argv, payload=b"", env=None, cwd=None, cold=False):
-    """Run a program. A launcher runs in a fork of an interpreter that has started already, unless `cold` (see warm.py)."""
+    """Run a program. A launcher runs in a fork of an interpreter that is already running, unless `cold` (see warm.py)."""
     argv, env = [str(word) for word in argv], clean_environment(env)
     if not cold and warm.fits(argv, env):
         done = warm.run(argv, encoded(payload), cwd, env, PATIENCE)
@@ -153,12 +153,12 @@ def process(argv, payload=b"", env=None, cwd=None, cold=False):
 
 
 def cold_process(*asked, **named):
-    """For what depends on how a process starts."""
+    """For tests that depend on how a process starts."""
     return process(*asked, cold=True, **named)
 
 
 def launcher(*arguments, python=sys.executable, launch=LAUNCH):
-    """What install writes into a host's config."""
+    """The command that install writes into a host's config."""
     return [python, "-I", "-S", launch, *map(str, arguments)]
 
 
@@ -169,7 +169,7 @@ def traced_launcher(*arguments):
 
 
 def fire(policy, payload, *arguments, env=None, cwd=None, cold=False):
-    """An event. `--isolation process` is what it has anyway: the warm process leaves each event that names an isolation to a new one."""
+    """Send an event. `--isolation process`, the default, is dropped: the warm process leaves events that name an isolation to a new one."""
     words = list(map(str, arguments))
     if not cold and ("--isolation", "process") in itertools.pairwise(words):
         del words[(place := words.index("--isolation")) : place + 2]
@@ -190,7 +190,7 @@ def policy_text(handler="", event="PreToolUse", options="", top=""):
 def reason_of(result, host):
     """The reason of this host's deny of a tool call, read by the rules of the real agent; fails if it is not a deny.
 
-    The answer must be the very form that the host's table has for a deny: with nothing else on stderr, or beside other output.
+    The answer must be exactly the form that the host's table has for a deny: with nothing else on stderr, or alongside other output.
     """
     event = _tool_event(host, "PreToolUse", "ls")
     read = load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code)
@@ -227,7 +227,7 @@ def assert_blocked_blindly(result, *texts):
 
 
 def assert_error(result, *texts, host=None, exit_code=1, stdout=""):
-    """Fail open: no opinion, and the error on stderr."""
+    """Fail open: no decision, and the error on stderr."""
     exit_code = load(host).TRAITS.error_exit if host else exit_code
     assert (result.exit_code, result.stdout.strip()) == (exit_code, stdout), result
     assert "[onehook] error:" in result.stderr, result
@@ -236,6 +236,6 @@ def assert_error(result, *texts, host=None, exit_code=1, stdout=""):
 
 
 def assert_unreadable(result, host, *texts):
-    """Fail open for a payload that cannot be read, in the host's own words if it wants some."""
+    """Fail open for a payload that cannot be read, with the answer that the host requires, if any."""
     stdout, exit_code = load(host).TRAITS.unreadable
     assert_error(result, *texts, exit_code=exit_code, stdout=stdout)

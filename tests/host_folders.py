@@ -1,14 +1,14 @@
 """Where a host's own test data is: everything below tests/hosts/<id>/. Shared tests look here, and name hosts only as examples.
 
 *.json            cases for the wire (hosts/test_cases.py); payloads.json has the payloads that they start from
-detect.json       payloads that are known as the host's by what is in them (hosts/test_captures.py)
+detect.json       payloads that are recognized as the host's by their content (hosts/test_captures.py)
 answers.json      what the agent makes of a hook's answer (hostkit/test_reverse.py)
-facts.py          what else the shared tests need to know of the host; see facts()
+facts.py          what else the shared tests need to know about the host; see facts()
 import_facts.py   a project with its hooks, for `onehook import` (setup/importing.py)
 captures/         payloads that the real agent sent, and what each is read as
 transcripts/      sessions that the real agent left, below the folder that its reader looks in
 install/          its config file before and after an install (setup/test_plan_cases.py)
-test_*.py         what is true of this host alone
+test_*.py         what is true only of this host
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def transcripts(host: str) -> Path:
 
 @functools.cache
 def facts(host: str) -> Any:
-    """The host's facts.py over the defaults."""
+    """The host's facts.py on top of the defaults."""
     default = importlib.import_module("tests.hosts.default_facts")
     own = importlib.import_module(f"tests.hosts.{host}.facts") if (folder(host) / "facts.py").exists() else default
     return SimpleNamespace(**{**vars(default), **vars(own)})

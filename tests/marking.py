@@ -13,7 +13,7 @@ from slipcover.branch import preinstrument
 
 
 class StandIns:
-    """In the place of the extension module: its probes cannot be kept in a file."""
+    """Replaces the extension module, whose probes cannot be stored in a file."""
 
     signal = SIGNAL_HERE
 
@@ -23,14 +23,14 @@ class StandIns:
 
 
 def marked(path: str):
-    """The code of a module, its lines and its branches; before Python 3.12, with stand-ins for probes, and where these are."""
+    """The code of a module, its lines and its branches; before Python 3.12, with placeholders for probes, and where these are."""
     plain = compile(preinstrument(ast.parse(Path(path).read_bytes())), path, "exec", dont_inherit=True)
     marks = slipcover.Slipcover(branch=True, d_miss_threshold=NEVER)
     lines, branches = set(marks.lines_from_code(plain)), set(marks.branches_from_code(plain))
     if not HAS_PROBES:
         return plain, lines, branches, []
     with mock.patch.object(slipcover, "probe", StandIns):
-        code = marks.instrument(plain, parent=plain)  # a part of something, of which it would list nothing
+        code = marks.instrument(plain, parent=plain)  # as part of something else, for which SlipCover lists nothing
     return code, lines, branches, list(indexes_of(code, marks.code2index))
 
 

@@ -1,4 +1,4 @@
-"""Which agents a file names, in code and texts. Comments and docstrings of Python may speak of any; other files are read as a whole."""
+"""Which agents a file names, in code and strings. Comments and docstrings in Python may name any agent; other files are read as a whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onehook.hosts import GUESTS, having
 
-AGENTS = [*having("config"), *GUESTS]  # without the contract, which is a word like any other
+AGENTS = [*having("config"), *GUESTS]  # without the contract, which is an ordinary word
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _OTHER = re.compile(r"(?<![\w-])-[a-z]+\b|PyPI")  # an option of a program, as in perl -pi; a site
@@ -23,7 +23,7 @@ def docstrings(tree: ast.Module) -> set[int]:
 
 
 def joined(node: ast.AST) -> str:
-    """A text that is put together of pieces: "a" + "b"; an f-string, without what is put into it."""
+    """A string that is built from pieces: "a" + "b"; an f-string, without the interpolated values."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return joined(node.left) + joined(node.right)
     if isinstance(node, ast.JoinedStr):
@@ -32,7 +32,7 @@ def joined(node: ast.AST) -> str:
 
 
 def said(source: str) -> Iterator[str]:
-    """Every text and every name in a module."""
+    """Every string and every name in a module."""
     tree = ast.parse(source)
     silent = docstrings(tree)
     for node in ast.walk(tree):
@@ -50,7 +50,9 @@ def texts_in(path: Path) -> frozenset[str]:
 
 
 def named_in(texts: Iterable[str]) -> set[str]:
-    """The agents whose names are words, or parts of words as in cursor_version and PiCall. An environment variable is the own word of the
-    agent that sets it, whatever it is called: Gemini CLI sets CLAUDE_PROJECT_DIR."""
+    """The agents whose names occur as words, or as parts of words such as cursor_version and PiCall.
+
+    An environment variable belongs to the agent that sets it, whatever its name: Gemini CLI sets CLAUDE_PROJECT_DIR.
+    """
     words = {part.lower() for text in texts for part in _PART.findall(_OTHER.sub(" ", _VARIABLE.sub(" ", text)))}
     return {host for host in AGENTS if host in words}

@@ -34,15 +34,15 @@ FAULTS = {
 
 
 def launcher(host: str, folder: Path, *more: str) -> tuple[str, ...]:
-    """The command for the policy in a host's folder of tests."""
+    """The command for the policy in a host's test folder."""
     return (sys.executable, "-I", "-S", str(LAUNCHER), str(folder / "policy.py"), "--host", host, "--event", "PreToolUse", *more)
 
 
 def run_in_node(script: Path, variants: Path, **variables: str) -> None:
-    """Run the tests of a plugin, which find its variants in a folder; they must all pass, and there must be some."""
+    """Run the tests of a plugin, which find its variants in a folder; all must pass, and there must be at least one."""
     assert NODE
     environment = {**os.environ, "ONEHOOK_TEST_PLUGINS": str(variants), "ONEHOOK_STATE_DIR": str(variants / "state"), **variables}
-    command = [NODE, "--test-reporter=tap", str(script)]  # by --test, a Node would start another for the file
+    command = [NODE, "--test-reporter=tap", str(script)]  # with --test, node would start another process for the file
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "# fail 0" in done.stdout
@@ -50,7 +50,7 @@ def run_in_node(script: Path, variants: Path, **variables: str) -> None:
 
 
 def answered_by_servers() -> int:
-    """How many events; and there are no servers any more."""
+    """How many events servers have answered; stops the servers."""
     servers = resident.servers()
     for server in servers:
         resident.stop(server)

@@ -1,5 +1,8 @@
-"""Workers of `onehook replay` in forks of this process, which has imported all that a new one would have to: that is most of what a small
-replay costs. What depends on how a worker starts, or on what it has not imported, is tested with real ones."""
+"""Workers of `onehook replay` as forks of this process, which has already imported everything that a new worker would have to import.
+
+The imports are most of what a small replay costs. What depends on how a worker starts, or on what it has not imported, is tested with real
+workers.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from onehook.record import replay, worker
 
 
 class Fork:
-    """As much of subprocess.Popen as a replay uses."""
+    """The part of subprocess.Popen that a replay uses."""
 
     def __init__(self, command: tuple[str, ...], stdin: int, stdout: int) -> None:
         assert (command, stdin, stdout) == (worker.COMMAND, subprocess.PIPE, subprocess.PIPE)
@@ -67,7 +70,7 @@ def _work(stdin: int, stdout: int) -> NoReturn:
 
 @contextlib.contextmanager
 def in_forks(wanted: bool = True) -> Iterator[None]:
-    """Start the workers of a replay as forks, where there are forks."""
+    """Start the workers of a replay as forks, where the system supports forks."""
     if not wanted or not hasattr(os, "fork"):
         yield
         return

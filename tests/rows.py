@@ -1,6 +1,6 @@
-"""Many rows in one test: for a check that costs less than the test around it, or than what all rows have in common.
+"""Many rows in one test: for a check that costs less than the test around it, or than the setup that all rows share.
 
-Every row is checked, with a state folder of its own, and each that fails is named.
+Every row is checked with its own state folder, and each row that fails is named.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STATE = "ONEHOOK_STATE_DIR"
 
 
 def check_each(check: Callable[..., object], rows: Mapping[str, Any] | Iterable[Any]) -> None:
-    """Call `check` with each row, a tuple of arguments or the only one; rows without names are named by their texts."""
+    """Call `check` with each row, which is a tuple of arguments or a single one; rows without names are named by their text."""
     listed = list(rows.items()) if isinstance(rows, Mapping) else [(", ".join(map(str, _arguments(row))), row) for row in rows]
     assert listed
     failed: list[tuple[str, Exception]] = []
@@ -33,7 +33,7 @@ def check_each(check: Callable[..., object], rows: Mapping[str, Any] | Iterable[
 
 @contextlib.contextmanager
 def _own_states() -> Iterator[Callable[[], None]]:
-    """Gives what names the next state folder, beside that of the test; a test that has none keeps none."""
+    """Yields a function that sets the next state folder, next to that of the test; a test without a state folder gets none."""
     own, count = os.environ.get(STATE), itertools.count()
 
     def renew() -> None:

@@ -1,4 +1,4 @@
-"""What an ask becomes where the agent cannot ask: for every agent, for one of them, in the policy and on the command line."""
+"""What an ask becomes when the agent cannot ask: for every agent, for one of them, in the policy and on the command line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_fallback_of_one_agent_wins_over_the_general_one_wherever_that_is_gi
         ({"ask_fallback": {"nobody": "ask"}}, "nobody_ask_fallback: unknown agent 'nobody'; the agents are claude,"),
         ({"nobody_ask_fallback": "ask"}, "nobody_ask_fallback: unknown agent 'nobody'"),
         ({"nonsense": "ask"}, "unknown option 'nonsense'; the options are mode, fail, timeout,"),
-        ({"isolation": "thread"}, "unknown option 'isolation'"),  # of the command line alone
+        ({"isolation": "thread"}, "unknown option 'isolation'"),  # only on the command line
     ],
 )
 def test_a_wrong_fallback_is_refused_when_the_policy_is_made(given: dict[str, Any], message: str) -> None:

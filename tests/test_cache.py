@@ -1,4 +1,4 @@
-"""The cache of compiled code is in onehook's own __pycache__, and is used only for the sources that it was made from."""
+"""The cache of compiled code is in onehook's own __pycache__, and is used only for the sources that it was compiled from."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.test_hot_path import INTERPRETERS
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of onehook that nothing was compiled of yet."""
+    """A copy of onehook from which nothing has been compiled yet."""
     return copy_of_onehook(tmp_path)
 
 
 def copy_of_onehook(folder):
-    """Of what an event may import, and what a policy here does: half of the files."""
+    """Copies what an event may import and what the policies here import: half of the files."""
     copied = folder / "lib" / "onehook"
     for path in (*closure(), *(PACKAGE / "lint").glob("*.py")):
         (to := copied / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
@@ -61,13 +61,13 @@ def write(path, content, key=onehook.cache._KEY):
 
 
 def rewritten(package, change, name="start-"):
-    """Change what is in a cached file."""
+    """Change the content of a cached file."""
     path = cached(package, name)
     write(path, change(read(path)))
 
 
 def entries(package):
-    """All modules that are cached: name -> file."""
+    """All cached modules: name -> file."""
     alone = {read(path)[0]: path for path in (package / "__pycache__").glob("module-*.pyc")}
     return {**alone, **{entry[0]: cached(package) for entry in read(cached(package))}}
 
@@ -81,7 +81,7 @@ def test_the_second_event_takes_its_modules_from_the_cache(fire):
 
 
 def test_an_error_of_the_first_event_is_told_as_that_of_any_other(fire):
-    """Not with the error that there is no cache yet before it."""
+    """Not preceded by the error that there is no cache yet."""
     first, second = fire("raise ValueError('bang')"), fire("raise ValueError('bang')")
     assert "bang" in first.stderr and first.stderr == second.stderr
 
@@ -132,7 +132,7 @@ def test_processes_that_fill_it_at_once_do_not_disturb_each_other(package, polic
     for host, one in zip(HOSTS, crowd, strict=True):
         one.stdin.write(encoded(tool_payload(host)))
         one.stdin.close()
-        one.stdin = None  # so that none waits for it until the others have ended
+        one.stdin = None  # so that none of them waits for it until the others have ended
     told = [(one.communicate(), one.returncode) for one in crowd]
     again = [process(line, tool_payload(host)) for host, line in zip(HOSTS, words, strict=True)]
     assert [(out.decode(), err.decode(), code) for (out, err), code in told] == [(one.stdout, one.stderr, one.exit_code) for one in again]
@@ -183,7 +183,7 @@ DAMAGE = {
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A copy whose cache is filled: each of the tests that share it ends with the files that it began with."""
+    """A copy with a filled cache: each of the tests that share it leaves the files as it found them."""
     folder = tmp_path_factory.mktemp("filled")
     (path := folder / "policy.py").write_text(policy_text(SAYS_HOW), encoding="utf-8")
     package = copy_of_onehook(folder)
@@ -218,7 +218,7 @@ def test_a_file_of_another_version_is_replaced(fire, package, content):
 
 
 def test_an_extension_module_of_another_interpreter_is_not_loaded(fire, package, tmp_path):
-    """Two interpreters of one version have the same names for compiled files, but extension modules of their own."""
+    """Two interpreters of one version use the same names for compiled files but have different extension modules."""
     fire()
     if "_json" not in entries(package):
         pytest.skip("built into this interpreter")
@@ -272,7 +272,7 @@ def test_a_policy_is_compiled_once(fire, package):
 
 
 def test_cached_code_counts_for_exactly_that_source(fire, package):
-    """Neither the time nor the size of the policy tells it from the other."""
+    """Neither the modification time nor the size of the policy tells the two apart."""
     fire("return deny('one')")
     assert reason_of(fire("return deny('two')"), "claude") == "two"
     rewritten(package, lambda content: ((*content[0][:2], content[0][2].replace(b"two", b"six")), content[1]), "policy-")
@@ -315,7 +315,7 @@ def test_two_policies_that_share_a_place_do_not_compile_each_other_away(package,
     (package / "__pycache__").mkdir()
     monkeypatch.setattr(onehook.cache, "FOLDER", str(package / "__pycache__"))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    numbers = {"/a.py": 7, "/b.py": 7 + onehook.cache._SLOTS}  # the same first place, and another second one
+    numbers = {"/a.py": 7, "/b.py": 7 + onehook.cache._SLOTS}  # the same first slot, and a different second one
     monkeypatch.setattr(onehook.cache, "_hashed", lambda path: numbers[path].to_bytes(8, "little"))
     for path in numbers:
         onehook.cache.compiled(b"x = 1", path)

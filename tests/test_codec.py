@@ -1,4 +1,4 @@
-"""The codec that does without json says what json says."""
+"""The codec that does without json gives the same results as json."""
 
 from __future__ import annotations
 

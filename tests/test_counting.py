@@ -1,4 +1,4 @@
-"""What is counted is what was run, and too little of it fails the run: counting.py and counted_run.py in a project of their own."""
+"""Coverage reports what was run, and too little coverage fails the run: counting.py and counted_run.py in a separate project."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def row_of(done, file):
 def test_what_was_not_run_is_named_and_counted(run):
     done = run(66)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert row_of(done, "signs.py") == ["6", "1", "4", "1", "75", "80", "3"]  # lines, missed; branches, missed; per cent; which
+    assert row_of(done, "signs.py") == ["6", "1", "4", "1", "75", "80", "3"]  # lines, missed; branches, missed; percent; which
     assert row_of(done, "unused.py") == ["2", "2", "0", "0", "0", "0", "1-2"]
     assert "\n66.7 % of lines and branches are run by the tests; at least 66 % must be.\n" in done.stdout
 

@@ -1,4 +1,4 @@
-"""No module of onehook imports itself by way of others: not when it is loaded, and not later inside a function."""
+"""No module of onehook imports itself through others: not when it is loaded, and not later inside a function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.test_layers import SOURCES, TREES, imports_of, statements
 
 
 def at_run_time(node):
-    """A module and all statements in it, but for what only type checkers read."""
+    """A module and all statements in it, except what only type checkers read."""
     return statements(node, lambda node: node.orelse if is_for_checkers(node) else [node])
 
 
@@ -17,13 +17,13 @@ def is_for_checkers(node):
 
 
 def graph():
-    """Each module with those of ours that it names in an import. That a package is loaded before its modules is not counted."""
+    """Each onehook module with the onehook modules that it imports by name. That a package is loaded before its modules is not counted."""
     named = {name: set(imports_of(name, at_run_time(TREES[name]))) for name in SOURCES}
     return {name: sorted((targets & set(SOURCES)) - {name}) for name, targets in named.items()}
 
 
 def cycles(edges):
-    """One cycle for each module that is on one: the shortest way from it back to it, each cycle once."""
+    """For each module that is on a cycle, the shortest path from it back to itself; each cycle is listed once."""
     found = {}
     for start in sorted(edges):
         ways = [[start]]

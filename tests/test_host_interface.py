@@ -1,4 +1,4 @@
-"""Every host is declared: its parts are handed to the checkers, and a member that is missing or mistyped is reported."""
+"""Every host is declared: its parts are passed to the type checkers, and a missing or mistyped member is reported."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def test_a_module_that_is_not_a_part_belongs_to_one(host):
 
 
 def trees_with(*words, folders=(PACKAGE,)):
-    """The modules in which one of these words occurs: few, and reading all takes seconds."""
+    """The modules in which one of these words occurs: there are few, and parsing all modules takes seconds."""
     texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")}
     return [(path, ast.parse(text)) for path, text in texts.items() if any(word in text for word in words)]
 
 
 def test_the_interface_is_for_type_checkers_only():
     for path, tree in trees_with("onehook.hosts.interface"):
-        if path.name == "conforms.py":  # which nothing imports: see the next test
+        if path.name == "conforms.py":  # nothing imports it: see the next test
             continue
         guarded = set(map(id, under_type_checking(tree)))
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "onehook.hosts.interface"]
@@ -111,7 +111,7 @@ def members():
 
 
 def looked_up(tree):
-    """The names that are looked up as texts: getattr(x, "NAME"), attrgetter("NAME"), "NAME" in dir(x), vars(x)["NAME"], ..."""
+    """The names that are looked up as strings: getattr(x, "NAME"), attrgetter("NAME"), "NAME" in dir(x), vars(x)["NAME"], ..."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -127,7 +127,7 @@ def looked_up(tree):
 
 
 def of_a_module(node):
-    """Whether this is all names of something: dir(x), vars(x), x.__dict__."""
+    """Whether this is the names of an object: dir(x), vars(x), x.__dict__."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in ("dir", "vars")
     return isinstance(node, ast.Attribute) and node.attr == "__dict__"
@@ -162,7 +162,7 @@ def is_protocol(node):
 
 
 def test_what_the_shared_code_asks_of_a_part_is_declared_there():
-    """It is below the hosts, and cannot name their Protocols: it has some of its own, with the few members that it needs."""
+    """The shared code is below the hosts and cannot name their Protocols: it declares its own, with the few members that it needs."""
     for path, tree in trees_with("Protocol", folders=(PACKAGE / "hostkit",)):
         for node in ast.walk(tree):
             if is_protocol(node) and "wire" in (ast.get_docstring(node) or ""):
@@ -174,7 +174,7 @@ def test_what_the_shared_code_asks_of_a_part_is_declared_there():
 
 @pytest.fixture
 def probe(monkeypatch, tmp_path):
-    """A host in a folder of its own, for which a test writes the modules."""
+    """A host in a temporary folder, for which a test writes the modules."""
     (tmp_path / "probe").mkdir()
     monkeypatch.setattr(hosts, "HOSTS", (*HOSTS, "probe"))
     monkeypatch.setattr(hosts, "_LOADED", dict(hosts._LOADED))
@@ -210,7 +210,7 @@ def test_a_part_that_cannot_be_imported_is_an_error(probe, text, error):
 # ---- the checkers
 
 
-CACHE = PACKAGE.parents[1] / ".mypy_cache" / "broken-host"  # beside that of `make types`; a run with one takes an eighth of the time
+CACHE = PACKAGE.parents[1] / ".mypy_cache" / "broken-host"  # next to that of `make types`; a run with a cache takes an eighth of the time
 CHECKERS = {
     "mypy": ["-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={CACHE}"],
     "pyright": ["-m", "pyright", "--pythonpath", sys.executable],
@@ -218,7 +218,7 @@ CHECKERS = {
 
 
 def broken(source, names, how):
-    """A part whose last member that is written down in it alone is missing or mistyped; and that member's name."""
+    """A part in which the last member that it defines itself is missing or mistyped; and the name of that member."""
     lines, tree = source.splitlines(), ast.parse(source)
     defined = [(node.name, node) for node in tree.body if isinstance(node, ast.FunctionDef)]
     for node in tree.body:
@@ -230,7 +230,7 @@ def broken(source, names, how):
 
 
 def broken_copy(root, host, how):
-    """A copy of a host in which each part lacks a member, or has one of another type: part -> the member."""
+    """A copy of a host in which each part has a member that is missing or has another type: part -> the member."""
     copy = root / "onehook" / "hosts" / f"{how}_{host}"
     shutil.copytree(PACKAGE / "hosts" / host, copy, ignore=shutil.ignore_patterns("__pycache__"))
     protocols = inspect.get_annotations(interface.conforms_as_guest if host in GUESTS else interface.conforms)
@@ -245,7 +245,7 @@ def broken_copy(root, host, how):
 
 
 def reported(output, path):
-    """What a checker says of one file: the lines that name it, and those below each, which name no file."""
+    """What a checker reports about one file: the lines that name it, and the lines below each that name no file."""
     blocks = re.split(r"^(?=\S*[/\\]?onehook[/\\]hosts[/\\])", output, flags=re.MULTILINE)
     return "".join(block for block in blocks if path in block.partition("\n")[0].replace("\\", "/"))
 
@@ -265,5 +265,5 @@ def test_a_checker_reports_a_member_of_any_part_that_is_missing_or_mistyped(chec
         said = reported(done.stdout, f"hosts/{how}_{host}/conforms.py")
         for protocol, name in spoilt.items():
             named = f'"{name}"' if checker == "pyright" else name
-            only = not names_in(protocol) - {name}  # where nothing is as it should be, mypy lists nothing
+            only = not names_in(protocol) - {name}  # if no member is as it should be, mypy lists none
             assert re.search(rf'"{protocol}( \| None)?"', said) and (only or named in said), (how, host, protocol, name, said)

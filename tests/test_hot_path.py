@@ -1,4 +1,4 @@
-"""Every event is a new process: what it imports, and that it works on every interpreter that is here."""
+"""Every event is a new process: what it imports, and that it works on every interpreter on this machine."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def modules_of(result):
 
 
 def imported(words, payload):
-    """The modules that a whole run imported, the answer included, by the interpreter's own account.
+    """The modules that a whole run imported, including the answer, as reported by the interpreter.
 
-    It leaves out what the launcher takes from the cache without an import: runner.py, and what that needs.
+    Modules that the launcher takes from the cache without an import are not included: runner.py, and what it needs.
     """
     result = process([words[0], "-X", "importtime", *words[1:]], payload)
     account = [line for line in result.stderr.splitlines() if line.startswith("import time:")]
@@ -53,7 +53,7 @@ def test_a_deny_imports_nothing_from_the_ban_list(policy, host, isolation):
 
 @pytest.fixture(scope="module")
 def modules_of_a_deny(tmp_path_factory):
-    """The modules that a host's deny has loaded. The first event may have to compile, so it is the second."""
+    """The modules that a host's deny has loaded. The first event may have to compile, so this is the second."""
     path = tmp_path_factory.mktemp("deny") / "policy.py"
     path.write_text(policy_text(SHOW), encoding="utf-8")
     return functools.cache(lambda host: [modules_of(fire(path, tool_payload(host), "--host", host)) for _ in range(2)][1])
@@ -112,12 +112,12 @@ def test_only_an_ask_that_is_held_loads_the_desk(policy, options, held):
     assert held or modules.isdisjoint(BANNED)
 
 
-# A person is waited for, so what it takes to listen may cost a little; what is only for people is not loaded.
+# The event waits for a person anyway, so listening may cost a little; what is only for people is not loaded.
 _DESK = {"onehook.desk", *(f"onehook.desk.{name}" for name in ("hold", "peer", "pin", "requests", "statements"))}
 
 
 def interpreters():
-    """Every CPython from 3.9 on that this machine has, one of each version, by asking it; the running one always."""
+    """Every CPython from 3.9 on found on this machine, one of each version, by running it; always includes the current one."""
     patterns = [os.path.expanduser("~/.pyenv/versions/*/bin/python3")]
     patterns += [found for minor in range(9, 16) if (found := shutil.which(f"python3.{minor}"))]
     versions = {}

@@ -1,4 +1,4 @@
-"""Imports point down only, and what belongs to one host stays in its folder."""
+"""Imports point only downwards, and what belongs to one host stays in its folder."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MANIFEST = (
 )
 RULES = ("rules", "rules.load", "rules.judge", "rules.match", "policies.quick", "rules.levels", "rules.held", "rules.trust")
 DESK = ("desk", "desk.hold", "desk.requests", "desk.statements", "desk.signature", "desk.pin", "desk.peer", "desk.people", "log.wake")
-# The way to a decision, beside the host's own.
+# The path to a decision, apart from the host's own modules.
 WAY = ("launch", "runner", "words", "isolate", "threads", "policy", "stopguard", "system", "cache", "codec", "core", "logger")
 HOT = (*WAY, "pause", "pins", "places", "state", "sweep", "lock", "__init__", "__main__", "version", *MANIFEST, *RULES, *DESK)
 
@@ -76,10 +76,10 @@ SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 class Trees(dict):
-    """Each module's syntax tree by its name, read when it is asked for: each process that runs tests collects all of them."""
+    """Syntax trees by module name, parsed on demand: every process that runs tests collects all of them."""
 
     def __missing__(self, name):
-        gc.disable()  # else it goes over the trees that are there again and again, which takes twice as long as to read them
+        gc.disable()  # otherwise it scans the existing trees again and again, which takes twice as long as parsing
         try:
             tree = self[name] = ast.parse(SOURCES[name].read_text(encoding="utf-8"))
         finally:
@@ -88,11 +88,11 @@ class Trees(dict):
 
 
 TREES = Trees()
-BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # where a statement has others
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # where a statement contains others
 
 
 def layer_of(name):
-    """The number of a module's layer, 0 at the top; by the longest prefix, since onehook itself is the bottom."""
+    """The number of a module's layer, 0 at the top; by the longest prefix, since onehook itself is at the bottom."""
     matches = [(len(prefix), number) for number, row in enumerate(LAYERS) for prefix in row if f"{name}.".startswith(f"{prefix}.")]
     length, number = max(matches)
     assert length > len("onehook") or name == "onehook", f"{name} is in no layer; name it in LAYERS"
@@ -100,7 +100,7 @@ def layer_of(name):
 
 
 def statements(tree, below=lambda node: [node]):
-    """All statements of a module. Most of its nodes are in expressions, where no import is. `below`: which of them to look into."""
+    """All statements of a module. Most nodes are in expressions, which contain no imports. `below`: which nodes to look into."""
     left = [tree]
     while left:
         for node in below(left.pop()):
@@ -109,7 +109,7 @@ def statements(tree, below=lambda node: [node]):
 
 
 def imports_of(name, nodes=None):
-    """What a module imports, wherever in it, types included: absolute names, down to the module where one is meant."""
+    """What a module imports, anywhere in it and including types: absolute names, down to the module if one is meant."""
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
     for node in nodes or statements(TREES[name]):
         if isinstance(node, ast.Import):
@@ -138,7 +138,7 @@ def test_imports_point_down():
 def test_core_imports_nothing():
     at_run_time = [node for node in ast.walk(TREES["onehook.core"]) if isinstance(node, (ast.Import, ast.ImportFrom))]
     named = {alias.name if isinstance(node, ast.Import) else node.module for node in at_run_time for alias in node.names}
-    # asyncio and a thread for an async handler, difflib for a misspelt event; the rest is for type checkers.
+    # asyncio and a thread for an async handler, difflib for a misspelled event; the rest is for type checkers.
     assert named == {"__future__", "abc", "collections.abc", "typing", "asyncio", "concurrent.futures", "difflib"}
 
 
@@ -177,7 +177,7 @@ def test_a_host_imports_no_other_host():
 def test_a_wire_is_pure():
     def check(name):
         outside = {target for target in imports_of(name) if target.split(".")[0] != "onehook"} - {"__future__", "typing", "collections.abc"}
-        allowed = {"sys", "os.path"} if name == "onehook.hostkit.tools" else set()  # a path is absolute in its system's own way
+        allowed = {"sys", "os.path"} if name == "onehook.hostkit.tools" else set()  # whether a path is absolute depends on the system
         assert outside <= allowed, f"{name} imports {outside - allowed}"
         calls = {node.func.id for node in ast.walk(TREES[name]) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
         assert calls.isdisjoint({"open", "print", "input", "exec", "eval"})
@@ -186,7 +186,7 @@ def test_a_wire_is_pure():
 
 
 def native_names():
-    """What only hosts say: their own names, and event names that are not the unified ones."""
+    """Words that only hosts use: their own names, and event names that are not unified ones."""
     from onehook.core import EVENTS, EXTENDED_EVENTS
 
     events = {event for host in (*HOSTS, *GUESTS) for event in wire_of(host).EVENTS}
@@ -203,7 +203,7 @@ def test_neutral_code_names_no_host_and_no_native_event(name):
     assert not named_in(texts)
 
 
-# The modules outside of the hosts' folders that name an agent, and why. In any other, what is true of one agent alone is misplaced.
+# The modules outside the hosts' folders that name an agent, and why. In any other module, what is true of only one agent is misplaced.
 NAMING = {
     "onehook.hosts": "the registry",
     "onehook.policies.agent_files": "generated from the hosts' tables",

@@ -1,4 +1,4 @@
-"""The decision log: what is in a line, on every agent; and that an answer does not depend on it unless it is required."""
+"""The decision log: what a line contains, for every agent; and that an answer does not depend on the log unless it is required."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def policy(tmp_path):
 
 
 def logged(count=1):
-    """The lines that were written, checked against the published schema. Where credentials are masked, they come a moment later."""
+    """The lines that were written, validated against the published schema. Where credentials are masked, they arrive a moment later."""
     deadline = time.monotonic() + 20
     while len(found := list(entries())) < count and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -335,7 +335,7 @@ def test_if_it_is_required_under_fail_open_the_answer_stands_and_the_problem_is_
 
 
 def test_if_it_is_required_the_line_is_there_before_the_answer(policy, tmp_path):
-    """stdout is a pipe that nobody reads, and full: whoever writes the answer first never comes to the log."""
+    """stdout is a full pipe that nobody reads: a process that writes the answer first never gets to the log."""
     path = policy(policy_text(f"return deny('x' * {1 << 20})", options='log="required"'))
     from harness import launcher
 
@@ -396,7 +396,7 @@ def test_credentials_are_masked_wherever_the_event_is_quoted(policy):
 
 
 def test_the_reason_of_a_rule_is_not_taken_for_a_credential(policy):
-    """It is constant, and often names what is secret: masking it would only cost time."""
+    """It is constant and often names what is secret: masking it would only take time."""
     fire(policy(RULES.format(level="deny"), "onehook.toml"), tool_payload(ANY, "rm x"), "--host", ANY)
     (entry,) = logged()
     from onehook.logger import is_long, texts_of
@@ -422,7 +422,7 @@ def test_a_line_needs_no_module_more(policy):
     from harness import launcher, process
 
     words = launcher(policy(policy_text(DENY)), "--host", ANY)
-    fire(policy(policy_text(DENY)), tool_payload(ANY), "--host", ANY)  # the first makes the folder, and compiles
+    fire(policy(policy_text(DENY)), tool_payload(ANY), "--host", ANY)  # the first event creates the folder, and compiles
     account = process([words[0], "-X", "importtime", *words[1:]], tool_payload(ANY)).stderr
     names = [line.rpartition("|")[2].strip() for line in account.splitlines() if line.startswith("import time:")]
     assert "os" not in names and not [name for name in names if name.startswith("onehook.log")], names

@@ -1,4 +1,4 @@
-"""What the log masks, and what it need not look at: the screens let nothing pass in which a rule finds a credential."""
+"""What the log masks, and what it can skip: the screens pass nothing in which a rule finds a credential."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the screens, which take a tenth of a second to make."""
+    """A folder with the screens, which take a tenth of a second to build."""
     folder = tmp_path_factory.mktemp("screens")
     with pytest.MonkeyPatch.context() as monkeypatch:
         use(folder, monkeypatch)
@@ -42,16 +42,16 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the cache, in which nothing is yet."""
+    """Use the folder as the cache, with nothing loaded yet."""
     monkeypatch.setattr(cache, "FOLDER", str(folder))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     forget(monkeypatch)
-    assert not screens.screens() and not is_clean("ls")  # nobody knows
+    assert not screens.screens() and not is_clean("ls")  # nothing is known yet
 
 
 @pytest.fixture(autouse=True)
 def made(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The screens, in a cache of their own."""
+    """The screens, in a separate cache."""
     use(tmp_path, monkeypatch)
     shutil.copytree(once, tmp_path, dirs_exist_ok=True)
     forget(monkeypatch)
@@ -153,7 +153,7 @@ def test_a_damaged_memory_is_no_memory(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert not is_remembered(text)
     file.unlink()
     file.symlink_to(tmp_path / "elsewhere")
-    assert logger.are_shortened(entry_about(text), [text])  # a link is not followed, and the line is written all the same
+    assert logger.are_shortened(entry_about(text), [text])  # a link is not followed, and the line is still written
     assert not (tmp_path / "elsewhere").exists()
     forget(monkeypatch)
     assert not is_remembered(text)

@@ -1,4 +1,4 @@
-"""Mode observe: every decision is computed and recorded, and none takes effect, whatever kind of policy it is and however it fails."""
+"""Mode observe: every decision is computed and recorded, and none takes effect, for any kind of policy and any failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`onehook pause`: for a while nothing takes effect, or one rule does not; only as a person wrote it, and never for what is managed."""
+"""`onehook pause`: for a while nothing takes effect, or one rule does not; only if a person wrote it, and never for what is managed."""
 
 from __future__ import annotations
 
@@ -166,13 +166,13 @@ def test_of_several_layers_the_machines_goes_on(tmp_path):
     assert decided(rules, "git push --force", everything) == "deny"
     assert decided(rules, "cat ~/.aws/credentials", everything) == "deny"
     assert decided(rules, "rm x", everything) is None
-    assert rules.options["pausable"] is False  # an error is not let pass either
+    assert rules.options["pausable"] is False  # an error is not let through either
     rules = rules_of(tmp_path, managed=f"pausable = true\n{MANAGED}", project=PROJECT)
     assert decided(rules, "git push --force", everything) is decided(rules, "cat ~/.aws/credentials", everything) is None
 
 
 def test_the_weaker_word_of_a_layer_above_counts_while_that_below_is_paused(tmp_path):
-    """A deny below must not hide the ask above that is left."""
+    """A deny below must not hide the remaining ask above."""
     rules = rules_of(tmp_path, managed='packs = ["git"]\n[levels]\n"git" = "ask"\n', project='packs = ["git"]\n')
     assert decided(rules, "git push --force", Pause(time.time() + 60)) == "ask"
 
@@ -234,12 +234,12 @@ def test_without_a_pause_nothing_of_it_is_loaded(python):
     assert "onehook.pause" in asked(policy, cold=True).stderr.split()
 
 
-# --- what is said of it
+# --- what is reported
 
 
 @pytest.mark.parametrize("host", [host for host in HOSTS if "SessionStart" in unified_events(load(host).EVENTS)])
 def test_the_start_of_a_session_says_so(python, host):
-    """To the user where the agent can, else to the model; an agent that can neither starts without it."""
+    """To the user where the agent can, otherwise to the model; an agent that can do neither starts without it."""
     wire, paused = load(host), Pause(time.time() + 60, reason="the release")
     event = wire.parse(load(host, "reverse").payload(sample("SessionStart", source="startup", session_id="s")), "")
     response, noise = pause.announced(paused, wire, event, Response(additional_context="mine"), "")
@@ -290,7 +290,7 @@ def test_a_pause_its_end_and_a_refusal_are_lines_of_the_decision_log(monkeypatch
         monkeypatch.setattr(person, "has_terminal", lambda: True)
         CliRunner().invoke(main, ["pause", "--for", "1m", "--reason", "why"])
     CliRunner().invoke(main, ["resume"])
-    CliRunner().invoke(main, ["resume"])  # nothing was paused any more
+    CliRunner().invoke(main, ["resume"])  # nothing was paused by then
     paused, refused, resumed = entries()
     for entry in (paused, refused, resumed):
         jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(entry)
@@ -302,7 +302,7 @@ def test_a_pause_its_end_and_a_refusal_are_lines_of_the_decision_log(monkeypatch
 
 
 def test_what_keeps_the_agent_from_switching_it_off_is_not_paused_with_the_rest(tmp_path):
-    """Else the agent could use ten minutes to make them eight hours."""
+    """Otherwise the agent could use ten minutes to turn them into eight hours."""
     rules, python = tmp_path / "onehook.toml", tmp_path / "policy.py"
     rules.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n', encoding="utf-8")
     python.write_text("from onehook import Hooks\nfrom onehook.policies import self_protect\nhooks = Hooks()\nhooks.use(self_protect())\n")

@@ -60,7 +60,7 @@ def fire(data: bytes, host: str = "", event_name: str = "", returned: object = N
     output = answer(data, lambda: policy(returned), hosts=[host] if host else [], event_name=event_name, given={"fail": fail})
     assert output.exit_code in (0, 1, 2)
     said: Any = None
-    # Where an agent takes plain text, the context is all that is written.
+    # Where an agent takes plain text, only the context is written.
     if output.stdout and not (output.answer is not None and output.stdout == output.answer.additional_context):
         said = json.loads(output.stdout)
         assert isinstance(said, dict)
@@ -75,7 +75,7 @@ def every_event(row: Row) -> bool:
 
 @st.composite
 def distorted(draw: st.DrawFn, wanted: Callable[[Row], bool] = every_event) -> tuple[str, str, dict[str, Any]]:
-    """A real payload of a host with some of its fields, or of its tool's input, replaced or taken out."""
+    """A real payload of a host with some of its fields, or fields of its tool's input, replaced or removed."""
     host = draw(st.sampled_from(HOSTS))
     name = draw(st.sampled_from([name for name, row in wire_of(host).EVENTS.items() if wanted(row)]))
     payload = dict(PAYLOADS[host][name])
@@ -110,7 +110,7 @@ def test_any_bytes_are_answered(data: bytes, host: str, event_name: str) -> None
 
 
 def unsaid(host: str, name: str) -> str:
-    """The event, for --event, if the payload does not say it itself."""
+    """The event, for --event, if the payload does not name it."""
     return "" if wire_of(host).parse(PAYLOADS[host][name], "").native_event == name else name
 
 
@@ -139,7 +139,7 @@ rewriting.on("PreToolUse")(lambda event: allow(modified_input={"command": "ls"})
 def test_an_input_as_deep_as_can_be_read_is_not_let_through_for_being_too_deep_to_write(host: str) -> None:
     call = json.dumps(with_tool(host, tool_payload(host), name="New", input={"command": "x", "deep": 0}))
     event = wire_of(host).parse(tool_payload(host), PRE[host])
-    taken = honours(host, "PreToolUse", "modified_input")  # else there is nothing to write
+    taken = honours(host, "PreToolUse", "modified_input")  # otherwise there is nothing to write
     for depth in range(900, 1010):
         payload = call.replace('"deep": 0', '"deep": ' + "[" * depth + "]" * depth)
         result = answered(host, payload.encode(), lambda: rewriting, PRE[host], fail="closed")
@@ -202,9 +202,9 @@ def test_under_fail_closed_a_stop_is_not_denied_for_an_error(given_payload: tupl
     try:
         event = resolve([host], payload).parse(payload, "")
     except PayloadError:
-        return  # what cannot be read may be anything
+        return  # a payload that cannot be read may be anything
     if event.event not in STOPS:
-        return  # the tool's name is the event's name in the contract
+        return  # in the contract, the tool's name is the event's name
     assert (said, exit_code) == (None, wire_of(event.host).TRAITS.error_exit)
 
 

@@ -1,4 +1,4 @@
-"""ONEHOOK_RECORD and `onehook record`: what is kept of a live session."""
+"""ONEHOOK_RECORD and `onehook record`: what is recorded from a live session."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_folder_that_cannot_be_made_is_said_and_changes_no_answer(policy, host
     env = {"ONEHOOK_RECORD": str(tmp_path / "file" / "below")}
     result = fire(policy("return deny('no')"), tool_payload(host), "--host", host, env=env)
     assert reason_of(result, host) == "no"
-    assert "this event was not recorded" in result.stderr or result.stderr == "no\n"  # the reason, and that is all of stderr
+    assert "this event was not recorded" in result.stderr or result.stderr == "no\n"  # the reason, and nothing else on stderr
 
 
 def test_a_payload_that_cannot_be_read_is_noted_without_its_text(policy, folder):
@@ -145,7 +145,7 @@ def test_nothing_of_it_is_imported_when_it_is_off(policy):
 
 
 def agent(policy_path, events):
-    """A program that does what an agent does with its hooks."""
+    """A program that runs its hooks as an agent does."""
     payload = json.dumps(tool_payload(ANY, f"echo {TOKEN}"))
     return (
         f"import subprocess, sys\nfor _ in range({events}): "

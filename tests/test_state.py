@@ -164,7 +164,7 @@ def test_a_kill_in_the_middle_leaves_a_whole_state_and_no_lock(state):
         os.kill(writer.pid, signal.SIGKILL)
         writer.communicate()
         assert state["n"] == state["end"] and len(state["text"]) == 50_000
-        state["n"] = state["end"] = 0  # would wait for ever if the lock were still held
+        state["n"] = state["end"] = 0  # would wait forever if the lock were still held
 
 
 def test_a_damaged_file_is_put_aside_with_a_warning_and_the_state_starts_empty(state, folder, capfd):
@@ -250,7 +250,7 @@ def test_who_waits_for_a_lock_that_is_swept_away_locks_the_new_one(folder, state
         waiter.stdout.readline()
         time.sleep(0.1)
         lock.unlink()
-        state.increment("n", 10)  # takes a new lock file, as the old one is gone
+        state.increment("n", 10)  # takes a new lock file, since the old one is gone
     waiter.communicate(timeout=30)
     assert state["n"] == 11
 

@@ -1,4 +1,4 @@
-"""A Stop handler that always denies is let go after stop_limit rounds, on every host."""
+"""If a Stop handler always denies, the agent may stop after stop_limit rounds, on every host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def state(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def answered_stops(request):
-    """Nothing is denied where a stop takes no answer."""
+    """Skipped where a stop takes no answer: nothing is denied there."""
     given = getattr(request.node, "callspec", None)
     host = given and (given.params.get("host") or given.params.get("name"))
     if host and load(host).caps(stop_of(host)).silent:
@@ -38,12 +38,12 @@ def counts_itself(host):
 
 
 def limit_of(host):
-    """How often a stop is denied by default: five times, or as often as the agent itself lets it be."""
+    """How often a stop is denied by default: five times, or as often as the agent itself allows."""
     return min(5, stop_of(host)._stop_cap or 5)
 
 
 def begins_anew(host):
-    """Whether a stop after one that was let through is a new one: so where the host does not say that it is not the first."""
+    """Whether a stop after one that was let through is a new one: true where the host does not report that it is not the first."""
     return bool(stop_of(host).stop_chain)
 
 

@@ -1,4 +1,4 @@
-"""A launcher in a fork gives what one gives that was started for the event."""
+"""A launcher in a fork gives the same result as one that was started for the event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onehook.resident.asking import HEAD
 
 pytestmark = pytest.mark.skipif(not warm.POSSIBLE, reason="no fork here")
 
-# All that a process has been given, but for its parent, group and session.
+# Everything that a process is given, except its parent, group and session.
 SHOW = """
 print(sys.argv, sys.flags, sys.path, os.getcwd(), os.umask(0), sorted(os.environ.items()), sys.stdout.encoding, gc.isenabled())
 print([os.fstat(number).st_mode for number in range(3)], signal.pthread_sigmask(signal.SIG_BLOCK, ()))
@@ -44,7 +44,7 @@ def test_it_is_given_what_a_new_process_is_given(policy, tmp_path, host):
 def test_the_interpreter_is_not_started_again(policy):
     path = policy("print('PARENT', os.popen(f'ps -o ppid= -p {os.getppid()}').read())", top="import os")
     parents = {fire(path, tool_payload(ANY)).stderr.split()[1] for _ in range(3)}
-    assert len(parents - {str(os.getpid())}) == 1  # ours, if the server was outdated
+    assert len(parents - {str(os.getpid())}) == 1  # this process, if the server was outdated
 
 
 @pytest.mark.parametrize("leaves", ["at once", "after the request", "after all was handed over"])
@@ -86,7 +86,7 @@ def test_what_takes_too_long_is_ended_and_the_next_is_not_disturbed(policy, tmp_
 
 
 def test_many_at_once_run_at_once(policy, tmp_path):
-    """Each waits for all to be there."""
+    """Each waits until all have started."""
     count = 4
     body = f"open(event.command, 'w')\nwhile len(os.listdir()) < {count}: time.sleep(0.01)\nreturn deny(event.command)"
     path = policy(body, top="import os, time")

@@ -1,7 +1,7 @@
-"""The tests of a module are where its name says, and what a shared test knows of a host is in that host's folder.
+"""The tests of a module are where its name says, and what a shared test knows about a host is in that host's folder.
 
-Tests of a package's modules are in the folder of the same name: in test_<module>*.py, or in a file that is named after what several modules
-do together. A file that has the name of a module in another package would mislead.
+The tests of a package's modules are in the folder of the same name: in test_<module>*.py, or in a file named after what several modules do
+together. A file named after a module in another package would be misleading.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from harness import PACKAGE
 from onehook.hosts import GUESTS, HOSTS
 
 TESTS = Path(__file__).parent
-# What is tested as a whole: processes, other people's hooks, real agents; and files that are data.
+# Folders that test something as a whole: processes, other people's hooks, real agents; and folders of data.
 ACROSS = {"process", "guests", "live", "data", "typing"}
 ELSEWHERE = {"page": "desk"}  # packages whose tests are with those of what they show
-# The modules at the top that have no file of their own, and the tests that are about them.
+# The top-level modules without a test file named after them, and the tests that cover them.
 AT_THE_TOP = {
     "isolate": "process/test_output.py",
     "launch": "process/test_start.py",
@@ -35,7 +35,7 @@ AT_THE_TOP = {
     "version": "setup/test_runtime.py",
     "words": "process/test_output.py",
 }
-# Files whose names are also those of modules elsewhere, and what they are about.
+# Files that share a name with a module elsewhere, and what they are about.
 OTHER_MEANINGS = {
     "desk/test_server.py": "the page of the desk",
     "fleet/test_replay.py": "replay from a table and on a cluster",
@@ -49,7 +49,7 @@ OTHER_MEANINGS = {
 
 
 def folder_of(path):
-    """The package of a module, as a path below onehook; for a package itself, the one that it is in."""
+    """The package of a module, as a path below onehook; for a package itself, its parent package."""
     inside = path.relative_to(PACKAGE)
     return (inside.parent.parent if inside.name == "__init__.py" else inside.parent).as_posix()
 
@@ -90,8 +90,8 @@ def test_a_file_has_the_name_of_no_module_of_another_package():
 
 # ---- hosts
 
-EXAMPLES = 3  # as many may be named together as examples of what differs; what holds for more is derived from the hosts' own tables
-# The shared files that have longer lists, tables by host, or code for one host, and why.
+EXAMPLES = 3  # this many may be named together as examples of differences; what holds for more is derived from the hosts' own tables
+# The shared files with longer lists, tables by host, or code for one host, and why.
 KNOWING = {
     "guests/corpus.py": "the hooks of other people, each of which is written for one agent",
     "live/test_scanner.py": "four real agents as examples, since each costs seconds",
@@ -107,7 +107,7 @@ def is_host(node):
 
 
 def hosts_in(node):
-    """The hosts that a list, a set or a table has: as its elements or keys, or at the beginning of its rows."""
+    """The hosts in a list, a set or a table: as its elements or keys, or at the start of its rows."""
     given = node.keys if isinstance(node, ast.Dict) else node.elts
     rows = [row.elts[0] if isinstance(row, (ast.Tuple, ast.List)) and row.elts else row for row in given]
     rows += [row.args[0] for row in given if isinstance(row, ast.Call) and row.args]  # pytest.param(host, ...)
@@ -115,7 +115,7 @@ def hosts_in(node):
 
 
 def expectations(tree):
-    """What an assert compares, or each of several that are joined by `and`: the outcome of an example may name a host."""
+    """What an assert compares, or each of several comparisons joined by `and`: the outcome of an example may name a host."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             joined = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)

@@ -1,6 +1,7 @@
-"""Phrases that a reader stumbles over, kept out of messages, comments and pages.
+"""Awkward phrases, kept out of messages, comments and pages.
 
-Each is one that the project once had, with the plain form. The list is short on purpose: it catches relapses, it does not teach English.
+Each of them was once used in the project, and is listed with its plain form. The list is short on purpose: it catches relapses, it does not
+teach English.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PLACES = ("src", "docs", "examples", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 KINDS = (".py", ".md", ".js", ".mjs", ".json", ".toml", ".html")
 
-# what must not be there (a regular expression) -> what to write
+# what must not occur (a regular expression) -> what to write instead
 PHRASES = {
     r"without a word": "silently",
     r"\bmend(s|ed|ing)?\b": "fix",
@@ -53,7 +54,7 @@ PHRASES = {
 }
 
 
-@functools.cache  # and not when tests are collected, which each process that runs some does
+@functools.cache  # not at collection, which every process that runs tests does
 def texts() -> dict[str, str]:
     files = [path for place in PLACES for path in ([ROOT / place] if (ROOT / place).is_file() else sorted((ROOT / place).rglob("*")))]
     return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files if path.is_file() and path.suffix in KINDS}
@@ -65,7 +66,7 @@ def test_the_phrase_is_not_used(phrase: str) -> None:
     found = [
         f"{name}:{number}: {line.strip()[:160]}"
         for name, text in texts().items()
-        if pattern.search(text)  # a phrase stands in one line, and most files have none
+        if pattern.search(text)  # a phrase is within one line, and most files have none
         for number, line in enumerate(text.splitlines(), 1)
         if pattern.search(line)
     ]

@@ -1,4 +1,4 @@
-"""--workers runs every test once, in other processes, and says what became of it: in a project of its own."""
+"""--workers runs every test once, in other processes, and reports the results: in a separate project."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_each_test_runs_once_and_in_several_processes(run, tmp_path):
     assert sorted(int(number) for number, _ in rows) == list(range(40))
     processes = {process for _, process in rows}
     assert len(processes) > 1
-    assert {line.split()[-1] for line in (tmp_path / "ended").read_text().splitlines()} == processes  # each has ended its fixtures
+    assert {line.split()[-1] for line in (tmp_path / "ended").read_text().splitlines()} == processes  # each has torn down its fixtures
 
 
 def test_what_fails_is_told_as_without_workers(run):

@@ -1,4 +1,4 @@
-"""docs/writing-policies.md is followed word by word, in an empty folder."""
+"""docs/writing-policies.md is followed to the letter, in an empty folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run(line: str, folder: Path, environment: dict[str, str], started: set[str]) -> subprocess.CompletedProcess[str]:
-    """Run a console line, with the programs of this environment. For each verb one process is started; then they are run in forks."""
+    """Run a console line with the programs of this environment. The first use of a verb starts a process; later ones run in forks."""
     program, *words = shlex.split(line)
     if program == "pytest":
         words = ["-p", "no:cacheprovider", *words]
@@ -49,7 +49,7 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
     folder.mkdir()
     home.mkdir()
     for host in with_folders("transcripts"):
-        shutil.copytree(transcripts(host), home, dirs_exist_ok=True, copy_function=shutil.copyfile)  # written just now, as it were
+        shutil.copytree(transcripts(host), home, dirs_exist_ok=True, copy_function=shutil.copyfile)  # as if they had just been written
     environment = users_environment({"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "COLUMNS": "120"})
     started: set[str] = set()
     commands = sum(follow(folder, *block, environment, started) for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")))

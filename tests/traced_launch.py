@@ -1,8 +1,9 @@
-"""The launcher, counted as the tests are: python -I tests/traced_launch.py FOLDER LAUNCH ARGUMENTS. See counting.py.
+"""The launcher with coverage, like the tests: python -I tests/traced_launch.py FOLDER LAUNCH ARGUMENTS. See counting.py.
 
-What an event runs ends with os._exit, in the process that the agent started and in the fork for the policy, and nothing would write what
-was seen: so that is done first, into FOLDER, unless it is "-". The launcher takes modules from onehook's cache, as code that has no probes;
-it gets code of the same sources that has them. It writes no cache, in which there would be what only this process has loaded.
+An event ends with os._exit, both in the process that the agent started and in the fork for the policy, so nothing would write what was
+seen: that is done before the exit, into FOLDER, unless it is "-". The launcher takes modules from onehook's cache as code without probes;
+here it gets code with probes, compiled from the same sources. It writes no cache, since that would contain what only this process has
+loaded.
 """
 
 import marshal
@@ -26,7 +27,7 @@ def probes():
 
 
 def counted(folder):
-    """Counts from now on, and returns what compiles the launcher."""
+    """Starts counting, and returns the function that compiles the launcher."""
     counter, end, loads = Counter(probes()), posix._exit, marshal.loads
 
     def saved_first(exit_code):

@@ -1,8 +1,8 @@
 """Launchers in forks of a warm process: the one of resident mode (onehook/resident).
 
-Most of what a hook's process costs is the start of its interpreter and the import of our modules, and the tests start thousands. `run`
-gives a process all that subprocess.run would: arguments, variables, folder, umask, and pipes of its own; as a client of resident mode does,
-so that every test which does not ask for a new process (`cold` in the harness) is one of resident mode, too.
+Most of the cost of a hook's process is starting the interpreter and importing onehook's modules, and the tests start thousands. `run` gives
+a process everything that subprocess.run would: arguments, variables, folder, umask and separate pipes. It does so as a client of resident
+mode does, so every test that does not ask for a new process (`cold` in the harness) also tests resident mode.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from onehook.resident import asking
 PACKAGE = Path(onehook.__file__).resolve().parent
 COMMAND = (sys.executable, "-I", "-S", str(PACKAGE / "launch.py"))
 POSSIBLE = hasattr(os, "fork")
-LOCALE = ("LANG", "LC_ALL", "LC_CTYPE")  # an interpreter looks at these once, when it starts
+LOCALE = ("LANG", "LC_ALL", "LC_CTYPE")  # an interpreter reads these once, when it starts
 CHUNK = 1 << 16
-ASKED = {"input", "capture_output", "env", "cwd", "timeout", "check"}  # of subprocess.run, by those who start launchers
+ASKED = {"input", "capture_output", "env", "cwd", "timeout", "check"}  # the arguments of subprocess.run that are used to start launchers
 real_run = subprocess.run
 
 _server: list[subprocess.Popen] = []
-_borrowed: list[str] = []  # in a fork that a test has made: the folder of the server of the process that it is a fork of
+_borrowed: list[str] = []  # in a fork made by a test: the folder of the server of the process it was forked from
 
 
 @functools.cache
 def folder(pid):
-    """A short path: that of a socket has no more than about 100 bytes."""
+    """A short path: the path of a socket is limited to about 100 bytes."""
     return tempfile.TemporaryDirectory(prefix="onehook-")
 
 
 def fits(argv, env):
-    """Whether this starts the launcher, with nothing else that an interpreter looks at when it starts. Threads are not for the server."""
+    """Whether this starts the launcher with nothing that an interpreter reads only at its start. The server does not run threads."""
     is_launcher = POSSIBLE and (*argv[:4],) == COMMAND and len(argv) > 4 and not any(word.startswith("--isolation") for word in argv)
     return is_launcher and all(env.get(name) == os.environ.get(name) for name in LOCALE)
 
 
 def run(argv, stdin, cwd, env, timeout):
-    """As subprocess.run does. Whatever the server cannot answer is run anew, as a client would do it."""
+    """Like subprocess.run. What the server cannot answer is run again in a new process, as a client would do."""
     answer = by_server(argv, stdin, cwd, env, timeout)
     if answer is None:
         return real_run(argv, input=stdin, capture_output=True, timeout=timeout, cwd=cwd, env=env, check=False)
@@ -60,7 +60,7 @@ def run(argv, stdin, cwd, env, timeout):
 
 
 def by_server(argv, stdin, cwd, env, timeout):
-    """None if the server has not so much as read stdin: it is outdated, as after the first import of a module without compiled bytes."""
+    """None if the server has not even read stdin: it is outdated, as after the first import of a module without compiled bytecode."""
     until = time.monotonic() + timeout
     server = connected()
     if server is None:
@@ -77,7 +77,7 @@ def by_server(argv, stdin, cwd, env, timeout):
 
 
 class Started:
-    """A process that is not waited for, and our ends of its stdin, stdout and stderr (`pipes`), which are for others to close."""
+    """A process that is not waited for, and this side's ends of its stdin, stdout and stderr (`pipes`), which the caller closes."""
 
     def __init__(self, argv, cwd, env, server):
         begun = time.monotonic()
@@ -98,7 +98,7 @@ class Started:
             os.close(descriptor)
 
     def takes(self, data):
-        """Write all of stdin, which is no more than a pipe holds. False if the server is outdated, and has gone without reading it."""
+        """Write all of stdin, which is no more than a pipe holds. False if the server is outdated and has exited without reading it."""
         with os.fdopen(self.pipes[0], "wb") as stdin:
             stdin.write(data)
         while waiting_in(self.theirs) == len(data):
@@ -108,13 +108,13 @@ class Started:
         return True
 
     def ended(self):
-        """Wait until it has; its exit code, None if it is gone without a reply."""
+        """Wait until it has ended; its exit code, or None if it is gone without a reply."""
         if self.code == ():
             self.code = asking.exit_code_of(self.server) if self.pid else None
         return self.code
 
     def wait(self):
-        """As subprocess.Popen says it."""
+        """The exit code in the form of subprocess.Popen."""
         return -signal.SIGKILL if self.ended() in (None, asking.KILLED) else self.code
 
     def poll(self):
@@ -126,13 +126,13 @@ class Started:
                 os.kill(self.pid, signal.SIGKILL)
 
     def close(self):
-        """All but the pipes."""
-        os.close(self.theirs)  # at the end: what nobody has read is then still in it
+        """Close everything except the pipes."""
+        os.close(self.theirs)  # closed last, so that what nobody has read is still in it
         self.server.close()
 
 
 def waiting_in(pipe):
-    """How many bytes are to be read from a pipe."""
+    """How many bytes can be read from a pipe."""
     import fcntl  # not on Windows
     import termios
 
@@ -142,7 +142,7 @@ def waiting_in(pipe):
 
 
 def connected():
-    """A connection to the server of this process, which is started for the first. None if the server is borrowed and has ended."""
+    """A connection to the server of this process, which the first call starts. None if the server is borrowed and has ended."""
     for _ in range(3000):
         if not _borrowed and (not _server or _server[0].poll() is not None):
             _server[:] = [started()]
@@ -165,13 +165,13 @@ def shared():
 
 
 def use(place):
-    """In a fork: let the server of the process that it is a fork of run the launchers that subprocess.run is asked for."""
+    """In a fork: let the server of the parent process run the launchers that are started with subprocess.run."""
     _borrowed[:] = [place]
     subprocess.run = run_any
 
 
 def run_any(argv, **named):
-    """subprocess.run, for launchers as `run` does it."""
+    """subprocess.run, except that launchers are run by `run`."""
     if {*named} == ASKED and fits(argv, named["env"]):
         return run(argv, named["input"], named["cwd"], named["env"], named["timeout"])
     return real_run(argv, **named)

@@ -1,8 +1,8 @@
-"""`--workers N`: the tests in N forks of the process that has collected them.
+"""`--workers N`: runs the tests in N forks of the process that has collected them.
 
-pytest-xdist starts interpreters, of which each imports and collects all tests anew; with our eleven thousand that is a fifth of the run.
-A worker asks for the next tests while it has one left: pytest keeps the fixtures that a test has in common with the one that follows.
-The reports of a test come back with word that it is done. A worker that dies fails the test that it was at, and another takes over.
+pytest-xdist starts interpreters, each of which imports and collects all tests again; with our eleven thousand tests that is a fifth of the
+run. A worker asks for the next tests while it has one left: pytest keeps the fixtures that a test shares with the one that follows. The
+reports of a test are sent back when the test is done. If a worker dies, the test that it was running fails, and another worker takes over.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-Tests = list[int]  # by their places in session.items
-MANY = 1000  # tests, of which some will need what takes a moment to work out
-LEAST = 1 / 40  # of what would be a fair share: so much of what is left is handed out at once
-BEFORE: list[Any] = []  # called before the first fork: what every worker would work out for itself
+Tests = list[int]  # indexes into session.items
+MANY = 1000  # with this many tests, some will need what takes a moment to compute
+LEAST = 1 / 40  # of a fair share: this much of what is left is handed out at once
+BEFORE: list[Any] = []  # called before the first fork: what every worker would otherwise compute itself
 AT_END: list[Any] = []  # called in a worker when it has run its last test
 
 
@@ -30,7 +30,7 @@ class Worker:
 
     def __init__(self, session: pytest.Session, number: int) -> None:
         self.mine, theirs = multiprocessing.Pipe()
-        self.running: int | None = None  # a test that was begun and has not ended
+        self.running: int | None = None  # a test that has begun and not ended
         self.given: Tests = []
         sys.stdout.flush()
         self.pid = os.fork()
@@ -50,7 +50,7 @@ class Forked:
 
     def __init__(self, session: pytest.Session, parent: Connection, number: int) -> None:
         self.session, self.parent, self.config = session, parent, session.config
-        self.reports: list[Any] = []  # of the test that is run: a message for each would cost the parent more than all else it does
+        self.reports: list[Any] = []  # of the current test: a message for each would cost the parent more than all its other work
         self.config.pluginmanager.unregister(name="terminalreporter")
         capture: Any = self.config.pluginmanager.get_plugin("capturemanager")
         capture.stop_global_capturing()  # a file that all forks would write to
@@ -88,7 +88,7 @@ class Forked:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.passed and report.when != "call" and self.config.option.durations is None:
-            return  # two of three reports, of which nothing is shown
+            return  # two of three reports, none of which is shown
         self.reports.append(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
@@ -105,12 +105,12 @@ class Workers:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.config.option.collectonly or session.testsfailed:
             return None
-        session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # else each fork would make one
+        session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # otherwise each fork would create one
         reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
             reporter.showfspath = False  # a line for each change of file
         slow = [item.get_closest_marker("slow") is None for item in session.items]
-        self.waiting = sorted(range(len(session.items)), key=slow.__getitem__)  # what takes long must not come last
+        self.waiting = sorted(range(len(session.items)), key=slow.__getitem__)  # slow tests must not come last
         for function in BEFORE if len(self.waiting) > MANY else ():
             function()
         for _ in range(min(self.count, len(self.waiting))):
@@ -166,7 +166,7 @@ class Workers:
             os.waitpid(worker.pid, 0)
 
     def _next(self) -> Tests:
-        """Neighbours, which share fixtures; fewer and fewer, so that all end at the same time."""
+        """Neighbouring tests, which share fixtures; fewer and fewer, so that all workers end at the same time."""
         count = max(1, int(len(self.waiting) / self.count * LEAST))
         numbers, self.waiting = self.waiting[:count], self.waiting[count:]
         return numbers

@@ -17,7 +17,7 @@ PAYLOAD = {"tool_name": "Shell", "tool_input": {"command": "ls"}}
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project with a fine and a broken policy, a log and a Claude Code config with a hook."""
+    """A project with a working and a broken policy, a log and a Claude Code config with a hook."""
     (tmp_path / "home").mkdir()
     project = tmp_path / "project"
     (project / ".claude").mkdir(parents=True)
@@ -57,7 +57,7 @@ def test_agents_are_chosen_with_one_option(verb: str) -> None:
         assert known["--hosts"].multiple
 
 
-# What a script reads: a command, its exit code, and what its JSON must have.
+# What a script reads: a command, its exit code, and what its JSON must contain.
 JSON = {
     "install": ("install policy.py --hosts claude --dry-run --json", 0, {"dry_run", "changes", "notes", "to_do"}),
     "uninstall": ("uninstall --json", 0, {"dry_run", "changes", "notes"}),
@@ -81,7 +81,7 @@ JSON = {
     "test": ("test --rules rules.toml --json", 0, {"passed", "failed"}),
     "trust": ("trust --rules rules.toml --revoke --json", 0, {"file", "trusted", "was_trusted"}),
 }
-# They write files, serve, pass on what something else prints, or are for a person only.
+# They write files, serve, pass on the output of something else, or are only for people.
 NOT_FOR_SCRIPTS = {"init", "model", "record", "run", "pause", "report"}
 
 

@@ -1,4 +1,4 @@
-"""onehook hosts: what the support of each host rests on, told from what is there."""
+"""onehook hosts: what the support of each host is based on, derived from the available records."""
 
 from __future__ import annotations
 

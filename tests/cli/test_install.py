@@ -1,4 +1,4 @@
-"""install, uninstall, status, doctor and init as a person types them, in a home of their own."""
+"""install, uninstall, status, doctor and init as a person types them, in a separate home."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POLICY = 'from onehook import Hooks, deny\nhooks = Hooks({options})\n\n@hooks.on
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a policy and a .claude folder, and the person in it."""
+    """A project with a policy and a .claude folder, as the current directory."""
     folder = tmp_path / "project"
     (folder / ".claude").mkdir(parents=True)
     (tmp_path / "home").mkdir()
@@ -390,7 +390,7 @@ def test_the_rules_file_of_init_is_valid_and_protects(project: Path) -> None:
     for command, decision in (("rm -rf ~", "deny"), ("git push", "ask"), ("Read(.env.local)", "deny"), ("npm test", None)):
         assert json.loads(onehook("explain", command, "--json").stdout)["decision"] == decision
     onehook("test")
-    # What is commented out is valid too: taking away the comment signs is how people go on.
+    # What is commented out is also valid: people continue by removing the comment signs.
     examples = "\n".join(
         line[2:] for line in lines if line.startswith(("# [", '# "', "# id", "# command", "# reason", "# matches", "# passes"))
     )
@@ -412,7 +412,7 @@ def test_every_verb_explains_itself(project: Path) -> None:
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, *answers: bool) -> list[str]:
-    """A person at a terminal who answers so; what they are asked."""
+    """A person at a terminal who gives these answers; returns the questions asked."""
     asked: list[str] = []
     rest = list(answers)
 
@@ -474,8 +474,8 @@ def test_trust_is_in_the_plan_and_uninstall_takes_it_back(project: Path, tmp_pat
 
 
 def at_a_terminal(*arguments: str, types: str) -> str:
-    """Run a verb with a terminal, and answer its questions; what it shows."""
-    runtime_files()  # once, and not in each fork
+    """Run a verb in a terminal, and answer its questions; returns what it shows."""
+    runtime_files()  # once, instead of in each fork
     done = forks.at_a_terminal(["onehook", *arguments], types)
     assert done.returncode == 0, done.stdout
     return done.stdout
@@ -550,7 +550,7 @@ def test_status_shows_who_it_is_for(repository: Path) -> None:
 def test_a_rules_file_is_installed_for_what_it_needs(project: Path) -> None:
     (project / "onehook.toml").write_text('packs = ["git"]\n')
     onehook("install", "onehook.toml", "--hosts", "claude")
-    assert set(hooks_of(project)) == {"PreToolUse", "ConfigChange", "SessionStart"}  # ConfigChange: self_protect; the last tells of a pause
+    assert set(hooks_of(project)) == {"PreToolUse", "ConfigChange", "SessionStart"}  # ConfigChange: self_protect; the last reports a pause
     (project / "onehook.toml").write_text('packs = ["git"]\n[[hook]]\nspeaks = "claude"\nevents = ["Stop"]\nrun = ["true"]\n')
     assert "the policy handles Stop, and is not installed for it" in onehook("doctor", "--hosts", "claude").output
     onehook("install", "onehook.toml", "--hosts", "claude")

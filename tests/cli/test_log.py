@@ -133,7 +133,7 @@ def test_show_tells_the_whole_story(tmp_path):
 
 
 def test_show_has_what_the_agent_sent_and_what_would_have_been_told(tmp_path):
-    """Of an observed denial, with a log that keeps payloads."""
+    """For an observed denial, with a log that keeps payloads."""
     rules = tmp_path / "onehook.toml"
     rules.write_text('mode = "observe"\npacks = ["git"]\n[log]\ncontent = true\n')
     fire(rules, tool_payload(ANY, "git push --force # it's \u00fc"), "--host", ANY)
@@ -146,7 +146,7 @@ def test_show_has_what_the_agent_sent_and_what_would_have_been_told(tmp_path):
 
 
 def test_verify_exits_with_1_for_a_log_that_was_changed(log):
-    files = sorted(Path(log_folder()).glob("*.jsonl"))  # one a day: three where the fixture's last hour crosses midnight
+    files = sorted(Path(log_folder()).glob("*.jsonl"))  # one per day: three where the fixture's last hour crosses midnight
     assert f"4 lines in {len(files)} files: the hash chain is intact." in run("log", "verify")
     path = files[0]
     path.write_bytes(path.read_bytes().replace(b'"deny"', b'"allow"'))

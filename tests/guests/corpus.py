@@ -1,8 +1,8 @@
 # ruff: noqa: E501
-"""The patterns: hooks as people write them for one agent. All of them are our own words; what they do is what published hooks do.
+"""The patterns: hooks as people write them for one agent. All of them are our own code; what they do is what published hooks do.
 
-A hook's command finds the project's files below {files}; `out/` is what it leaves behind. Each is started for its `fires`: the first
-makes it act, the others do not, or make it act in another way.
+A hook's command finds the project's files below {files}; `out/` is what it leaves behind. Each hook is started for its `fires`: the first
+makes it act; the others do not, or make it act in another way.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Hook(NamedTuple):
     matcher: str = ""
     script: str = ""  # written to {files}/hook, executable
     keys: dict[str, Any] = {}  # noqa: RUF012  what else its entry says
-    talk: tuple[str, str] = ("", "")  # a session before: the prompt, and what the agent said
-    page: str = ""  # the Markdown file that it is in the front matter of, below the agent's folder
+    talk: tuple[str, str] = ("", "")  # an earlier session: the prompt, and what the agent said
+    page: str = ""  # the Markdown file whose front matter contains it, below the agent's folder
 
 
 SCRIPT = '"{files}/hook"'
@@ -83,7 +83,7 @@ def pre(name: str, run: str, *fires: Fire, matcher: str = "Bash", **more: Any) -
 
 
 CLAUDE = [
-    # ---- guards before a tool: how they look at their input
+    # ---- guards before a tool: how they read their input
     pre("grep on stdin", """cat | grep -q '"command":"rm' && { echo "no rm" >&2; exit 2; }; exit 0""", RM, LS),
     pre("grep -E on stdin", """if grep -qE '"command":"[^"]*--force'; then echo 'no force' >&2; exit 2; fi""", PUSH, LS),
     pre("sed cuts the command out", """c=$(sed -n 's/.*"command":"\\([^"]*\\)".*/\\1/p'); [ "$c" != "rm -rf build" ] || { echo "$c" >&2; exit 2; }""", RM, LS),
@@ -234,7 +234,7 @@ OTHERS = [
     Hook("context with a prompt", "droid", "UserPromptSubmit", "echo 'be brief'", (PLAIN_PROMPT,)),
 ]  # fmt: skip
 
-# Which shell runs it shows in what it may contain, and in what it says.
+# Which shell runs the hook shows in what it may contain, and in what it prints.
 SHELLS = [
     *(Hook("the shell of its agent", host, event, """echo "$0: not here" >&2; exit 2""", (RM,), tool) for host, event, tool in (
         ("claude", "PreToolUse", "Bash"), ("codex", "PreToolUse", "Bash"), ("cursor", "beforeShellExecution", ""),

@@ -1,14 +1,14 @@
-"""Hooks that other people have published: does each do on its own agent, imported and run through onehook, what it does without?
+"""Hooks that other people have published: does each do the same on its own agent when it is imported and run through onehook?
 
     python -m tests.guests.published FOLDER... [--hosts claude,cursor] [--seconds 20] [--json]
 
-A FOLDER is a checked-out repository. Every agent's config below it is a project, and every plugin or extension is one that is installed
-beside a small project. A hook is started for up to three events that its matcher lets through: by its agent's shell, with the words of
-the config, and by the launcher that `onehook install` writes, with the manifest that `onehook import` makes of it. What the agent reads
-in the answer must be the same, and so must be every file that it has written, in the project, in its home and in /tmp.
+A FOLDER is a checked-out repository. Every agent's config below it counts as a project, and every plugin or extension is installed next to
+a small project. A hook is started for up to three events that its matcher lets through: by its agent's shell, with the command from the
+config, and by the launcher that `onehook install` writes, with the manifest that `onehook import` generates. What the agent reads in the
+answer must be the same, and so must every file that the hook has written: in the project, in its home and in /tmp.
 
-What is run is other people's code. It has no network, a process table of its own (what it leaves behind ends with it), and can write
-only to layers above the project, the home and /tmp that are thrown away. This needs Linux, with user namespaces and overlayfs.
+This runs other people's code. It has no network, a separate process table (processes that it leaves behind end with it), and can write only
+to temporary layers above the project, the home and /tmp. This requires Linux with user namespaces and overlayfs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ NUMBERS = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9
 
 
 class Seen(NamedTuple):
-    """What came of one start: what the agent reads in the answer, and the files that were written."""
+    """The result of one start: what the agent reads in the answer, and the files that were written."""
 
     answer: dict[str, Any]
     left: dict[str, str]
@@ -111,7 +111,7 @@ class LeftOut(Exception):
 
 @dataclass
 class Unit:
-    """A project with its config, or a plugin: a copy of it, as the hooks find it."""
+    """A project with its config, or a plugin: a copy, as the hooks find it."""
 
     repository: str
     shown: str
@@ -131,8 +131,8 @@ class Tally:
     same: int = 0
     acted: int = 0
     failed: int = 0
-    timed: int = 0  # of the same: only numbers differ, and they do so without onehook too
-    unsteady: int = 0  # its own answers differ from one another
+    timed: int = 0  # counted in `same`: only numbers differ, and they also differ without onehook
+    unsteady: int = 0  # its own answers differ from each other
 
 
 @dataclass
@@ -148,11 +148,11 @@ class Report:
         self.left_out.append({"hook": f"{where}: {' '.join(hook.split())[:120]}", "why": why})
 
 
-# ---- what there is ----
+# ---- projects and plugins ----
 
 
 def units(repository: Path, hosts: list[str], scratch: Path) -> Iterator[Unit]:
-    """Each project and each plugin of a repository, copied."""
+    """A copy of each project and each plugin in a repository."""
     nowhere = Machine(Path("/home"), Path("/project"))
     markers = {place.path.relative_to("/project").parts[0]: host for host in hosts for place in places_of(host, "project", nowhere)}
     for number, folder in enumerate(_folders(repository)):
@@ -180,14 +180,14 @@ def _configs(host: str, project: Path) -> Iterator[Path]:
 
 
 def _is_plugin(host: str, folder: Path) -> bool:
-    """A folder with a manifest that tells whose plugin it is, or with hooks where the plugins of most agents have them."""
+    """A folder with a manifest that tells which agent the plugin is for, or with hooks where the plugins of most agents have them."""
     known = load(host, "imports").PLUGINS
     marked = any("/" in mark and (folder / mark).is_file() for mark in known.marks)
     return marked or ((folder / "hooks" / "hooks.json").is_file() and plugins.agent_of(folder) == host)
 
 
 def prepare(unit: Unit, repository: Path) -> None:
-    """A home with a project in it, which is a git repository; and the plugin."""
+    """Create a home with a project in it, which is a git repository; and the plugin."""
     source = repository / unit.shown.removesuffix(" (plugin)")
     if unit.root:
         copied = unit.given / "plugins" / (source.name if source != repository else repository.name)
@@ -224,7 +224,7 @@ def hooks_of(unit: Unit) -> Iterator[Taken]:
 
 
 def started(unit: Unit, words: list[str], given: bytes, env: dict[str, str], seconds: float) -> tuple[str, str, int, dict[str, str]]:
-    """stdout, stderr, exit code and what was written. In a place that is thrown away."""
+    """stdout, stderr, exit code and the files written. Runs in a temporary place."""
     roots = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, Path(onehook.__file__).parent)}
     kept = ":".join(root for root in sorted(roots) if root.startswith("/tmp/"))
     with tempfile.TemporaryDirectory(dir=unit.given.parent) as name:
@@ -241,13 +241,13 @@ def started(unit: Unit, words: list[str], given: bytes, env: dict[str, str], sec
 
 
 def _remove(folder: Path) -> None:
-    """The kernel's own folder of an overlay has no permissions."""
+    """Make removable: the folder that the kernel uses for an overlay has no permissions."""
     for path in folder.iterdir():
         path.chmod(0o700)
 
 
 def _written(layer: Path) -> dict[str, str]:
-    """The files of a layer; a removed one is a device there. Without onehook's own, and git's that hold times."""
+    """The files of a layer, in which a removed file is a device. Without onehook's own files, and git's files that contain times."""
     found: dict[str, str] = {}
     for folder, _, names in os.walk(layer):
         for name in names:
@@ -266,11 +266,11 @@ def _written(layer: Path) -> dict[str, str]:
 
 
 def natively(unit: Unit, taken: Taken, entry: dict[str, Any], event: Event, env: dict[str, str], seconds: float) -> Seen:
-    """As the agent starts it: the words of the config."""
+    """As the agent starts it: with the command from the config."""
     env = {**env, **_plugin_variables(unit, taken), **(entry.get("env") or {})}
     out, err, code, left = started(unit, _words(unit, taken, entry), event._raw + b"\n", env, seconds)
     if taken.hook.background or taken.hook.wake:
-        return Seen({}, left, code)  # nobody waits for what it says
+        return Seen({}, left, code)  # nobody waits for its answer
     return Seen(_read(taken, event, out, err, code), left, code)
 
 
@@ -286,14 +286,14 @@ def _words(unit: Unit, taken: Taken, entry: dict[str, Any]) -> list[str]:
 
 
 def _folder(unit: Unit, taken: Taken, entry: dict[str, Any]) -> Path:
-    """The project, but for what the config says, and for the plugins of some agents."""
+    """The project, unless the config names another folder; some agents start plugins elsewhere."""
     if unit.root and facts(taken.host).starts_in_plugin(taken.hook.event):
         return unit.root
     return unit.project / (entry.get("cwd") or "")
 
 
 def _inserted(unit: Unit, taken: Taken) -> dict[str, str]:
-    """What an agent replaces in the command itself, before a shell sees it."""
+    """What the agent itself replaces in the command, before a shell sees it."""
     own = dict.fromkeys(load(taken.host, "imports").PLUGINS.replaced, str(unit.root)) if unit.root else {}
     return {**own, "/": "/", "CLAUDE_PROJECT_DIR": str(unit.project)}
 
@@ -312,7 +312,7 @@ def _plugin_variables(unit: Unit, taken: Taken) -> dict[str, str]:
 
 
 def data_of(unit: Unit) -> Path:
-    """The folder for a plugin's data: where onehook has it, so that the paths are the same."""
+    """The folder for a plugin's data: the one that onehook uses, so that the paths are the same."""
     return Path(state_folder()) / "plugins" / (unit.root or unit.given).name
 
 
@@ -325,7 +325,7 @@ def through(unit: Unit, taken: Taken, event: Event, env: dict[str, str], seconds
 
 
 def _read(taken: Taken, event: Event, out: str, err: str, code: int) -> dict[str, Any]:
-    """What the agent makes of an answer; nothing if the hook failed. An allow that only means "continue" is none."""
+    """What the agent makes of an answer; nothing if the hook failed. An allow that only means "continue" does not count."""
     try:
         heard: Response = load(taken.host, "reverse").answer(event, out, err, code, taken.hook.event)
     except OnehookError:
@@ -334,7 +334,7 @@ def _read(taken: Taken, event: Event, out: str, err: str, code: int) -> dict[str
     if found.get("decision") == "allow" and wire_of(taken.host).caps(event)["approve"].kind != "honoured":
         del found["decision"]
     if found.get("user_message") == found.get("reason"):
-        found.pop("user_message", None)  # one text for both readers
+        found.pop("user_message", None)  # one message for both readers
     return {name: value for name, value in found.items() if value not in ("", {})}
 
 
@@ -342,14 +342,14 @@ def _read(taken: Taken, event: Event, out: str, err: str, code: int) -> dict[str
 
 
 def entry_of(taken: Taken) -> tuple[dict[str, Any], object]:
-    """The hook as its config has it, and its matcher."""
+    """The hook as it is in its config, and its matcher."""
     path = taken.place.path
     if path.suffix == ".md":
         data: Any = {"hooks": Page(path.read_text(encoding="utf-8")).get("hooks")}
     else:
         data = Document(path, "jsonc" if path.suffix == ".json" else taken.place.format).data()
     if taken.place.scope == "plugin" and not isinstance(data.get("hooks", {}).get("hooks", []), list):
-        data = data["hooks"]  # in the plugin's manifest, wrapped once more
+        data = data["hooks"]  # in the plugin's manifest, nested one level deeper
     steps = [data]
     for step in taken.hook.path:
         steps.append(steps[-1][step])
@@ -358,7 +358,7 @@ def entry_of(taken: Taken) -> tuple[dict[str, Any], object]:
 
 
 def lets_through(taken: Taken, matcher: object, event: Event) -> bool:
-    """Whether the agent starts it, read from the agent's own rules for matchers and not from what import makes of them."""
+    """Whether the agent starts it, according to the agent's own rules for matchers and not to what import makes of them."""
     if matcher in (None, "", "*", ".*") or not isinstance(matcher, str):
         return True
     subjects = _subjects(taken, event)
@@ -371,7 +371,7 @@ def lets_through(taken: Taken, matcher: object, event: Event) -> bool:
 
 
 def _subjects(taken: Taken, event: Event) -> list[str] | None:
-    """What a matcher is held against; None if it is not looked at."""
+    """What a matcher is compared with; None if the matcher is ignored."""
     body, known = json.loads(event._raw), facts(taken.host)
     if taken.hook.event in known.OWN_SUBJECTS:
         return [body[key] if (key := known.OWN_SUBJECTS[taken.hook.event]) in body else key]
@@ -385,7 +385,7 @@ def _subjects(taken: Taken, event: Event) -> list[str] | None:
 
 
 def cases(unit: Unit, taken: Taken, matcher: object, policy: Any) -> Iterator[tuple[Fire, Event, bool, bool]]:
-    """(what happens, the event, whether the agent starts it, whether onehook does), those first that are about another tool each."""
+    """(what happens, the event, whether the agent starts it, whether onehook does), ordered so that different tools come first."""
     own = wire_of(taken.host).EVENTS[taken.hook.event].event
     fires = [fire for fire in FIRES if fire[0] == own] or [(own, "", {})]
     for unified, tool, fields in sorted(fires, key=lambda fire: sum(other[1] == fire[1] for other in fires[: fires.index(fire)])):
@@ -446,7 +446,7 @@ def _compare_case(
         return
     again = natively(unit, taken, entry, event, env, seconds)
     told = {**told, **changed(native, seen)}
-    if alike(masked(native), masked(seen)) and not alike(native, again):  # it writes the time, or a number that is another each time
+    if alike(masked(native), masked(seen)) and not alike(native, again):  # it writes the time, or a number that changes each time
         tally.same += 1
         tally.timed += 1
     elif alike(masked(native), masked(again)):
@@ -466,7 +466,7 @@ def masked(seen: Seen) -> Seen:
 
 
 def changed(one: Seen, other: Seen) -> dict[str, Any]:
-    """What differs, without what does not."""
+    """Only what differs."""
     paths = sorted(path for path in {*one.left, *other.left} if one.left.get(path) != other.left.get(path))
     files = {path: [(side.left.get(path) or "(none)")[:300] for side in (one, other)] for path in paths}
     answers = {"answer": [one.answer, other.answer]} if one.answer != other.answer else {}
@@ -474,7 +474,7 @@ def changed(one: Seen, other: Seen) -> dict[str, Any]:
 
 
 def unfit(taken: Taken) -> str:
-    """Why a hook is not tried at all, or ""."""
+    """Why a hook is not tried at all, or "" if it is."""
     reasons = {
         "a model judges it": taken.hook.prompt,
         "it runs only once a skill has started": taken.hook.skills,
@@ -506,7 +506,7 @@ def examine(repository: Path, hosts: list[str], report: Report, seconds: float) 
 
 
 def contained() -> bool:
-    """Whether a hook can be kept from the files and the network of this machine."""
+    """Whether hooks can be isolated from the files and the network of this machine."""
     with tempfile.TemporaryDirectory() as name:
         unit = Unit("", "", Path(name) / "home", [])
         unit.project.mkdir(parents=True)

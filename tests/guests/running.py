@@ -29,14 +29,14 @@ from tests.guests.corpus import FILES, Fire, Hook
 from tests.host_folders import facts
 
 SESSION = "5e551011-0000-4000-8000-000000000000"
-CALL = "toolu_onehook"  # agents that name a call name it alike, so that their events are the same bytes to a hook
-# A session takes the words of whichever agent runs, but these are the hook's own.
+CALL = "toolu_onehook"  # the same for all agents that name a call, so that a hook gets the same bytes from each
+# A session takes its variables from whichever agent runs, but these are the hook's own.
 COMMON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 USERS_SHELL = shutil.which("bash") or "/bin/sh"
 
 
 class Seen(NamedTuple):
-    """What came of a hook: the answer as the agent reads it, and the files that it left."""
+    """The result of a hook: the answer as the agent reads it, and the files that it left."""
 
     answer: Response
     left: dict[str, str]
@@ -47,18 +47,18 @@ class NotThere(Exception):
 
 
 class Outcome(NamedTuple):
-    """What came of a program: its answer, and the files below the case's folder that it wrote."""
+    """The result of a program: its answer, and the files below the case's folder that it wrote."""
 
     told: tuple[int, bytes, bytes, str]
     written: dict[str, bytes]
 
 
 class Starts:
-    """Starts a program once for each thing that it is given: words, stdin, variables and files, all but the name of the case's folder.
+    """Starts a program once for each distinct input: words, stdin, variables and files, ignoring the name of the case's folder.
 
-    Most agents' events reach a hook as the very same bytes, and what it does with them is then known. For an input that differs by as
-    much as a byte it is started. ONEHOOK_HOST always differs, and no hook of the corpus looks at it; nor at a transcript that it is not
-    told of: that is the running agent's own, and the hook gets one in the form of its agent.
+    For most agents, an event reaches a hook as exactly the same bytes, and then its result is already known. If a single byte differs, it
+    is started again. ONEHOOK_HOST always differs, and no hook of the corpus reads it; nor does any read a transcript whose path it is not
+    given: that is the running agent's own, and the hook gets one in the format of its agent.
     """
 
     def __init__(self, folder: Path, sessions: str, really: Callable[[list[Run], float], None], known: dict[str, Outcome]) -> None:
@@ -106,7 +106,7 @@ KNOWN: dict[str, Outcome] = {}
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """All but onehook's own, of which hooks see transcripts alone: name -> content."""
+    """All files except onehook's own; its transcripts are included, since hooks see them: name -> content."""
     found, place = {}, len(str(folder)) + 1
     for base, folders, names in os.walk(folder):
         if base[place:] == "state":
@@ -141,7 +141,7 @@ FOLDERS = sorted({os.path.dirname(name) for name in CONTENTS} | {".git/objects",
 
 @contextlib.contextmanager
 def variables_are(wanted: dict[str, str]) -> Iterator[None]:
-    """The variables of this process for a while: only those are set that differ."""
+    """Set the variables of this process for a while; only those that differ are changed."""
     before = dict(os.environ)
 
     def change(now: dict[str, str], then: dict[str, str]) -> None:
@@ -167,7 +167,7 @@ def entry_of(hook: Hook, project: Path) -> dict[str, Any]:
 
 
 def policy_of(hook: Hook, project: Path) -> Any:
-    """The manifest that `onehook import` makes of it."""
+    """The manifest that `onehook import` generates from it."""
     if hook.page:
         return _policy_of_page(hook, project)
     if hook.host in GUESTS:
@@ -188,14 +188,14 @@ def _policy_of_page(hook: Hook, project: Path) -> Any:
     page = folder / hook.page
     page.parent.mkdir(parents=True, exist_ok=True)
     name = page.parent.name if page.stem == "SKILL" else page.stem
-    # JSON is YAML, too.
+    # JSON is also YAML.
     page.write_text(f"---\nname: {name}\nhooks: {json.dumps(entry_of(hook, project)['hooks'])}\n---\n", encoding="utf-8")
     taken = [Taken(hook.host, place, one) for place, hooks in hooks_of_pages(hook.host, "project", machine) for one in hooks]
     return load_manifest(str(project / "onehook.toml"), manifest_string(Import(carried=taken), "onehook.toml").encode())
 
 
 def _policy_of_guest(hook: Hook, project: Path) -> Any:
-    """The hooks of an agent that is not a host are found where they are."""
+    """The hooks of an agent that is not a host are found in their own files."""
     path = project / facts(hook.host).GUEST_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(entry_of(hook, project)), encoding="utf-8")
@@ -216,7 +216,7 @@ def _policy_of_file(hook: Hook, project: Path) -> Any:
 
 
 def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tuple[str, str]) -> Event:
-    """What happens, as this agent tells it."""
+    """What happens, as this agent reports it."""
     unified, tool, fields = fire
     placed = {key: value.replace("{p}", str(project)) if isinstance(value, str) else value for key, value in fields.items()}
     path = _transcript(host, project, talk) if any(talk) else ""
@@ -229,7 +229,7 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
         given._transcript = path
         given.native = {"tool_use_id": CALL} if tool else {}
         payload = load(host, "reverse").payload(load(host, "reverse").parts(given)[0], native_event)
-        if host in GUESTS:  # nothing reads what it sends but its hooks
+        if host in GUESTS:  # only its hooks read what it sends
             given._raw = compact(payload).encode()
             return given
         event = wire_of(host).parse(payload, native_event or own_name(host, unified))
@@ -242,7 +242,7 @@ def event_on(host: str, fire: Fire, project: Path, native_event: str, talk: tupl
 
 
 def own_name(host: str, unified: str) -> str:
-    """The event's name there, which a payload without it needs."""
+    """The agent's name for the event, needed for a payload that does not contain it."""
     return next((name for name, row in wire_of(host).EVENTS.items() if row.event == unified), unified)
 
 
@@ -252,7 +252,7 @@ def sessions_of(host: str) -> str:
 
 
 def _transcript(host: str, project: Path, talk: tuple[str, str]) -> str:
-    """The session before, as this agent keeps it; "" if it keeps none that can be read."""
+    """The earlier session, as this agent stores it; "" if it keeps none that can be read."""
     if not sessions_of(host):
         return ""
     steps = [Entry("prompt", talk[0]), Entry("say", talk[1])]
@@ -272,7 +272,7 @@ def environment(host: str, event: Event, project: Path) -> dict[str, str]:
 
 
 def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
-    """Without onehook: a shell, as its agent starts it. One that its agent would not start leaves nothing and says nothing."""
+    """Without onehook: in a shell, as its agent starts it. A hook that its agent would not start leaves nothing and says nothing."""
     project = project_of(folder, hook)
     event = event_on(hook.host, fire, project, hook.event, hook.talk)
     if not _starts(hook, event, project):
@@ -292,8 +292,10 @@ def natively(hook: Hook, fire: Fire, folder: Path) -> Seen:
 
 
 def shell_of(host: str) -> list[str]:
-    """What its agent gives a command to. A hook that is a file is a script for bash here. What a login shell does beside, it would do for
-    onehook as well."""
+    """The shell to which its agent passes a command. A hook that is a file is a bash script here.
+
+    Anything more that a login shell does, it would also do for onehook.
+    """
     if facts(host).HOOK_FILES:
         return ["bash", "-c"]
     program = guest(host).SHELL[0] if host in GUESTS else load(host, "config").TRAITS.shell[0]
@@ -301,7 +303,7 @@ def shell_of(host: str) -> list[str]:
 
 
 def _starts(hook: Hook, event: Event, project: Path) -> bool:
-    """Whether the matcher lets the agent start it, which onehook's reading of matchers is tested for elsewhere."""
+    """Whether the matcher lets the agent start it. This uses onehook's reading of matchers, which is tested elsewhere."""
     return any(True for _ in policy_of(hook, project).wanting(event))
 
 
@@ -324,7 +326,7 @@ def through(hook: Hook, fire: Fire, host: str, folder: Path) -> tuple[Event, See
 
 
 def read_as(host: str, event: Event, native_event: str, stdout: str, stderr: str, code: int) -> Response:
-    """What the agent makes of an answer; a failed hook says nothing. Commands are all that the hooks of the corpus rewrite."""
+    """What the agent makes of an answer; a failed hook says nothing. The hooks of the corpus rewrite only commands."""
     try:
         heard = load(host, "reverse").answer(event, stdout, stderr, code, native_event)
     except OnehookError:
@@ -335,7 +337,7 @@ def read_as(host: str, event: Event, native_event: str, stdout: str, stderr: str
 
 
 def expected_on(host: str, event: Event, heard: Response) -> Response:
-    """What another agent makes of an answer that says the same, as far as its table says that it can."""
+    """What another agent makes of an equivalent answer, as far as its table supports it."""
     wire = wire_of(host)
     said = heard.copy(native=None)
     if said.decision == "allow" and event.event != "PermissionRequest":
@@ -350,9 +352,9 @@ def left_in(project: Path) -> dict[str, str]:
 
 
 def effects(heard: Response) -> dict[str, Any]:
-    """What counts of an answer. An allow that only means "continue" is none."""
+    """The parts of an answer that count. An allow that only means "continue" does not."""
     found = {name: getattr(heard, name) for name in ("decision", "reason", "additional_context", "user_message")}
     if heard.user_message == heard.reason:
-        found["user_message"] = None  # one text for both readers
+        found["user_message"] = None  # one message for both readers
     found["command"] = (heard.modified_input or {}).get("command")
     return {name: value for name, value in found.items() if value not in (None, "allow", "")}

@@ -1,4 +1,4 @@
-"""Every hook of the corpus does on every agent what it does without onehook, or the difference is one that the agent's table declares.
+"""Every hook of the corpus does the same on every agent as it does without onehook, or the difference is declared in the agent's table.
 
 `python -m tests.guests.test_guests` prints how many cases agree.
 """
@@ -24,7 +24,7 @@ _NO_TRANSCRIPT = "it has no transcript that onehook can read"
 
 
 def _forgets(hook: Hook, host: str) -> bool:
-    """Whether a hook is told of a stop that was refused before, and this agent does not tell it."""
+    """Whether a hook expects to be told about a stop that was refused before, and this agent does not tell it."""
     if STOP_AGAIN not in hook.fires or host == hook.host:
         return False
     try:
@@ -34,7 +34,7 @@ def _forgets(hook: Hook, host: str) -> bool:
 
 
 UNREAD = [host for host in HOSTS if host not in having("transcripts")]
-# What an agent cannot do beyond what its table says, by (hook, agent).
+# What an agent cannot do, beyond what its table says, by (hook, agent).
 LIMITS: dict[tuple[str, str], str] = {
     **{("a count of calls in the transcript", host): _NO_TRANSCRIPT for host in UNREAD},
     **{("the last prompt, before a tool", host): _NO_TRANSCRIPT for host in UNREAD},
@@ -50,14 +50,14 @@ IDS = [f"{hook.host}: {hook.name}" for hook in HOOKS]
 
 
 def hosts_for(hook: Hook, number: int) -> list[str]:
-    """The agents on which a hook is started for the event of this number: all for the first, two for what it lets pass."""
+    """The agents on which a hook is started for the event of this number: all for the first, two for events that it lets through."""
     own = [hook.host] if hook.host in HOSTS else []
-    another = HOSTS[(crc32(hook.name.encode()) + number) % len(HOSTS)]  # by the name: a new hook must not move the others
+    another = HOSTS[(crc32(hook.name.encode()) + number) % len(HOSTS)]  # by name: a new hook must not change the others
     return list(HOSTS) if number == 0 else list(dict.fromkeys([*own, another]))
 
 
 def compared(hook: Hook, folder: Path, first: Seen) -> Iterator[tuple[str, Fire, Any, Any]]:
-    """(agent, what happens, without onehook, through onehook) for each time that the hook is started; None twice where it cannot be.
+    """(agent, what happens, without onehook, through onehook) for each time the hook is started; None twice where it cannot be started.
 
     first: what it does on its own agent at its first event.
     """
@@ -81,7 +81,7 @@ def test_there_are_enough_patterns_and_no_two_of_the_same_name() -> None:
 
 @pytest.fixture(scope="module", params=HOOKS, ids=IDS)
 def hook(request: pytest.FixtureRequest) -> Hook:
-    """For the module: the tests of one hook follow each other, and share what it does on its own agent."""
+    """Scoped to the module: the tests of one hook run one after another, and share what it does on its own agent."""
     found: Hook = request.param
     return found
 

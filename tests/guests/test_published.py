@@ -1,4 +1,4 @@
-"""The comparison of published hooks sees what is the same, what differs, and what cannot be compared; and contains what it runs."""
+"""The comparison of published hooks detects what is the same, what differs, and what cannot be compared; and contains what it runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_hooks_that_do_the_same_are_counted(tmp_path: Path) -> None:
     report = compared(repository(tmp_path / "r", DENIES, LOGS, "sleep 0.3 && touch late & exit 0"))
     tally = report.tallies["claude"]
     assert (tally.hooks, tally.cases, tally.same, tally.timed) == (3, 9, 9, 3)
-    assert tally.acted == 1 + 3 + 3  # one denial of three events, and what the others leave
+    assert tally.acted == 1 + 3 + 3  # one denial in three events, and the files that the others leave
     assert report.differences == report.unsteady == report.left_out == []
 
 

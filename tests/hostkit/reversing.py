@@ -17,7 +17,7 @@ CWD = "/home/dev/project"
 COMMON = {"session_id": "s-1", "cwd": CWD}
 EVERY_EVENT = [(host, name) for host in HOSTS for name in load(host).EVENTS]
 FAST = settings(max_examples=15)
-SHARED = settings(max_examples=30)  # each of them by many rows
+SHARED = settings(max_examples=30)  # each example is used for many rows
 THOROUGH = settings(max_examples=100)
 
 
@@ -32,7 +32,7 @@ def before_a_tool(host: str) -> str:
 
 words = st.text(st.sampled_from("abcdefgh-0123_."), min_size=1, max_size=8).filter(lambda word: word.strip("."))
 names = st.text(st.sampled_from("abcdefgh0123-"), min_size=1, max_size=8)
-# Carriage returns are left out: a patch is read line by line and "\r\n" is a line end to Codex.
+# Carriage returns are excluded: a patch is read line by line, and "\r\n" is a line ending for Codex.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=30)
 said = texts.map(str.strip).filter(bool)
 paths = st.lists(words, min_size=1, max_size=3).map("/".join) | st.lists(words, min_size=1, max_size=3).map(
@@ -72,9 +72,9 @@ EVENT_FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 IMPLIED = {"Bash": ("Bash",), "MCP": ("MCP",), "Read": ("Read",), "Edit": ("Write", "Edit")}
 
 
-@functools.cache  # a strategy that is made anew for each example takes longer than the test of it
+@functools.cache  # building a strategy again for each example takes longer than the test itself
 def samples(unified: str, tools: tuple[str, ...] = ()) -> st.SearchStrategy[Event]:
-    """Events of a kind, about one of these tools or of any."""
+    """Events of a kind, about one of these tools or, without any, about all."""
     fields = st.fixed_dictionaries(EVENT_FIELDS.get(unified, {}))
     if unified not in TOOL_EVENTS:
         return fields.map(lambda given: sample(unified, **COMMON, **given))
@@ -101,7 +101,7 @@ def _kinds_of_events() -> dict[Kind, list[tuple[str, str]]]:
     return found
 
 
-# EVERY_EVENT by what is drawn for it. Drawing an example takes ten times as long as checking it on a host.
+# EVERY_EVENT, grouped by what is drawn for it. Drawing an example takes ten times as long as checking it on a host.
 KINDS = _kinds_of_events()
 
 
@@ -149,13 +149,13 @@ def native_event_of(host: str, name: str, version: str = "1.0.0", tool: str = ""
 
 
 def event_on(host: str, tool: str, **fields: Any) -> Event:
-    """A tool call on its way to the host's hooks."""
+    """A tool call to be sent to the host's hooks."""
     event: Event = load(host).parse(reverse_of(host).payload(sample("PreToolUse", tool, **COMMON, **fields)), "")
     return event
 
 
 def elsewhere(event: Event) -> Event:
-    """The same event, come from another host."""
+    """The same event, as if it came from another host."""
     copy = event.copy()
     copy.host = ""
     return copy

@@ -1,4 +1,4 @@
-"""Agents that are known and not supported yet: said so, with what each of them really sent."""
+"""Agents that are known but not supported yet are reported as such, tested with what each of them really sent."""
 
 from __future__ import annotations
 

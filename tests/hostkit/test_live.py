@@ -17,7 +17,7 @@ from tests.host_folders import facts
 if TYPE_CHECKING:
     from onehook.hosts.interface import Live
 
-HOSTS = [host for host in having("live") if not load(host, "live").TRAITS.report]  # those that a model on loopback drives
+HOSTS = [host for host in having("live") if not load(host, "live").TRAITS.report]  # those driven by a model on loopback
 AGENTS = agents.pins()
 each_host = pytest.mark.parametrize("host", HOSTS)
 
@@ -34,7 +34,7 @@ def files(sandbox: Sandbox) -> dict[Path, str]:
 def test_every_mode_is_started_in_the_sandbox_and_pointed_at_the_model(host: str, sandbox: Sandbox) -> None:
     for mode in live(host).MODES:
         launch = live(host).prepare(sandbox, mode)
-        assert "/bin/agent" in launch.argv[:4]  # the first word, unless a program of ours holds the session
+        assert "/bin/agent" in launch.argv[:4]  # the first word, unless one of our programs runs the session
         assert "the prompt" in launch.argv
         assert (launch.cwd, launch.home) == (sandbox.project, sandbox.home)
         written = [*launch.env.values(), *files(sandbox).values()]

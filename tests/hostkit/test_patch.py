@@ -1,4 +1,4 @@
-"""apply_patch texts: every file that a patch touches is seen, with its old and new text."""
+"""apply_patch input: every file that a patch touches is seen, with its old and new text."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_a_transcript_tells_what_each_tool_gave_back(host: str) -> None:
     [
         ("a\n\n\nended with 3", "a\n", 3, "new\n\nended with 3"),
         ("none\n\nended with 3", "", 3, "new\n\nended with 3"),
-        ("a\nended with 3", "a\nended with 3", None, "new"),  # not the line that the agent puts before it
+        ("a\nended with 3", "a\nended with 3", None, "new"),  # without the line that the agent puts before it
         ("\nended with 3", "", 3, "new\nended with 3"),
     ],
 )

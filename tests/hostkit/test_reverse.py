@@ -1,8 +1,8 @@
-"""A host's wire the other way round: its payload for any event, and a native answer read by its own rules.
+"""A host's wire in reverse: its payload for any event, and a native answer read by its own rules.
 
-A row of tests/hosts/<id>/answers.json: the native event (its tool, version of the host), what a hook gave (stdout, stderr, exit code)
-and what the agent makes of it: `means` (a Response, "failed" for a failed hook, "a denial for safety"), `lost` (the fields that the
-agent acts on and a Response cannot carry, though the answer counts), or `kept` (an answer that only this agent can act on).
+A row of tests/hosts/<id>/answers.json has the native event (its tool, version of the host), what a hook returned (stdout, stderr, exit
+code) and what the agent makes of it: `means` (a Response, "failed" for a failed hook, "a denial for safety"), `lost` (the fields that the
+agent acts on and a Response cannot carry, although the answer counts), or `kept` (an answer that only this agent can act on).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FIELDS = (
 
 
 def wanted(host: str, name: str, event: Event, field: str) -> Any:
-    """The field of an event as the host's payload can tell it."""
+    """The field of an event as far as the host's payload can represent it."""
     if field == "changes":
         return facts(host).changes_as_told(name, event.changes)
     if field == "tool":
@@ -105,7 +105,7 @@ def test_a_built_payload_has_the_keys_of_a_real_one(host: str) -> None:
         assert set(built) - set(captured) <= facts(host).NOT_ALWAYS_SENT
         assert load(host).parse(built, event.native_event).native_tool == event.native_tool
 
-    known = EVENTS + EXTENDED_EVENTS  # the others are no events of policies
+    known = EVENTS + EXTENDED_EVENTS  # the others are not events of policies
     check_each(check, {name: line for name, line in captured_of(host).items() if load(host).parse(line, "").event in known})
 
 
@@ -143,7 +143,7 @@ def test_a_rewritten_event_is_sent_rewritten_to_its_own_host(host: str) -> None:
 
 
 def lined(change: Change) -> Change:
-    """A change as a patch tells it, which is made of whole lines."""
+    """A change as a patch, which consists of whole lines, represents it."""
 
     def ended(text: str | None) -> str:
         return text if text and text.endswith("\n") else f"{text}\n" if text else ""
@@ -283,7 +283,7 @@ def test_an_answer_that_was_written_for_a_host_is_read_back(kind: Kind, data: st
 
 
 def rows(kind: str) -> list[Any]:
-    """For each host the rows of its answers.json that say this of an answer."""
+    """For each host, the rows of its answers.json that state this about an answer."""
     found = []
     for host in HOSTS:
         listed = enumerate(json.loads((folder(host) / "answers.json").read_text(encoding="utf-8")))
@@ -293,7 +293,7 @@ def rows(kind: str) -> list[Any]:
 
 
 def given_by(row: dict[str, Any]) -> tuple[str, str, int]:
-    """What the hook gave: stdout, stderr, exit code."""
+    """What the hook returned: stdout, stderr, exit code."""
     stdout = row["stdout"]
     return stdout if isinstance(stdout, str) else json.dumps(stdout), row.get("stderr", ""), row.get("exit_code", 0)
 
@@ -377,7 +377,7 @@ def test_no_answer_whatever_crashes_the_reading(host: str, data: st.DataObject, 
     assert lost_in(host, event, stdout, code) == []
 
 
-# One of each kind, as it is and inside another: what a field should be is one of these, and all others are wrong.
+# One value of each kind, plain and nested: at most one of them is what a field should be, and all others are wrong.
 WRONG = [None, True, False, 0, 7, -1, 1.5, "", " ", "deny", "\ud800", [], [None], ["deny"], [[]], {}, {"behavior": "deny"}, {"x": [{}]}]
 json_values = st.sampled_from(WRONG) | texts
 ANSWER_KEYS = st.sampled_from(
@@ -416,7 +416,7 @@ REWRITING = [host for host in HOSTS if facts(host).rewrite is not None]
 
 
 def rewritten(event_host: str, script_host: str, tool: str, fields: dict[str, Any], change: tuple[str, str]) -> Event:
-    """The event as its host's later handlers see it, after a script of another host changed one text in its own view of the input."""
+    """The event as its host's later handlers see it, after a script of another host has changed one string in its own view of the input."""
     event = event_on(event_host, tool, **fields)
     inputs = [value for value in reverse_of(script_host).payload(event).values() if isinstance(value, dict) and value]
     sent = inputs[0]

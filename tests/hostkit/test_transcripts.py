@@ -1,4 +1,4 @@
-"""The transcripts that the real agents left, read back as the events that their hooks would have seen."""
+"""The transcripts that real agents left, read back as the events that their hooks would have seen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sources(host):
 
 
 def lines_of(source):
-    """The lines of a session as text, also of one in a database; if it is a folder, those of the files in it that are the session's."""
+    """The lines of a session as text, also of one in a database; if it is a folder, the lines of the files that belong to the session."""
     path = Path(source.path)
     reader = load(source.host, "transcripts").Transcript(path)
     if isinstance(reader, Database) and is_database(path):
@@ -40,7 +40,7 @@ def lines_of(source):
 
 
 def files_session(host):
-    """The session of file and shell tools; Codex left one in each of its modes."""
+    """The session with file and shell tools; Codex left one in each of its modes."""
     return [source for source in sources(host) if len(events_of(source)) > 8]
 
 

@@ -1,8 +1,8 @@
-"""What real agents sent (tests/hosts/<id>/captures): whose it is, told from the payload alone, and what it is about.
+"""What real agents sent (tests/hosts/<id>/captures): which host it is from, judging only by the payload, and what it is about.
 
-Beside each capture, `.events.json` says what every line of it must be read as: a row names the fields of the event that are not
-empty, and its result without the agent's own value, which is tool_response. `detect.json` of a host has payloads that must be known as
-that host's whatever is missing or elsewhere.
+Next to each capture, `.events.json` has what every line must be read as: a row has the fields of the event that are not empty, and its
+result without the agent's own value, which is tool_response. A host's `detect.json` has payloads that must be recognized as that host's,
+whatever is missing or moved.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ FACTS = ("tool", "command", "paths", "changes", "source", "prompt", "error", "la
 
 
 def named_event(line: dict[str, Any]) -> str:
-    """The event that the agent's config named for this call, as --event says it."""
+    """The event that the agent's config named for this call, as for --event."""
     name: str = line["event"] if "event" in line else line["argv"][0]
     return name
 
 
 @functools.cache
 def named_lines(host: str) -> dict[str, dict[str, Any]]:
-    """Every line of the host's captures, by where it stands."""
+    """Every line of the host's captures, by its location."""
     lines = [(path.stem, number, line) for path in captures(host) for number, line in enumerate(lines_of(path), 1)]
     return {f"{stem}-{number}-{named_event(line)}": line for stem, number, line in lines}
 
@@ -75,7 +75,7 @@ def test_a_session_of_the_real_agent_is_read_as_what_it_did(host: str, path: Pat
         assert {name: event[name] for name in ("event", *FACTS) if event[name]} == {
             name: value for name, value in row.items() if name not in ("tool_response", "result")
         }
-        if "result" in row:  # of every tool in the captures of results
+        if "result" in row:  # for every tool in the captures of results
             assert event["result"] == {**row["result"], "structured": event["tool_response"]}
         assert "tool_response" not in row or event["tool_response"] == row["tool_response"]
 

@@ -1,9 +1,9 @@
-"""The case files under tests/hosts/<id>/: payload and answer in, the host's words out. A test walks each file.
+"""The case files under tests/hosts/<id>/: payload and answer in, the host's output out. One test runs each file.
 
-A case: name; payload, or base (a name in payloads.json) with `set` over it, or stdin (raw text); host (--host), event_name (--event),
-options (of the policy), given (of the command line); response (what the handler returns); and what must come of it: event (a subset
-of the unified event), stdout (a JSON object, a plain text, "" for nothing, or a list of objects, one a line), stderr (the exact lines, or
-"contains" and what must occur), exit_code, drops (field, and optionally why).
+A case has: name; payload, or base (a name in payloads.json) with `set` applied to it, or stdin (raw text); host (--host), event_name
+(--event), options (of the policy), given (on the command line); response (what the handler returns); and the expected result: event (a
+subset of the unified event), stdout (a JSON object, plain text, "" for nothing, or a list of objects, one per line), stderr (the exact
+lines, or "contains" and what must occur), exit_code, drops (field, and optionally why).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def outcome(drop: Drop) -> str:
 
 
 def said(output: Output) -> Any:
-    """The JSON document on stdout; "" for none, a list where the host takes several, one a line; or the text, where it takes that."""
+    """The JSON document on stdout; "" for none, a list where the host takes several, one per line; or the text, where it takes text."""
     if output.stdout and output.stdout[0] not in "{[":
         return output.stdout
     documents = [json.loads(line) for line in output.stdout.splitlines()]
@@ -90,7 +90,7 @@ def said(output: Output) -> Any:
 
 def check_stderr(case: Case, output: Output) -> None:
     wanted = case.get("stderr")
-    if wanted is None:  # not spelled out: a line for each drop, and none for anything else but the reason of a denial
+    if wanted is None:  # not given: one line for each drop, and otherwise only the reason of a denial
         warnings = [line for line in output.stderr.split("\n") if line.startswith("[onehook]")]
         assert len(warnings) == len(case["drops"])
     elif wanted[:1] == ["contains"]:
@@ -130,7 +130,7 @@ Table = tuple[str, str, str]
 
 
 def table_of(event: Event) -> tuple[Table, Caps]:
-    """The capability table that holds for an event, and a name for it."""
+    """The capability table that applies to an event, with an identifying key."""
     wire = wire_of(event.host)
     caps = wire.caps(event)
     told = ",".join(f"{name}={caps[name]}" for name in ALL_EFFECTS)
@@ -163,7 +163,7 @@ def reason_channel(effect: str, caps: Caps) -> str:
 
 
 def cells(host: str) -> dict[tuple[Table, str], str]:
-    """Every (table, effect) that a host's tables give, and whether it is honoured or dropped there ("" where it depends)."""
+    """Every (table, effect) in a host's tables, and whether it is honoured or dropped there ("" where it depends)."""
     found: dict[tuple[Table, str], str] = {}
     for _, sent in cases_with_events(host):
         event = sent.copy()

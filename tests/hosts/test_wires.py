@@ -1,4 +1,4 @@
-"""The tables of every host's wire: complete, of the declared types, and about that host alone."""
+"""The tables of every host's wire: complete, of the declared types, and only about that host."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_event_has_caps_of_the_declared_kind(host: str) -> None:
             cap = caps[effect]
             assert isinstance(cap, Cap) and cap.kind in KINDS, (native, effect)
             assert bool(cap.becomes) == (cap.kind == "moved"), (native, effect)
-            # A result is limited by its own value, everything else by the decision beside it.
+            # A result is limited by its own value, everything else by the decision that accompanies it.
             assert bool(cap.beside) == (cap.kind == "limited" and effect != "modified_output"), (native, effect)
             assert (cap.kind in ("dropped", "unheeded", "limited")) <= bool(cap.why), (native, effect)
             assert (cap.kind == "honoured") <= (not cap.why), (native, effect)

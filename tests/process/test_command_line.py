@@ -1,4 +1,4 @@
-"""Which host, which policy, which options: and what a wrong command line means."""
+"""Which host, which policy, which options; and what a wrong command line means."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCRIPT_END = "\nif __name__ == '__main__':\n    from onehook import run\n    run
 
 @pytest.fixture
 def script(policy):
-    """A policy that is its own program."""
+    """A policy that is also a program."""
 
     def write(handler, arguments="", **parts):
         path = policy(handler, **parts)

@@ -47,7 +47,7 @@ BROKEN_FILES = {
     "nested too deeply": (b"x = " + b"(" * 5000 + b")" * 5000, "the policy raised"),
     "an error whose text is an error": (b"class E(Exception):\n  def __str__(self): raise E\nraise E", "the policy raised E"),
 }
-# Only a process of its own survives these; thread isolation says so in its documentation.
+# Only a separate process survives these, as the documentation of thread isolation states.
 DEADLY = {
     "os._exit(0)": b"import os; os._exit(0)",
     "a signal": b"import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
@@ -143,7 +143,7 @@ def test_a_handler_that_fails_blocks_when_closed(policy, host, isolation, case):
 @spread(HANDLERS, ISOLATIONS, names="case, isolation, host")
 def test_a_handler_that_fails_is_an_error_when_open(policy, isolation, host, case):
     body, text = case
-    # The comment must not count: the policy was loaded, and said nothing about failing closed.
+    # The comment must not count: the policy was loaded, and did not say anything about failing closed.
     path = policy(body, top="# not fail='closed'\n")
     assert_error(fire(path, tool_payload(host), "--host", host, "--isolation", isolation), text, host=host)
 
@@ -189,7 +189,7 @@ SLOW = {
         time.sleep(100)
     """,
 }
-# C code that keeps the interpreter lock: a thread cannot end it.
+# C code that holds the interpreter lock: a thread cannot end it.
 SLOW_IN_C = {
     "a regular expression": "import re; re.match('(a+)+$', 'a' * 60 + 'b')",
     "sum": "sum(range(10 ** 12))",
@@ -290,7 +290,7 @@ def test_a_permission_request_that_cannot_be_read_is_denied_in_a_form_that_the_a
     assert load(host, "reverse").answer(event, result.stdout, result.stderr, result.exit_code).decision == "deny", result
 
 
-# ---- a tool of the agent's own, with the keys of another
+# ---- one of the agent's own tools, with the keys of another agent
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -1,4 +1,4 @@
-"""What a policy can import, and what of the user's repository is never executed."""
+"""What a policy can import, and what in the user's repository is never executed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_variables_of_the_environment_change_nothing(policy, host, tmp_path):
 
 @pytest.mark.parametrize("name", ["msvcrt", "sitecustomize", "usercustomize", "json", "org"])
 def test_what_the_standard_library_may_look_for_is_never_taken_from_beside_the_policy(policy, isolation, tmp_path, name):
-    """A missing package brings site in, and that looks for sitecustomize; subprocess looks for msvcrt."""
+    """A missing package causes site to be imported, which looks for sitecustomize; subprocess looks for msvcrt."""
     marker = tmp_path / "marker"
     top = f"import subprocess, copy\ntry:\n    import {name}, no_such_package\nexcept ImportError:\n    pass"
     path = policy("return deny('no')", top=top)
@@ -111,7 +111,7 @@ def test_a_helper_module_beside_the_policy_can_be_imported(policy, isolation):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """A virtual environment without pip: a package beside onehook, one behind a .pth file, one behind an editable finder."""
+    """A virtual environment without pip: a package next to onehook, one reached through a .pth file, one through an editable finder."""
     base = tmp_path_factory.mktemp("environment")
     venv.create(base / "venv", with_pip=False, symlinks=True)
     python = str(base / "venv" / "bin" / "python")

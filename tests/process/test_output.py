@@ -1,4 +1,4 @@
-"""stdout is the host's alone, and no child keeps the host waiting."""
+"""stdout is only for the host, and no child keeps the host waiting."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ FLOOD = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks how much memory a file takes")
 def test_what_a_policy_prints_does_not_fill_the_memory(policy, isolation):
-    """A policy that prints 400 MB, at a pace at which it is looked at now and then whatever else the machine does."""
+    """A policy that prints 400 MB, slowly enough that the output is checked now and then even on a busy machine."""
     result = fire(policy(FLOOD), tool_payload(ANY), "--isolation", isolation, "--timeout", "50")
     written, held = (int(word) for word in reason_of(result, ANY).split() if word.isdigit())
     assert written >= 400 and held < 200
@@ -103,7 +103,7 @@ def test_an_answer_that_is_too_large_is_an_error(policy):
 
 
 def test_an_answer_is_not_read_on_after_the_deadline():
-    """Where every read succeeds, only the clock can end it."""
+    """If every read succeeds, only the clock can end it."""
     read_end, write_end = os.pipe()
     os.write(write_end, b'{"response": {}}\n')
     reader = _Reader(read_end)
@@ -166,7 +166,7 @@ LEFT_BEHIND = {
 
 
 def alive(pid):
-    """Running; a zombie that nobody has waited for does not count."""
+    """Whether it is running; a zombie that nobody has waited for does not count."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[0] not in "ZX"
@@ -182,7 +182,7 @@ def leave_behind(what, pid_file, then):
 def test_a_child_left_behind_keeps_no_stream_of_the_host_open(policy, isolation, tmp_path, what):
     pid_file = tmp_path / "pid"
     path = policy(leave_behind(what, pid_file, "return deny('no')"))
-    # Reads both pipes to their ends; with one of them held this would take 30 seconds.
+    # Reads both pipes to the end; if one of them were held open, this would take 30 seconds.
     result = fire(path, tool_payload(ANY), "--isolation", isolation, "--timeout", "20")
     child = int(pid_file.read_text())
     try:

@@ -1,4 +1,4 @@
-"""What goes wrong before the policy is asked, or after it has answered: onehook itself cannot start, or nobody hears the answer."""
+"""What goes wrong before the policy is asked or after it has answered: onehook itself cannot start, or nobody receives the answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLOSED = ("--host", ANY, "--event", "PreToolUse", "--fail", "closed")
 
 @pytest.fixture(scope="module", params=["a module is missing", "a module is cut off", "the package is empty"])
 def broken(request, tmp_path_factory):
-    """An installation that is just being replaced; returns its launcher."""
+    """An installation that is being replaced; returns its launcher."""
     package = tmp_path_factory.mktemp("lib") / "onehook"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     if request.param == "a module is missing":
@@ -60,7 +60,7 @@ def test_the_launcher_knows_the_events_that_can_be_stopped():
 
 
 def limited(path, limit, value):
-    """A hook under a limit; the command line is the one of a shell that has set it."""
+    """A hook under a limit; the command line is that of a shell that sets it."""
     words = launcher(path, *CLOSED)
     return process(["/bin/sh", "-c", f'ulimit -{limit} {value}; exec "$@"', "sh", *words], tool_payload(ANY))
 
@@ -74,14 +74,14 @@ def test_too_few_descriptors_are_never_an_allow(policy, descriptors):
 @pytest.mark.skipif(sys.platform != "linux", reason="how much memory an interpreter needs differs")
 @pytest.mark.parametrize("kilobytes", range(14_000, 34_000, 2_000))
 def test_too_little_memory_is_never_an_allow_once_the_interpreter_runs(policy, kilobytes):
-    compiling = "import sys; compile(open(sys.argv[1]).read(), 'launch', 'exec')"  # before that, only the shell's guard is there
+    compiling = "import sys; compile(open(sys.argv[1]).read(), 'launch', 'exec')"  # until then, only the shell's guard can deny
     words = [sys.executable, "-I", "-S", "-c", compiling, str(PACKAGE / "launch.py")]
     bare = subprocess.run(["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *words], check=False, capture_output=True)
     result = limited(policy("return deny('no')"), "v", kilobytes)
     assert result.exit_code == 2 or bare.returncode, result
 
 
-# --- nobody hears the answer -----------------------------------------------------------------------------------------------------
+# --- nobody receives the answer --------------------------------------------------------------------------------------------------
 
 
 def redirected(host, path, redirection, *words):

@@ -1,4 +1,4 @@
-"""Whatever comes on stdin: no traceback on stdout, no hang, and no allow under fail=closed."""
+"""Any input on stdin: no traceback on stdout, no hang, and no allow under fail=closed."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def is_taken(host, payload):
     """Whether the agent takes such an input, and would run it: Cline does where models forget what belongs around a list."""
     try:
         return bool(load(host).parse(payload, PRE[host]).command)
-    except Exception:  # an event answers it as it does any other error
+    except Exception:  # an event reports it like any other error
         return False
 
 
@@ -154,7 +154,7 @@ def test_the_event_that_a_wrong_payload_names_decides_whether_it_is_denied(polic
     tool_call = with_tool(name, tool_payload(name), name=None)
     assert_blocked(fire(policy(DENY_RM), tool_call, "--host", name, "--fail", "closed"), name, "tool name")
     if "tool_name" in stop_payload(name):
-        return  # an agent whose every payload has this key
+        return  # an agent that has this key in every payload
     stop = {**stop_payload(name), "tool_name": None}
     assert_error(fire(policy(DENY_RM), stop, "--host", name, "--fail", "closed"), "tool name", host=name)
 

@@ -1,7 +1,7 @@
-"""A launcher that is counted for coverage answers like any other.
+"""A launcher that is measured for coverage answers like any other.
 
-Other tests start thousands of launchers, and none of them is counted: each would take ten times as long. So the threshold for coverage
-counts these, one for each way through an event.
+Other tests start thousands of launchers without measuring them: each would take ten times as long. So the coverage threshold counts these,
+one for each path through an event.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ PROGRAM = 'fail = "closed"\n[[hook]]\non = "PreToolUse"\nrun = ["sh", "-c", "ech
 
 
 def both(policy, payload, *arguments):
-    """What the launcher answers, traced and not."""
+    """What the launcher answers, traced and untraced."""
     options = ("--log", "off", *arguments)
     traced = cold_process(traced_launcher(policy, *options), encoded(payload))
     return without_columns(repr(traced)), without_columns(repr(fire(policy, payload, *options)))
 
 
 def without_columns(text):
-    """Code that is counted does not know in which columns of a line it stands, so a traceback has nothing to underline there."""
+    """Instrumented code does not know its columns within a line, so a traceback has nothing to underline there."""
     return "\n".join(line for line in text.splitlines() if not line.strip() or line.strip(" ^~"))
 
 

@@ -1,4 +1,4 @@
-"""A state folder of its own for each test, the clients of resident mode, and no process left behind."""
+"""A separate state folder for each test, the clients of resident mode, and no process left behind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def client(request):
 
 
 class Agent:
-    """Asks a policy by a client, and looks at the processes that answer."""
+    """Sends events to a policy through a client, and inspects the processes that answer."""
 
     def __init__(self, client, policy):
         self.client, self.policy = client, policy
@@ -69,14 +69,14 @@ class Agent:
             time.sleep(0.02)
 
     def next_event(self, payload, *arguments):
-        """Ask once more; returns how many events the server has answered by then."""
+        """Send another event; returns how many events the server has answered by then."""
         before = self.server.events
         self.ask(payload, *arguments)
         self.until(lambda: self.server and self.server.events > before, "an answer of the server")
         return self.server.events
 
     def warm(self, payload, *arguments, **more):
-        """Ask until a process has started, and has answered; returns that answer."""
+        """Send events until a process has started and answered; returns that answer."""
         self.ask(payload, *arguments, **more)
         asked = time.monotonic()
         while not self.server and time.monotonic() < asked + PATIENCE / 4:
@@ -92,7 +92,7 @@ class Agent:
 
 @pytest.fixture
 def agent(client, policy, nothing_left):
-    """agent("return deny('no')") writes a policy and gives somebody who asks it; keywords as for policy()."""
+    """agent("return deny('no')") writes a policy and returns an Agent for it; keywords as for policy()."""
     return lambda handler="", **parts: Agent(client, policy(handler, **parts))
 
 
@@ -103,7 +103,7 @@ def nothing_left():
     yield
     until = time.monotonic() + PATIENCE
     while True:
-        for server in resident.servers(memory=False):  # each time: one that was still starting is not listed yet
+        for server in resident.servers(memory=False):  # each time, since one that was still starting is not listed yet
             resident.stop(server)
         if not (left := children_of_nobody() - before):
             break
@@ -113,7 +113,7 @@ def nothing_left():
 
 
 def children_of_nobody():
-    """The processes that serve for tests of this process: by their variables, which they have from the first client."""
+    """The servers started by tests of this process: found by their environment, which comes from the first client."""
     mine = f"ONEHOOK_STATE_DIR={os.environ['ONEHOOK_STATE_DIR']}".encode()
     found = set()
     for name in filter(str.isdecimal, os.listdir("/proc")):

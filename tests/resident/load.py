@@ -1,7 +1,7 @@
 """Many clients at once, policies that misbehave, and processes that are killed: python tests/resident/load.py --seconds 60 --clients 64.
 
-Every answer is checked, and afterwards that nothing is left: no process, no descriptor, no memory. Only events that are being answered are
-spared: a hook that is killed while it answers is lost without resident mode, too.
+Every answer is checked, and at the end that nothing is left: no process, no descriptor, no memory. Only processes that are answering an
+event are spared: a hook that is killed while it answers is also lost without resident mode.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Load:
         }  # fmt: skip
 
     def left(self):
-        """Processes of this state folder that are still there after 15 s; a killed server's spares look for it every 10 s."""
+        """Processes of this state folder that are still running after 15 s; the spares of a killed server check for it every 10 s."""
         mine = f"ONEHOOK_STATE_DIR={self.env['ONEHOOK_STATE_DIR']}".encode()
         until = time.monotonic() + 15
         while True:

@@ -61,7 +61,7 @@ class Server(threading.Thread):
 
 
 def scripts():
-    """Right answers cut off and spoilt, and noise. A byte of an exit code is an answer only behind the right letters."""
+    """Correct answers that are truncated or corrupted, and noise. A byte of an exit code is an answer only after the right letters."""
     chance = random.Random(20)
     for _ in range(ROUNDS):
         steps = [1 << 20, b"R\1\0\0\0", 6, b"W", b"X\5"]
@@ -98,7 +98,7 @@ def test_a_command_that_cannot_be_run_ends_as_the_shell_says_it(checked, tmp_pat
 
 
 def test_both_clients_look_for_the_same_server(checked, tmp_path):
-    """By the file that each leaves when it starts one."""
+    """Compared by the file that each leaves when it starts one."""
     for number, more in enumerate(VARIABLES):
         for policy in ("/some/policy.py", "policy.py"):
             words = ["/bin/true", "-I", "-S", "launch", policy]
@@ -110,7 +110,7 @@ def test_both_clients_look_for_the_same_server(checked, tmp_path):
 
 
 def test_the_client_for_windows_knows_the_events_that_the_launcher_knows():
-    """It says itself what a shell says elsewhere; the rest of it is tested in test_windows.py."""
+    """This client does itself what a shell does elsewhere; the rest of it is tested in test_windows.py."""
     source = SOURCE.with_name("onehook-client-windows.c").read_text()
     stoppable = re.search(r"stoppable\[\] = \{(.*?)\}", source, re.DOTALL)[1]
     with open(LAUNCH) as file:

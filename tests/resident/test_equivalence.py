@@ -1,6 +1,6 @@
-"""Every case file, and whatever an event may be, through the server: what comes out is what the same code says when it is called.
+"""Every case file, and any kind of event, through the server: the output is what the same code gives when it is called directly.
 
-The tests of processes go through the server as they are (see warm.py), and are compared with new processes in test_resident.py.
+The tests of processes already go through the server (see warm.py), and are compared with new processes in test_resident.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.test_properties import answers, distorted, event_names, hosts, json_v
 pytestmark = pytest.mark.skipif(not warm.POSSIBLE, reason="no fork here")
 some = settings(max_examples=40, deadline=None)
 
-# Answers as it is told by a file in its folder.
+# Answers as a file in its folder tells it to.
 TOLD = """
 import pickle
 from onehook import Hooks
@@ -75,7 +75,7 @@ def test_the_cases_of_a_file(told, name):
 
 
 def check_any(told, data, host, event_name, returned, fail):
-    """Each in a state folder of its own."""
+    """Each in a separate state folder."""
     both = []
     for way in (
         lambda: by_server(told, data, host, event_name, {"fail": fail}, returned=returned),

@@ -1,4 +1,4 @@
-"""The load test, for two seconds; load.py is the whole of it."""
+"""The load test, for two seconds; load.py is the full test."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The plugins of agents without command hooks, as install --resident writes them, in Node: they ask the warm process, and start none.
 
-Each of them is imported once as it is, and once as install writes it without resident mode: what that one answers is right.
+Each of them is imported once as it is, and once as install writes it without resident mode: the latter's answer is taken as correct.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ pytestmark = [pytest.mark.skipif(NODE is None, reason="node is not installed"), 
 
 
 class Node:
-    """Is asked by one test after the other: to start it takes longer than most of them. What is imported into it, each has for itself."""
+    """Shared by one test after another: starting it takes longer than most tests. What is imported into it is separate for each test."""
 
     def __init__(self):
         self.process, self.waits = None, False
@@ -66,7 +66,7 @@ class Node:
         self._send({"cwd": str(folder), "env": clean_environment({"SOME": "é"})})
 
     def call(self, *asked):
-        self.waits = True  # until it has answered: a test may fail before
+        self.waits = True  # until it has answered: a test may fail before that
         self._send(dict(zip(("file", "name", "given"), asked, strict=True)))
         answer = json.loads(self.process.stdout.readline())
         self.waits = False
@@ -91,11 +91,11 @@ def node():
 
 
 class Inside:
-    """An agent with our plugin in it."""
+    """An agent with onehook's plugin in it."""
 
     def __init__(self, node, folder, host, policy, client, *more, timeout=20.0):
         self.node, self.folder, self.host, self.policy = node, folder, host, policy
-        self.started, counting = folder.with_name("started"), folder.with_name("client")  # outside of what it takes for the project
+        self.started, counting = folder.with_name("started"), folder.with_name("client")  # outside what it takes for the project
         counting.write_text(f'#!/bin/sh\necho >> {self.started}\nexec {client} "$@"\n')
         counting.chmod(0o755)
         words = tuple(map(str, launcher(policy, "--host", host, "--event", "PreToolUse", "--fail", "closed", *more)))
@@ -104,7 +104,7 @@ class Inside:
             machine = Machine(folder / "home", folder, {}, "linux")
             lines = {"PreToolUse": Commands("", "", "", (*before, *words), len(before))}
             content = config.TRAITS.own_content(config.places(machine)[0], lines, Wish(fail_closed=True, timeout=timeout), machine)
-            content = content.replace(b"MAX_SECONDS = 2.5\n", b"MAX_SECONDS = 60\n")  # an agent that is in a hurry, on a busy machine
+            content = content.replace(b"MAX_SECONDS = 2.5\n", b"MAX_SECONDS = 60\n")  # the agent's limit is short, the machine may be busy
             (folder / name).write_bytes(content + EXPORTS[name].encode())
         (folder / "package.json").write_text('{"type": "module"}')
         node.become(folder)
@@ -137,9 +137,9 @@ class Inside:
         return self
 
     def served(self, command="ls"):
-        """Ask, and see that the server has answered, and that no process was started."""
+        """Ask, and check that the server has answered and that no process was started."""
         self.until(lambda: self.server, "the server")
-        server = self.server  # None, if what was there was the state of one that has been killed
+        server = self.server  # None if the state found was that of a server that has been killed
         events, processes = server.events if server else 0, self.processes
         answer = self.ask(command)
         self.until(lambda: self.server and self.server.events > events, "an answer of the server")
@@ -147,7 +147,7 @@ class Inside:
         return answer
 
     def started_for(self, command="ls"):
-        """Ask, and see that the command was run."""
+        """Ask, and check that the command was run."""
         processes = self.processes
         answer = self.ask(command)
         assert self.processes == processes + 1
@@ -161,7 +161,7 @@ class Inside:
 
 @pytest.fixture
 def inside(node, native, policy, tmp_path):
-    """inside("return deny('no')") writes a policy and gives an agent that asks it; more arguments as install would write them."""
+    """inside("return deny('no')") writes a policy and returns an agent that asks it; more arguments as install would write them."""
 
     def start(handler, *more, host="pi", top="", timeout=20.0):
         folder = tmp_path / "agent"
@@ -266,18 +266,18 @@ def test_what_a_handler_leaves_behind_keeps_nobody_waiting(inside, tmp_path):
 
 
 def test_an_event_whose_process_is_killed_is_blocked(inside):
-    """However often it is asked: first the server, then by the command."""
+    """On both attempts: first through the server, then by the command."""
     one = inside("if 'kill' in event.command:\n    os.kill(os.getppid(), 9)", top="import os").warm()
     answer = one.started_for("kill")
     assert "fail=closed" in answer.get("stdout", "") + answer.get("stderr", "") or answer["problem"]
     assert one.served()["code"] == 0
 
 
-# --- others in the place of the server
+# --- other programs instead of the server
 
 
 class Fake(threading.Thread):
-    """Listens where the plugin looks. `converse` is given the connection, what was sent, and sends what it likes. Later ones are closed."""
+    """Listens where the plugin looks. `converse` gets the connection and the request, and sends anything. Later connections are closed."""
 
     def __init__(self, key, converse):
         super().__init__(daemon=True)
@@ -333,7 +333,7 @@ def answer_of(stdout, stderr, code):
 
 @contextlib.contextmanager
 def named(name):
-    """This process under a name, as ps shows it."""
+    """Give this process a name, as ps shows it."""
     path = Path(f"/proc/{os.getpid()}/comm")
     before = path.read_bytes()
     path.write_bytes(name)
@@ -346,7 +346,7 @@ READY = b"R" + os.getpid().to_bytes(4, "little")
 
 
 def spoilt(chance):
-    """An answer cut off, changed, or with something behind it; or noise."""
+    """An answer that is truncated, changed, or followed by something; or noise."""
     said = READY + RIGHT
     kind = chance.randrange(4)
     if kind == 0:
@@ -359,7 +359,7 @@ def spoilt(chance):
 
 @linux_only
 def test_whatever_a_server_says_the_command_is_run(inside):
-    """This process is the interpreter of the command, and takes the name that is right for the answer that was not spoilt."""
+    """This process is the interpreter of the command, and takes the right name for the answer that was not corrupted."""
     one = inside("return deny('no')")
     right, chance = one.ask_cold(), random.Random(20)
     for _ in range(ROUNDS):
@@ -430,7 +430,7 @@ def test_nobody_can_change_what_the_server_says_on_the_way(inside):
 
 @linux_only
 def test_a_server_that_is_ready_and_then_silent_ends_at_the_plugins_deadline(inside):
-    one = inside("return deny('no')", timeout=-8.0)  # the plugin waits 10 s more: 2 s
+    one = inside("return deny('no')", timeout=-8.0)  # the plugin waits 10 s longer: 2 s
 
     def converse(connection, request):
         connection.sendall(READY)

@@ -1,4 +1,4 @@
-"""An event through the server gives what it gives without; and without the server, it gives it too."""
+"""An event gives the same result through the server as without resident mode, and also when no server is running."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_changed_rules_file_counts_at_once_whatever_its_time_and_size(client, 
     one, removes = ruled(client, tmp_path, "[permissions]\ndeny = ['Bash(rm:*)']\n"), tool_payload(ANY, "rm x")
     rules = one.policy
     assert "rm" in reason_of(one.warm(removes, *ARGUMENTS), ANY)
-    for _ in range(2):  # what a process loads in advance is what the event before was answered with
+    for _ in range(2):  # what a process loads in advance is what the previous event was answered with
         one.next_event(removes, *ARGUMENTS)
     status = rules.stat()
     rules.write_text("[permissions]\ndeny = ['Bash(mv:*)']\n")
@@ -118,7 +118,7 @@ def test_a_changed_rules_file_counts_at_once_whatever_its_time_and_size(client, 
 
 
 def test_a_pause_of_rules_counts_at_once_and_so_does_its_end(client, tmp_path, nothing_left):
-    """Rules that were made ready for an event, and have judged one like it, were read for what was paused then."""
+    """Rules that were prepared for an event, and have judged a similar one, were read for what was paused then."""
     one, removes = ruled(client, tmp_path, "[permissions]\ndeny = ['Bash(rm:*)']\n"), tool_payload(ANY, "rm x")
     one.warm(removes, *ARGUMENTS)
     for _ in range(2):
@@ -143,7 +143,7 @@ def test_the_practice_of_a_server_leaves_nothing_open(client, tmp_path, nothing_
 
 
 def test_an_upgrade_of_onehook_counts_at_once(client, policy, tmp_path, nothing_left):
-    """Files are replaced, which changes their folder; one that is written to in its place counts after the next event."""
+    """Files are replaced, which changes their folder; a file that is overwritten in place takes effect after the next event."""
     copy = shutil.copytree(PACKAGE, tmp_path / "onehook", ignore=shutil.ignore_patterns("__pycache__"))
 
     class Upgraded(Agent):
@@ -183,7 +183,7 @@ def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent):
     one.warm(DENIED, *ARGUMENTS)
     first = one.server.pid
     os.kill(first, signal.SIGKILL)
-    for _ in range(5):  # the forks that wait answer, and then nobody is there
+    for _ in range(5):  # the waiting forks answer, and then none is left
         assert reason_of(one.ask(DENIED, *ARGUMENTS), ANY) == "no"
     for path in resident.folder().glob("*.wait"):
         path.unlink()
@@ -192,7 +192,7 @@ def test_a_server_that_was_killed_is_not_missed_and_comes_back(agent):
 
 
 def test_a_server_whose_forks_all_die_ends(agent):
-    """It would fork for ever; events are answered without it."""
+    """Otherwise it would fork forever; events are answered without it."""
     one = agent("return deny('no')")
     one.warm(DENIED, *ARGUMENTS)
     server = one.server.pid
@@ -237,7 +237,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for(agent):
 
 
 def test_a_file_system_that_does_not_answer_ends_the_process(monkeypatch):
-    """The client has heard that it is there, and waits for as long as it lives."""
+    """The client has been told that the process is there, and waits as long as it lives."""
     monkeypatch.setattr(cache, "is_outdated", lambda files: time.sleep(60))
     child = os.fork()
     if not child:
@@ -249,7 +249,7 @@ def test_a_file_system_that_does_not_answer_ends_the_process(monkeypatch):
 
 
 def test_an_event_whose_process_is_killed_is_blocked(agent):
-    """stdin has been read by then, so the command cannot answer either; it says so in the agent's words."""
+    """stdin has been read by then, so the command cannot answer either; it reports that in the agent's format."""
     one = agent("if 'KILL' in os.environ:\n    os.kill(os.getppid(), 9)", top="import os")
     one.warm(DENIED, *ARGUMENTS)
     assert_blocked(one.ask(DENIED, *ARGUMENTS, env={"KILL": "1"}), ANY, "the payload")
@@ -290,7 +290,7 @@ while True:
 
 
 def test_a_program_in_the_place_of_the_server_is_not_believed(agent, tmp_path):
-    """It would have to be the interpreter of the command: see docs/safety.md for what is left."""
+    """It would have to be the interpreter of the command: see docs/safety.md for the remaining risk."""
     if not hasattr(socket, "SO_PEERCRED"):
         pytest.skip("this system does not tell who listens")
     one = agent("return deny('no')")
@@ -336,7 +336,7 @@ def test_an_unreadable_payload_is_blocked(agent):
 
 
 def test_what_a_handler_leaves_behind_keeps_nobody_waiting(agent, tmp_path):
-    """It lives until the answer is there; a client that waited for it would wait forever."""
+    """The child lives until the answer has arrived; a client that waited for it would wait forever."""
     answered = tmp_path / "answered"
     stays = f"    while not os.path.exists({str(answered)!r}): time.sleep(0.02)"
     one = agent(f"if os.fork() == 0:\n{stays}\n    os._exit(0)\nreturn deny('no')", top="import os, time")
@@ -402,7 +402,7 @@ def test_one_event_of_each_kind_is_kept_to_rehearse_with(monkeypatch):
         assert not answered("git log")  # of the same kind
         assert answered("rm x", by=["a rule"]) and answered("a | b")
         assert answered("stdin", "PostToolUse") and answered("hello", "UserPromptSubmit", "")
-        assert not answered("more", "PostToolUse", "Read")  # no more than two that are not calls of a tool
+        assert not answered("more", "PostToolUse", "Read")  # at most two that are not calls of a tool
         assert not answered("stop", "Stop", "")
         assert [answered(tool, tool=tool) for tool in ("Read", "Write", "Edit", "Grep")] == [True, True, True, False]
         assert [data for _, data in zygote.rehearsed()[: SAMPLES[b"0"]]] == [b"stdin", b"hello"]  # calls of tools are rehearsed last

@@ -1,7 +1,7 @@
 """Resident mode on Windows, with the real interpreter and client: on Windows, or elsewhere in Wine.
 
-`make windows` brings a Windows Python, builds the client, and runs these tests. An event through the server gives what it gives without,
-and without the server, it gives it too.
+`make windows` installs a Windows Python, builds the client, and runs these tests. An event gives the same result through the server as
+without resident mode, and also when no server is running.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ if why_not():
 
 
 def key_of(*asked):
-    from onehook.resident.windows import key_of  # where it is needed: what is imported counts as what the tests should run
+    from onehook.resident.windows import key_of  # only where needed: imported modules count as code that the tests should run
 
     return key_of(*asked)
 
 
 def path_there(path):
-    """A path of this system as Windows programs name it."""
+    """A path of this system in the form that Windows programs use."""
     return "Z:" + str(path).replace("/", "\\") if WINE else str(path)
 
 
 class Windows:
-    """Somebody who starts processes there, and a folder with an interpreter and a copy of onehook that tests may change."""
+    """Starts processes on Windows, in a folder with an interpreter and a copy of onehook that tests may change."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -65,7 +65,7 @@ class Windows:
         self.launcher = path_there(folder / "source" / "onehook" / "launch.py")
         self.client = path_there(Path(CLIENT).resolve())
         env = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(Path(PYTHON).resolve().parents[1] / "prefix")}
-        # Wine hands the descriptor of stderr down to whatever is started, so nobody waits until it is closed.
+        # Wine passes the descriptor of stderr on to every process that is started, so nothing waits for it to be closed.
         self.noise, stderr = os.pipe()
         command = [*WINE, self.python, "-I", path_there(Path(__file__).with_name("windows_agent.py"))]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=env)
@@ -96,7 +96,7 @@ def windows(tmp_path_factory):
 
 
 class Agent:
-    """Asks a policy by the client, or without it, and looks at the processes that answer."""
+    """Sends events to a policy with or without the client, and inspects the processes that answer."""
 
     def __init__(self, windows, folder, policy):
         self.windows, self.policy = windows, policy
@@ -123,7 +123,7 @@ class Agent:
 
     @property
     def server(self):
-        """What the server says of itself; None if there is none."""
+        """What the server reports about itself; None if there is none."""
         for path in self.resident.glob("*.state") if self.resident.exists() else ():
             fields = dict(line.split("\t", 1) for line in path.read_text().splitlines())
             if fields.get("policy") == path_there(self.policy):
@@ -141,7 +141,7 @@ class Agent:
             time.sleep(0.05)
 
     def warm(self, payload, *arguments, **more):
-        """Ask until a process has answered; returns that answer."""
+        """Send events until a process has answered; returns that answer."""
         until = time.monotonic() + PATIENCE
         while True:
             before = self.server or {}
@@ -157,7 +157,7 @@ class Agent:
             assert time.monotonic() < until, "no process has answered"
 
     def settle(self, payload, *arguments):
-        """Ask until nothing more is learnt."""
+        """Send events until nothing more is learned."""
         self.warm(payload, *arguments)
         pid = ""
         while (self.server or {}).get("pid") != pid:
@@ -190,7 +190,7 @@ def agent(windows, policy, tmp_path):
 
 
 def same(one, payload, *arguments, **more):
-    """The answer, which is the same with the server and without."""
+    """The answer, which is the same with and without the server."""
     warm = one.warm(payload, *arguments, **more)
     assert repr(warm) == repr(one.cold(payload, *arguments, **more))
     return warm
@@ -231,7 +231,7 @@ def test_words_and_folders_survive_as_they_are(agent, windows, policy, tmp_path)
     one = agent(path=path)
     assert "'folder'" in same(one, DENIED, *ARGUMENTS, cwd=folder).stderr
     for word in ('a "b" c', "\\\\x\\", 'x\\"y\\\\', "", "é\U0001f600", 'C:\\a b\\"', "%PATH% ^& | >"):
-        assert word.rstrip("\\")[:1] in same(one, DENIED, "--host", ANY, word).stderr  # it is too much, which is told
+        assert word.rstrip("\\")[:1] in same(one, DENIED, "--host", ANY, word).stderr  # it is one argument too many, which is reported
         words = [windows.python, "-I", "-c", "import sys; print(ascii(sys.argv[1:]))", word, word]
         alone, by_client = (result(windows.call("run", command=[*before, *words], env=one.env)) for before in ((), (windows.client,)))
         assert repr(by_client) == repr(alone) and alone.stdout
@@ -352,7 +352,7 @@ def test_without_a_state_folder_the_command_is_run(agent, tmp_path):
 
 @pytest.mark.parametrize("how", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_an_event_whose_process_ends_is_blocked(agent, how):
-    """stdin has been read by then, so the command cannot answer either; it says so in the agent's words."""
+    """stdin has been read by then, so the command cannot answer either; it reports that in the agent's format."""
     one = agent(f"if 'KILL' in os.environ:\n    {how}", top="import os")
     one.settle(DENIED, *ARGUMENTS)
     assert_blocked(one.ask(DENIED, *ARGUMENTS, env={"KILL": "1"}), ANY, "the payload")
@@ -380,7 +380,7 @@ READY, GO = b"read|R\1\0\0\0|", b"read|"
 
 
 class Impostor:
-    """A process that listens in the place of a server, and says what a script says."""
+    """A process that listens instead of a server, and says what a script says."""
 
     def __init__(self, one, script, program=None, python=None):
         windows = one.windows
@@ -413,7 +413,7 @@ def test_whatever_a_server_says_the_command_is_run_or_the_server_has_answered(ag
 
 
 def test_an_answer_that_was_cut_off_blocks_where_failures_do(agent):
-    """On Windows, install writes nothing behind the command that would do it."""
+    """On Windows, install writes nothing after the command that would block."""
     one = agent("return None")
     for event, exit_code in ((PRE[ANY], 2), ("Stop", 137)):
         Impostor(one, READY + GO + b"W")
@@ -428,7 +428,7 @@ def test_an_interpreter_that_is_gone_blocks_where_failures_do(agent):
 
 
 def test_a_program_in_the_place_of_the_server_is_not_believed(agent, windows):
-    """It would have to be the interpreter of the command: see docs/safety.md for what is left."""
+    """It would have to be the interpreter of the command: see docs/safety.md for the remaining risk."""
     other = shutil.copytree(windows.folder / "python", windows.folder / "other", dirs_exist_ok=True) / "python.exe"
     one = agent("return deny('no')")
     Impostor(one, READY + GO + b"W|X\0", program=path_there(other))

@@ -1,6 +1,6 @@
-"""Runs on Windows, or in Wine: starts commands as an agent does, with pipes of Windows, for tests that may run on another system.
+"""Runs on Windows or in Wine: starts commands as an agent does, with Windows pipes, for tests that may run on another system.
 
-It reads one JSON object a line from stdin ({"call": NAME, ...}), and writes what the function of that name returns as a line to stdout.
+It reads one JSON object per line from stdin ({"call": NAME, ...}), and writes what the function of that name returns as a line to stdout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TIMEOUT = 60
 
 
 def run(command, data="", env=None, cwd=None, line=None, timeout=TIMEOUT):
-    """command: words, or with `line` a command line as it is. Returns exit code, stdout and stderr."""
+    """command: a list of words, or with `line` a raw command line. Returns exit code, stdout and stderr."""
     variables = {**os.environ, **(env or {})}
     variables = {name: value for name, value in variables.items() if value is not None}
     started = subprocess.Popen(
@@ -32,7 +32,7 @@ def run(command, data="", env=None, cwd=None, line=None, timeout=TIMEOUT):
 
 
 def run_all(jobs):
-    """At the same time."""
+    """Run all of them at the same time."""
     results = [None] * len(jobs)
 
     def one(index):
@@ -55,7 +55,7 @@ def kill(pid):
 
 
 def end_servers(folder, seconds=TIMEOUT):
-    """End all servers that have left something in a folder, and those that are about to take their place."""
+    """End all servers that have files in a folder, and those that are about to replace them."""
     import msvcrt
 
     calm, until = 0.0, time.monotonic() + seconds
@@ -70,12 +70,12 @@ def end_servers(folder, seconds=TIMEOUT):
                     msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
                     msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
                     continue
-                except OSError:  # somebody has it
+                except OSError:  # another process holds it
                     calm = 0.0
             try:
                 with open(os.path.join(folder, f"{key}.state"), encoding="utf-8") as file:
                     kill(int(file.readline().split("\t")[1]))
-            except (OSError, ValueError, IndexError):  # it is just being started
+            except (OSError, ValueError, IndexError):  # it is just starting
                 pass
         time.sleep(0.05)
     return calm >= 1
@@ -85,7 +85,7 @@ STARTED = []
 
 
 def start(command, wait_for=""):
-    """A process that is left alone, once it has written this line; returns its pid."""
+    """Start a process that keeps running, and wait until it has written this line; returns its pid."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     STARTED.append(process)
     said = process.stdout.readline().decode().strip() if wait_for else ""
@@ -94,7 +94,7 @@ def start(command, wait_for=""):
 
 
 def times(command, data, count, env=None):
-    """Milliseconds of each of some runs."""
+    """Milliseconds for each of several runs."""
     found = []
     for _ in range(count):
         begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Hooks of Claude Code brought into a manifest: twelve assorted ones of a real-looking repository."""
+"""Importing hooks of Claude Code into a manifest: twelve assorted ones from a real-looking repository."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def real_looking_repository(folder):
 
 
 def said_by(host, name, repo):
-    """The payload that a host sends when this hook should run, and the option that an entry of its config adds to say the event."""
+    """The payload that a host sends when this hook should run, and the option in its config entry that names the event."""
     event, tool, fields = facts(host).INSTEAD.get(name) or STARTS[name]
     fields = {key: value.replace("{repo}", str(repo)) for key, value in fields.items()}
     reverse = load(host, "reverse")

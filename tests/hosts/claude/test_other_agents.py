@@ -1,4 +1,4 @@
-"""Agents that are not hosts here run the entries in Claude Code's files too. A policy holds for their calls as well."""
+"""Agents that are not hosts here also run the entries in Claude Code's files. A policy applies to their calls too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onehook.hosts import resolve
 from onehook.runner import answer
 from tests.host_folders import folder, lines_of
 
-# What such an agent sends: Claude Code's keys beside keys, tools and inputs of its own.
+# What such an agent sends: Claude Code's keys, along with its own keys, tools and inputs.
 SENT = [line["stdin"] for line in lines_of(folder("claude") / "other_agent.jsonl")]
 CALLS = {payload["tool_name"]: payload for payload in SENT if payload["hook_event_name"] == "PreToolUse"}
 FACTS: dict[str, dict[str, Any]] = {

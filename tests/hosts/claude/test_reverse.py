@@ -1,4 +1,4 @@
-"""Claude Code the other way round: what its scripts leave as it was."""
+"""Claude Code in reverse: what its scripts leave unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cline, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Cline for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ANSWER_LOSSES = [
     ({"prompt", "result", "context"}, lambda a: a.decision == "allow", lambda a: {"decision": None}, "to say nothing is to go on"),
     ({"result"}, lambda a: a.modified_output is not None, lambda a: {"modified_output": None}, "a word of our own plugin's"),
 ]
-# Our plugin's own keys, beside those of a hook file; and what it leaves out.
+# Keys that only our plugin adds to those of a hook file, and keys that it leaves out.
 NOT_BUILT = frozenset({"cline", "hook_event_name", "session_id", "cwd", "transcript_path", "turn"})
 NOT_ALWAYS_SENT = frozenset({"userId", "workspaceInfo", "preToolUse", "postToolUse", "iteration", "taskComplete", "taskStart", "turn"})
 SAID = "a hook file of Cline's is not told"
@@ -34,7 +34,7 @@ TOKENS = 0
 READ = "1 | one\n2 | two"
 HOOK_FILES = ".clinerules/hooks"
 OTHER_SETTINGS = False
-# (rewrite is left out: the input is not at the top of a payload, where the shared test looks. tests/guests has a rewrite of Cline's.)
+# (rewrite is omitted: the input is not at the top of a payload, where the shared test looks. tests/guests has a rewrite for Cline.)
 
 
 def tool_as_told(name: str, event: Event) -> str:

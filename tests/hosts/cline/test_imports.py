@@ -1,4 +1,4 @@
-"""`onehook import` of Cline's hooks, which are files; what they are sent, and how Cline reads their answers."""
+"""`onehook import` for Cline's hooks, which are files; what they are sent, and how Cline reads their answers."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ def write_variant(
     where.path.parent.mkdir(parents=True)
     content = config.PLUGIN.content(where, lines, wish, machine)
     assert content.count(b"const MAX_SECONDS = 2.5\n") == 1
-    # A busy machine is given more time than Cline gives it.
+    # A busy machine gets more time than Cline allows.
     where.path.write_bytes(content.replace(b"MAX_SECONDS = 2.5\n", b"MAX_SECONDS = 60\n"))
-    (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
+    (where.path.parent / "package.json").write_text('{"type": "module"}')  # only node needs it
 
 
 @needs_node
@@ -41,7 +41,7 @@ def test_the_plugin_does_what_the_policy_says(tmp_path: Path, before: tuple[str,
     write_variant(tmp_path / "closed", launcher("cline", HERE, "--fail", "closed"), Wish(fail_closed=True), before=before)
     for name, words in FAULTS.items():
         for fail in ("open", "closed"):
-            timeout = -9.0 if name == "slow" else 20.0  # the plugin waits 10 s more: 1 s
+            timeout = -9.0 if name == "slow" else 20.0  # the plugin waits 10 s longer: 1 s
             write_variant(tmp_path / f"{name}-{fail}", words, Wish(fail == "closed", timeout))
     counting = (sys.executable, "-c", f"open({str(tmp_path / 'narrow' / 'started')!r}, 'a').write('x')")
     write_variant(tmp_path / "narrow", counting, Wish(matchers={"": "Bash"}), ("PreToolUse",))

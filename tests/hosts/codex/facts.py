@@ -1,4 +1,4 @@
-"""Codex, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Codex for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from onehook.core import Change, Event
 
-# "permission": a bare allow is said by silence, an allow with a rewrite is said.
+# "permission": a bare allow is expressed by silence, an allow with a rewrite explicitly.
 START_WORDS = {"startup": "startup", "resume": "resume", "fork": "fork"}
 OTHER_SETTINGS = False
 READ = None
@@ -18,7 +18,7 @@ ANSWER_LOSSES = [
      "a rewrite is taken only with allow"),
     ({"request"}, lambda a: a.decision == "ask", lambda a: {"decision": None}, "to say nothing leaves it to Codex"),
 ]  # fmt: skip
-# In code mode Codex leaves no line for a command that it refused itself, as it does with rm -rf.
+# In code mode, Codex writes no line for a command that it refused itself, as it does with rm -rf.
 REFUSED_UNSEEN = {"21-41-13": ("rm -rf build",)}
 TRUST_FILES = [
     'model = "m"\n\n[projects."DIR"]\ntrust_level = "trusted"\n',
@@ -74,7 +74,7 @@ def changes_as_told(name: str, changes: list[Change]) -> list[Change]:
 
 
 def ended(text: str | None) -> str:
-    """A patch is made of whole lines."""
+    """A patch consists of whole lines."""
     return text if text and text.endswith("\n") else f"{text}\n" if text else ""
 
 

@@ -1,4 +1,4 @@
-"""Hooks of Codex brought into a manifest."""
+"""Importing hooks of Codex into a manifest."""
 
 from __future__ import annotations
 

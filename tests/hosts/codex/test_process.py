@@ -1,4 +1,4 @@
-"""Codex reads a reason from stderr, all of it."""
+"""Codex reads the whole of stderr as the reason."""
 
 from __future__ import annotations
 

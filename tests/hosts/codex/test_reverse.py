@@ -1,4 +1,4 @@
-"""Codex the other way round: its schemas, and patches shown to hosts that have none."""
+"""Codex in reverse: its schemas, and patches shown to hosts that have none."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_patch_names_files_inside_the_folder_as_codex_does() -> None:
 
 
 def steps(made: list[Change]) -> list[Change]:
-    """Moves as other hosts are told of them."""
+    """Moves as they are shown to other hosts."""
     told: list[Change] = []
     for change, after in zip(made, [*made[1:], None]):
         if change.kind != "move":
@@ -82,7 +82,7 @@ def test_a_patch_of_several_files_is_shown_file_by_file_to_every_other_host(made
 
 
 def rewritten_patch(event: Event, command: str) -> Event:
-    """The event as its own host's later handlers see it, after a Codex hook rewrote the patch that it was shown."""
+    """The event as its own host's later handlers see it, after a Codex hook has rewritten the patch that it was shown."""
     read = reverse_of("codex").answer(event, json.dumps(facts("codex").rewrite({"command": command})), "", 0)
     assert read.decision == "allow"
     return event.rewritten(read.modified_input or {})
@@ -93,7 +93,7 @@ def test_a_rewritten_patch_reaches_a_host_without_patches(event_host: str) -> No
     event = event_on(event_host, "Write", file_path="a", content="old")
     (change,) = rewritten_patch(event, patch_of([Change("a", "write", None, "new")], "")).changes
     assert (change.kind, change.new) == ("write", "new\n")
-    assert change.path in (f"{CWD}/a", "a")  # the contract does not say where it works
+    assert change.path in (f"{CWD}/a", "a")  # the contract does not report the working directory
 
 
 @pytest.mark.parametrize("command", [patch_of([Change("a", "delete")], ""), "no patch"])

@@ -1,6 +1,6 @@
-"""What is written for Codex, against the schemas taken out of Codex 0.166.0 and the rules of its parser that they do not express.
+"""What is written for Codex, checked against the schemas extracted from Codex 0.166.0 and the parser rules that they do not express.
 
-An answer that Codex refuses is a failed hook, and the tool runs: so this is about enforcement, not about form.
+If Codex rejects an answer, the hook has failed and the tool runs: so this is about enforcement, not about form.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OUTPUT = {name: validator(name, "output") for name in PAYLOADS if name not in MU
 
 
 def refused(event: str, body: dict[str, Any]) -> str:
-    """Why Codex's parser would refuse an answer that its schema lets pass; "" for an answer that it takes."""
+    """Why Codex's parser would reject an answer that its schema accepts; "" for an answer that it accepts."""
     specific = body.get("hookSpecificOutput") or {}
     if event in ("PreToolUse", "PermissionRequest") and ("stopReason" in body or body.get("continue") is False):
         return "no stop on these events"
@@ -112,7 +112,7 @@ def check(event: str, output: Output) -> None:
         assert refused(event, body) == ""
     assert output.exit_code in (0, 1, 2)
     if output.exit_code == 2:
-        # stdout is thrown away then, and stderr is the reason; an empty one is a failed hook.
+        # Then stdout is ignored and stderr is the reason; if that is empty, the hook has failed.
         assert output.stderr.strip()
         assert output.stderr == reason_in(json.loads(output.stdout))
         assert event in ("PreToolUse", "PermissionRequest", "UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop")

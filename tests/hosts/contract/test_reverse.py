@@ -1,4 +1,4 @@
-"""The open contract the other way round: its message on other hosts."""
+"""The open contract in reverse: its message on other hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The open contract is known by its two keys."""
+"""The open contract is recognized by its two keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copilot CLI, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Copilot CLI for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def tool_as_told(name: str, event: Event) -> str:
 def mcp_as_told(name: str, mcp: Mcp | None) -> Mcp | None:
     if mcp is None or name == "permissionRequest":
         return mcp
-    return Mcp.joined(mcp.tool if not mcp.server and "-" in mcp.tool else f"{mcp.server}-{mcp.tool}", "-")  # split if there is one way to
+    return Mcp.joined(mcp.tool if not mcp.server and "-" in mcp.tool else f"{mcp.server}-{mcp.tool}", "-")  # split if there is only one way
 
 
 def rewrite(updated: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Copilot CLI: its own hooks file, written, read back and taken away again; what keeps it from being run."""
+"""Copilot CLI: its own hooks file, written, read back and removed again; and what prevents it from running."""
 
 from __future__ import annotations
 

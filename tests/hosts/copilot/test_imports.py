@@ -1,4 +1,4 @@
-"""Hooks of Copilot CLI brought into a manifest."""
+"""Importing hooks of Copilot CLI into a manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copilot beside Claude Code: it runs the entries of both, and one of them answers."""
+"""Copilot together with Claude Code: it runs the entries of both, and one of them answers."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_the_portable_runtime_knows_it_too(place: Place) -> None:
 
 
 def test_another_launcher_answers_for_nobody(place: Place) -> None:
-    """A repository may have a runtime of its own that allows everything."""
+    """A repository may have its own runtime that allows everything."""
     place.install(["claude"])
     place.install(["copilot"], portable=True)
     (place.project / ".onehook/launch").rename(place.project / "gone.py")

@@ -1,4 +1,4 @@
-"""Copilot CLI the other way round: the end of a subagent's turn."""
+"""Copilot CLI in reverse: the end of a subagent's turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a session starts, in the words of Copilot CLI."""
+"""Copilot CLI's words for why a session starts."""
 
 from __future__ import annotations
 

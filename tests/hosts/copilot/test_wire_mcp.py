@@ -1,4 +1,4 @@
-"""Handlers for MCP tools, on hosts that join the server and the tool to one name."""
+"""Handlers for MCP tools, on hosts that join the server and the tool into one name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of Cursor brought into a manifest, and of Codex beside them."""
+"""Importing hooks of Cursor into a manifest, together with hooks of Codex."""
 
 from __future__ import annotations
 

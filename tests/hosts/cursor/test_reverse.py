@@ -1,4 +1,4 @@
-"""Cursor the other way round: MCP calls, and what a script may rewrite."""
+"""Cursor in reverse: MCP calls, and what a script may rewrite."""
 
 from __future__ import annotations
 

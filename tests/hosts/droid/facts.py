@@ -1,4 +1,4 @@
-"""Factory Droid, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Factory Droid for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from onehook.core import Event, Output, Response
 from onehook.hosts.droid import wire
 
-NOT_BUILT = frozenset({"CLAUDE_ENV_FILE"})  # a file that only the agent itself reads back
+NOT_BUILT = frozenset({"CLAUDE_ENV_FILE"})  # a file that only the agent itself reads
 HOOKS_ARE_BARE = True
 FIELD_LOSSES = {("Stop", "last_assistant_message"): "Droid does not say it"}
 SAYS_ALLOW = frozenset({"permission"})
@@ -64,7 +64,7 @@ def tool_as_told(name: str, event: Event) -> str:
 def as_received(event: Event, output: Output, answer: Response) -> Response:
     if output.exit_code == 2 and wire.EVENTS[event.native_event].shape in ("prompt", "feedback", "compact"):
         assert output.stderr.endswith(answer.reason or "")
-        answer.reason = output.stderr.strip()  # the reason is all of stderr there, with the warnings
+        answer.reason = output.stderr.strip()  # there, the reason is all of stderr, including the warnings
     return answer
 
 

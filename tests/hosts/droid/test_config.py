@@ -1,4 +1,4 @@
-"""What keeps Droid from running hooks, said by doctor's checks, and what its files lend to an import."""
+"""What prevents Droid from running hooks, as reported by doctor's checks, and what an import takes from its files."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_why_a_session_starts() -> None:
     assert borrowed("SessionStart", matcher="startup|resume").sources == ["startup", "resume"]
     assert "never matches" in borrowed("SessionStart", matcher="begin").refused
     assert "has no equivalent in a manifest" in borrowed("SessionStart", matcher="(").refused
-    assert borrowed("PreCompact", matcher="manual").refused == ""  # held against nothing there
+    assert borrowed("PreCompact", matcher="manual").refused == ""  # not compared with anything there
 
 
 def test_what_does_not_run_is_not_imported(machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""The program that holds a Droid session for a proof, against an agent that only says what Droid says."""
+"""The program that runs a Droid session for a proof, against a fake agent that only sends what Droid sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini CLI, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Gemini CLI for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 

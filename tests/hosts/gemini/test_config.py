@@ -1,4 +1,4 @@
-"""Gemini CLI's config: where it goes, what stands there, what its owner is told."""
+"""Gemini CLI's config: where it is written, what it contains, and what its owner is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of Gemini CLI brought into a manifest."""
+"""Importing hooks of Gemini CLI into a manifest."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from onehook.record.worker import judge
 
 
 def test_an_event_that_reached_no_handler_reaches_none_when_it_is_replayed(policy, tmp_path):
-    """Why it did not may be outside the payload: in Gemini CLI's transcript, which keeps changing."""
+    """The reason may be outside the payload: in Gemini CLI's transcript, which keeps changing."""
     folder = tmp_path / "kept"
     transcript = tmp_path / "session.jsonl"
     payload = {**load("gemini", "reverse").payload(sample("PreCompact", session_id="s")), "transcript_path": str(transcript)}

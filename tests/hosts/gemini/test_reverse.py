@@ -1,4 +1,4 @@
-"""Gemini CLI the other way round: prompts that hold a URL, calls that read several files, failures inside results."""
+"""Gemini CLI in reverse: prompts that contain a URL, calls that read several files, failures inside results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grok Build, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Grok Build for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onehook.core import Change, Event, Mcp
 START_WORDS = {"startup": "new"}
 OTHER_SETTINGS = False
 RESULT = "output"
-# Some events come from a subagent, or say so only then; the session's last Stop says less than the others.
+# Some events come from a subagent, or have some keys only then; the session's last Stop has fewer keys than the others.
 NOT_BUILT = frozenset({"errorDetails", "reasonDetails", "notificationType", "message", "level", "title"})
 NOT_ALWAYS_SENT = frozenset({"promptId", "lastAssistantMessage", "backgroundTasks", "sessionCrons"})
 FIELD_LOSSES = {

@@ -1,4 +1,4 @@
-"""What keeps Grok Build from running hooks, said by doctor's checks; trust; and what its lists say to an import."""
+"""What prevents Grok Build from running hooks, as reported by doctor's checks; trust; and what an import takes from its lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grok Build beside Claude Code: it runs the entries of both, and one of them answers."""
+"""Grok Build together with Claude Code: it runs the entries of both, and one of them answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_claudes_entry_answers_where_grok_has_none(place: Place) -> None:
 def test_it_is_silent_where_the_projects_file_has_the_same_entry_and_is_run(place: Place) -> None:
     place.install(["claude", "grok"])
     assert not answered(place)
-    assert answered(place, hook=USERS)  # the folder may not be trusted, and then only the user's entries run
+    assert answered(place, hook=USERS)  # the folder may not be trusted, in which case only the user's entries run
 
 
 @pytest.mark.parametrize("client", CLIENTS)

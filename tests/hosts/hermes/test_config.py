@@ -27,7 +27,7 @@ POLICY = "from onehook import Hooks, deny\nhooks = Hooks(fail='closed')\n@hooks.
 
 
 def stdout_of(python: str, policy: Path, payload: Any = CALL) -> str:
-    """What Hermes reads: it splits the command into words, starts them without a shell, and passes over exit codes and stderr."""
+    """What Hermes reads: it splits the command into words, starts them without a shell, and ignores exit codes and stderr."""
     words = (python, "-I", "-S", str(LAUNCHER), str(policy), "--host", "hermes", "--event", "PreToolUse", "--fail", "closed")
     commands = Commands(shlex.join(words) + GUARD_ON_STDOUT, "", "", words)
     _, entry = config.slot("PreToolUse", commands, Wish(fail_closed=True), False)
@@ -36,7 +36,7 @@ def stdout_of(python: str, policy: Path, payload: Any = CALL) -> str:
 
 
 def blocked(stdout: str) -> bool:
-    said = json.loads(stdout)  # one object: two would be none
+    said = json.loads(stdout)  # exactly one object: two would not count
     return said["decision"] == "block" and bool(said["reason"])
 
 

@@ -1,4 +1,4 @@
-"""What only Hermes has: all sessions in one database. Those in databases/ are of real runs: one with a subagent, one that was compacted."""
+"""What only Hermes has: all sessions in one database. Those in databases/ are from real runs: one with a subagent, one compacted."""
 
 from __future__ import annotations
 

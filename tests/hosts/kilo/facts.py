@@ -1,4 +1,4 @@
-"""Kilo is a fork of OpenCode, and what holds there holds here."""
+"""Kilo is a fork of OpenCode: what is true there is true here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kimi Code, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Kimi Code for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PERMISSIONS = [
       "Bash(!ls): its pattern has characters that mean something else here",
       "Agent(coder): it is about the input of a tool that is not compared here"]),
 ]  # fmt: skip
-PROCESS = ("kimi-code", "", "")  # a title of its own, over the words that it was started with
+PROCESS = ("kimi-code", "", "")  # it sets its own process title, which replaces its command line
 
 
 def tool_as_told(name: str, event: Event) -> str:
@@ -51,5 +51,5 @@ def changes_as_told(name: str, changes: list[Change]) -> list[Change]:
 def as_received(event: Event, output: Output, answer: Response) -> Response:
     if output.exit_code == 2 and wire.EVENTS[event.native_event].shape != "nothing":
         assert output.stderr.endswith(answer.reason or "")
-        answer.reason = output.stderr.strip()  # the reason is all of stderr, with the warnings
+        answer.reason = output.stderr.strip()  # the reason is all of stderr, including the warnings
     return answer

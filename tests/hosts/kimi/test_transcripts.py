@@ -9,7 +9,7 @@ from tests.host_folders import transcripts as home
 
 
 def told():
-    """What each of the sessions tells, by the first prompt or, of a subagent, by its name."""
+    """The events of each session, by the first prompt or, for a subagent, by its name."""
     found = {}
     for source in transcripts(["kimi"], 0, home("kimi")):
         events = [wire_of("kimi").parse(one.payload, one.native_event) for one in read(source, Counts())]

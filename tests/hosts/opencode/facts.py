@@ -1,4 +1,4 @@
-"""OpenCode, as the shared tests need to know it. See default_facts.py."""
+"""Facts about OpenCode for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 

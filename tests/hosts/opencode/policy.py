@@ -1,4 +1,4 @@
-"""What the plugin's tests ask of a policy; each answer is named in the call."""
+"""What the plugin's tests need from a policy; each answer is named in the call."""
 
 import os
 from pathlib import Path

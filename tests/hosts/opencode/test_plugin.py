@@ -33,7 +33,7 @@ def write_variant(
     lines = {event: Commands("", "", "", (*before, *words), len(before)) for event in events}
     where.path.parent.mkdir(parents=True)
     where.path.write_bytes(config.PLUGIN.content(where, lines, wish, machine))
-    (where.path.parent / "package.json").write_text('{"type": "module"}')  # node alone asks for it
+    (where.path.parent / "package.json").write_text('{"type": "module"}')  # only node needs it
 
 
 @pytest.mark.parametrize("before", [(), pytest.param(client(), marks=pytest.mark.slow)], ids=["process", "resident"])
@@ -42,7 +42,7 @@ def test_the_plugin_does_what_the_policy_says(tmp_path: Path, before: tuple[str,
     write_variant(tmp_path / "closed", launcher("opencode", HERE, "--fail", "closed"), Wish(fail_closed=True), before=before)
     for name, words in FAULTS.items():
         for fail in ("open", "closed"):
-            timeout = -9.0 if name == "slow" else 20.0  # the plugin waits 10 s more: 1 s
+            timeout = -9.0 if name == "slow" else 20.0  # the plugin waits 10 s longer: 1 s
             write_variant(tmp_path / f"{name}-{fail}", words, Wish(fail == "closed", timeout))
     counting = (sys.executable, "-c", f"open({str(tmp_path / 'narrow' / 'started')!r}, 'a').write('x')")
     write_variant(tmp_path / "narrow", counting, Wish(matchers={"": "Bash|MCP"}), ("PreToolUse",))

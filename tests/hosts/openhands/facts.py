@@ -1,4 +1,4 @@
-"""OpenHands CLI, as the shared tests need to know it. See default_facts.py."""
+"""Facts about OpenHands CLI for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIELD_LOSSES = {
     ("SessionStart", "source"): SAID,
 }
 INSTEAD = {"subagent": ("PostToolUse", "Agent", {"prompt": "look around"})}
-MCP_BY_NAME = False  # such a tool has no name but its own
+MCP_BY_NAME = False  # such a tool has only its own name
 RESULT = "content"
 TOKENS = 0
 LISTED = "build  old.txt"  # in a terminal

@@ -1,4 +1,4 @@
-"""What keeps OpenHands from running hooks, said by doctor's checks, and what its files lend to an import."""
+"""What prevents OpenHands from running hooks, as reported by doctor's checks, and what an import takes from its files."""
 
 from __future__ import annotations
 

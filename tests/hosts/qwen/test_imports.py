@@ -1,4 +1,4 @@
-"""Hooks of Qwen Code brought into a manifest."""
+"""Importing hooks of Qwen Code into a manifest."""
 
 from __future__ import annotations
 

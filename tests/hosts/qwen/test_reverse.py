@@ -1,4 +1,4 @@
-"""Qwen Code the other way round: permission requests, todos, repeated prompts."""
+"""Qwen Code in reverse: permission requests, todos, repeated prompts."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Mistral Vibe, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Mistral Vibe for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
 RESULT = "stdout"
-BEGINS = ()  # no hook is told of them
+BEGINS = ()  # no hook is told about them
 TOKENS = 0
 FIELD_LOSSES = {
     ("post_agent", "last_assistant_message"): "Vibe does not say it",

@@ -1,4 +1,4 @@
-"""What keeps Vibe from running hooks, said by doctor's checks, and what its files lend to an import."""
+"""What prevents Vibe from running hooks, as reported by doctor's checks, and what an import takes from its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is particular about Vibe's sessions: a journal behind snapshots, subagents in folders of their own, prompts that no hook gets."""
+"""What is specific to Vibe's sessions: a journal that follows snapshots, subagents in separate folders, prompts that no hook gets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def events_of(path):
 
 @pytest.fixture
 def delegating():
-    """A session that started a subagent: of its journal only the end is left."""
+    """A session that started a subagent: only the end of its journal is left."""
     (path,) = [path for path in SESSIONS if not (path / "journal" / "0000000000000001.jsonl").exists() and (path / "meta.json").exists()]
     return path
 
@@ -52,7 +52,7 @@ def test_a_subagents_session_has_its_parents_folder_and_is_told_as_the_subagents
 
 
 def test_a_call_that_a_hook_denied_is_told_without_a_result(tmp_path):
-    """As 3.0.2 wrote it: the hook's question has the call, and the effect that was skipped has no input."""
+    """As written by 3.0.2: the hook's request contains the call, and the skipped effect has no input."""
     call = {"action_id": "a1", "call": {"arguments": {"command": "rm -rf x"}, "name": "file_system.bash"}, "call_id": "call_1_0"}
     asked = {"hook": "pre_tool_call", "input": {"tool_call": call}, "type": "hook_call"}
     detail, state = {"input": None, "kind": "tool", "toolName": "tool"}, {"reason": "no", "status": "skipped"}

@@ -1,4 +1,4 @@
-"""Windsurf, a guest, as the shared tests need to know it. See default_facts.py."""
+"""Facts about Windsurf, a guest, for the shared tests. See default_facts.py."""
 
 from __future__ import annotations
 

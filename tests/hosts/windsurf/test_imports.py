@@ -1,4 +1,4 @@
-"""`onehook import` of Windsurf's hooks.json, which nothing can be installed in; and how Windsurf reads an answer."""
+"""`onehook import` for Windsurf's hooks.json, into which nothing can be installed; and how Windsurf reads an answer."""
 
 from __future__ import annotations
 
