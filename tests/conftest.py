@@ -28,7 +28,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "any machine")
 # Scripts that tests start call python3: make that this interpreter and not a pyenv or asdf shim, which takes ten times as long to start.
 os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
 
-# Some verbs refuse to run under an agent, and an agent may run these tests: remove what gives it away, here and in _no_traces.
+# Some verbs refuse to run under an agent, and an agent may run these tests: remove what gives it away, here and in _states.
 for _name in [name for host in configurable() for name in config_of(host).TRAITS.shell_variables]:
     os.environ.pop(_name, None)
 

@@ -297,7 +297,7 @@ def test_where_the_server_is_not_said_the_tools_name_decides(pattern: str, wante
     assert reaches(pattern, event) is wanted
 
 
-def test_a_server_that_is_said_is_compared() -> None:
+def test_a_server_that_is_named_is_compared() -> None:
     payload = {"conversation_id": "c", "hook_event_name": "beforeMCPExecution", "tool_name": "create_issue", "tool_input": "{}"}
     event = wire_of("cursor").parse({**payload, "mcp_server_name": "github"}, "")
     assert reaches("mcp__github__*", event)

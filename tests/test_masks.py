@@ -84,7 +84,7 @@ def test_expressions_from_the_cache_are_those_of_re() -> None:
         assert cache.expression(cache.name_of(source)) == re.compile(source), source
 
 
-def test_a_change_of_the_tables_makes_them_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_of_the_tables_makes_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (screens, masks):
         monkeypatch.setattr(module, "stamp_of", lambda names: [(1, 2), (3, 4)])
     forget(monkeypatch)

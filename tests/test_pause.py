@@ -160,7 +160,7 @@ MANAGED = 'packs = ["git"]\n[policies.protected_paths]\npatterns = ["~/.aws/**"]
 PROJECT = '[permissions]\ndeny = ["Bash(rm:*)"]\n'
 
 
-def test_of_several_layers_the_machines_goes_on(tmp_path):
+def test_of_several_layers_the_machines_continues(tmp_path):
     everything = Pause(time.time() + 60)
     rules = rules_of(tmp_path, managed=MANAGED, project=PROJECT)
     assert decided(rules, "git push --force", everything) == "deny"

@@ -124,7 +124,7 @@ def test_hooks_that_run_at_once_do_not_mix_their_lines(policy, folder):
     assert {entry["payload"]["tool_input"]["command"].split()[1] for entry in kept} == {str(number) for number in range(24)}
 
 
-def test_a_folder_that_cannot_be_made_is_said_and_changes_no_answer(policy, host, tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported_and_changes_no_answer(policy, host, tmp_path):
     (tmp_path / "file").write_text("")
     env = {"ONEHOOK_RECORD": str(tmp_path / "file" / "below")}
     result = fire(policy("return deny('no')"), tool_payload(host), "--host", host, env=env)
@@ -169,7 +169,7 @@ def test_the_command_says_when_nothing_was_recorded(folder):
     assert result.exit_code == 0 and "no event was recorded" in result.output
 
 
-def test_an_agent_that_is_not_there_is_said_so(folder):
+def test_an_agent_that_is_not_there_is_reported(folder):
     result = CliRunner().invoke(command, ["--output", str(folder), "--", "no-such-agent"])
     assert result.exit_code == 1 and "cannot start no-such-agent" in result.output
     assert CliRunner().invoke(command, []).exit_code == 2

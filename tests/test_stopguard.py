@@ -81,7 +81,7 @@ def test_the_limit_is_an_option(policy, host, state, where):
     assert [continues(result, host) for result in results] == [True, True, False, begins_anew(host)]
 
 
-def test_a_fresh_stop_starts_the_count_anew(policy, host, state):
+def test_a_fresh_stop_starts_the_count_again(policy, host, state):
     path = policy(ALWAYS, event="Stop", options="stop_limit=2")
     for _ in range(3):
         assert [continues(result, host) for result in rounds(path, host, 3)] == [True, True, False]
@@ -127,7 +127,7 @@ def test_where_nothing_can_be_counted_one_round_is_all(policy, name, kind, tmp_p
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\xff", b"-", b"9" * 5000], ids=["empty", "text", "bytes", "sign", "digits"])
-def test_a_damaged_count_is_begun_anew(policy, state, content):
+def test_a_damaged_count_starts_again(policy, state, content):
     path = policy(ALWAYS, event="Stop", options="stop_limit=2")
     rounds(path, ANY, 1)
     (count,) = (state / "stops").iterdir()

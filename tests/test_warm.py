@@ -48,7 +48,7 @@ def test_the_interpreter_is_not_started_again(policy):
 
 
 @pytest.mark.parametrize("leaves", ["at once", "after the request", "after all was handed over"])
-def test_what_a_server_has_not_read_is_run_anew(policy, monkeypatch, leaves):
+def test_what_a_server_has_not_read_is_run_again(policy, monkeypatch, leaves):
     ours, theirs = _socket.socketpair()
 
     def serve():

@@ -75,7 +75,7 @@ def test_auto_finds_a_folder_that_a_variable_moved(project: Path, tmp_path: Path
     assert "Codex CLI" in onehook("install", "policy.py").output
 
 
-def test_auto_with_no_agent_says_how_to_go_on(project: Path) -> None:
+def test_auto_with_no_agent_says_how_to_continue(project: Path) -> None:
     (project / ".claude").rmdir()
     result = onehook("install", "policy.py", code=1)
     assert "no agent found here" in result.output and "--hosts all" in result.output

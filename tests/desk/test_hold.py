@@ -41,7 +41,7 @@ def passes(result, host=ANY):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_an_approved_call_goes_on_and_a_denied_one_does_not(hook, key, host):
+def test_an_approved_call_continues_and_a_denied_one_does_not(hook, key, host):
     first = hook(host=host)
     asked = first.asked()
     assert (asked.state, asked.content["command"], asked.content["reason"]) == ("waiting", "git push", "is this right?")

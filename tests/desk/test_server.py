@@ -298,7 +298,7 @@ def next_of(events, wanted, fits=lambda value: True):
     return next(value for name, value in events if name == wanted and fits(value))
 
 
-def test_the_stream_says_who_it_is_and_then_what_goes_on(client, hook, key):
+def test_the_stream_says_who_it_is_and_then_what_happens(client, hook, key):
     events = stream(client)
     assert next(events) == ("welcome", {"welcome": client.visit["welcome"]})
     waiting = hook("sudo git push origin main && ls")
@@ -350,7 +350,7 @@ def test_a_change_is_a_diff_and_a_new_text_is_compared_with_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("times", [{}, {"until": 1e400}, {"until": 10**400}, {"time": -1}, {"time": 10**400}])
-def test_whatever_lies_in_the_folder_the_stream_goes_on(client, hook, key, times):
+def test_whatever_lies_in_the_folder_the_stream_continues(client, hook, key, times):
     """Forged requests in which values have the wrong type, and files that are not requests."""
     good = hook().asked()
     kinds = {"changes": [1, {"path": 1}], "paths": 3, "rewritable": "x", "mcp": 7, "url": [], "model": {}, "prompt": 1, "agent": [2]}
@@ -392,7 +392,7 @@ def test_an_agent_cannot_open_it(monkeypatch):
     assert [line["event"] for line in entries()] == ["Refused"]
 
 
-def test_a_port_that_is_taken_is_said(desk):
+def test_a_port_that_is_taken_is_reported(desk):
     result = CliRunner().invoke(main, ["desk", "--port", str(desk.port)])
     assert result.exit_code == 1 and f"port {desk.port} cannot be used" in result.output and "--port 0" in result.output
 

@@ -30,7 +30,7 @@ from tests.host_folders import facts
 
 SESSION = "5e551011-0000-4000-8000-000000000000"
 CALL = "toolu_onehook"  # the same for all agents that name a call, so that a hook gets the same bytes from each
-# A session takes its variables from whichever agent runs, but these are the hook's own.
+# The variables that a hook has from the environment of the tests; all others are those of its agent.
 COMMON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 USERS_SHELL = shutil.which("bash") or "/bin/sh"
 

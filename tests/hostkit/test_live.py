@@ -61,7 +61,7 @@ def test_every_step_is_a_step_of_a_script(host: str) -> None:
 
 
 @each_host
-def test_a_compaction_is_made_by_a_context_that_is_said_to_be_full(host: str) -> None:
+def test_a_compaction_is_made_by_a_context_that_is_reported_to_be_full(host: str) -> None:
     for mode in [mode for mode in live(host).MODES if mode not in facts(host).COMPACTED_WHEN_ASKED]:
         script = parse_script(live(host).compaction(mode))
         assert len([step for step in script if step.usage >= 180_000]) == 1

@@ -143,12 +143,12 @@ def test_files_and_events_before_the_given_time_are_left_out(tmp_path):
 
 
 @pytest.mark.parametrize("given", ["", "d", "30", "30y", "yesterday", "-3d", "2026-13-01"])
-def test_a_time_span_that_is_none_is_said_so(given):
+def test_a_time_span_that_is_none_is_reported(given):
     with pytest.raises(UsageError, match="use 30d, 12h"):
         parse_since(given)
 
 
-def test_an_agent_without_a_reader_is_said_so():
+def test_an_agent_without_a_reader_is_reported():
     other = next(host for host in KNOWN if host not in HOSTS)
     with pytest.raises(UsageError, match=f"cannot read transcripts of '{other}', only those of {HOSTS[0]}"):
         transcripts([other], 0, home(other))

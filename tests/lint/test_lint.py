@@ -169,7 +169,7 @@ def test_a_finding_names_the_hosts_and_the_line(lint):
 @pytest.mark.parametrize(
     "error, line, text", [("def (:", 3, "SyntaxError"), ("x = 1\nx.y", 4, "AttributeError"), ("import sys; sys.exit()", 3, "SystemExit")]
 )
-def test_a_policy_that_does_not_load_is_said_with_its_line(lint, error, line, text):
+def test_a_policy_that_does_not_load_is_reported_with_its_line(lint, error, line, text):
     report = lint(error)
     assert not report.loads
     assert (only(report).code, only(report).line) == ("OH001", line)
@@ -220,7 +220,7 @@ def test_the_name_that_one_host_has_for_a_tool_leaves_the_others_unguarded(lint)
     assert finding.fix == "use Bash, which matches this tool on every agent"
 
 
-def test_what_codex_deletes_with_is_said(lint):
+def test_what_codex_deletes_with_is_reported(lint):
     finding = only(lint(handler('"PreToolUse", tool="Delete"', "return deny('no')"), hosts=("codex",)))
     assert finding.code == "OH102"
     assert "apply_patch deletes files there" in finding.fix

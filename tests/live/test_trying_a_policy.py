@@ -44,7 +44,7 @@ def test_a_manifest_is_tried_with_the_programs_of_its_repository(project: Path) 
 
 
 @needs_claude
-def test_a_policy_that_does_nothing_is_said_to_do_nothing(project: Path) -> None:
+def test_a_policy_that_does_nothing_is_reported_to_do_nothing(project: Path) -> None:
     (project / "policy.py").write_text("from onehook import Hooks\nhooks = Hooks()\n")
     done = onehook(project, "prove", "--pinned", "--hosts", "claude", "--policy", "policy.py", "--command", "true", "--keep", "kept")
     assert (project / "kept" / f"claude-{pins()['claude'].version}" / "with" / "first" / "project" / "policy.py").is_file()

@@ -90,7 +90,7 @@ def test_64_writers_of_which_some_are_killed_make_one_chain(tmp_path):
 
 
 @pytest.mark.parametrize("newline", [b"", b"\n"])
-def test_half_a_line_is_marked_and_the_next_starts_anew(newline):
+def test_half_a_line_is_marked_and_the_next_starts_again(newline):
     write(2)
     with today().open("ab") as file:
         file.write(b'{"n": 3, "prev": "12' + newline)
@@ -259,7 +259,7 @@ def test_head_that_is_gone_is_found_before_and_after_the_next_line():
 # --- files -------------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_day_is_a_new_file_that_goes_on_with_the_chain():
+def test_a_new_day_is_a_new_file_that_continues_the_chain():
     logger.append(entry_of(time="2026-11-01T23:59:59.000Z"), Options())
     logger.append(entry_of(time="2026-11-02T00:00:01.000Z"), Options())
     logger.append(entry_of(time="2026-11-01T23:59:59.000Z"), Options())  # the clock was set back

@@ -104,7 +104,7 @@ def test_a_digest_of_a_file_that_was_changed_is_not_used(log, kept_time):
     assert stats()["total"]["events"] == before["events"] - 1  # the size and the time are the same, but the end is not
 
 
-def test_a_damaged_digest_is_made_anew_and_a_log_that_is_read_only_is_counted(log, monkeypatch):
+def test_a_damaged_digest_is_made_again_and_a_log_that_is_read_only_is_counted(log, monkeypatch):
     before = stats()
     for path in log.glob("*.digest"):
         path.write_text("{")

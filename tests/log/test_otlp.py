@@ -343,7 +343,7 @@ def test_lines_from_before_it_was_set_up_are_not_sent(collector, monkeypatch):
     assert collector.ids() == ids
 
 
-def test_the_place_goes_on_from_file_to_file_and_waits_for_the_end_of_a_line(collector, monkeypatch):
+def test_the_place_continues_from_file_to_file_and_waits_for_the_end_of_a_line(collector, monkeypatch):
     collector.start()
     folder = Path(log_folder())
     ids = written(2, time="2026-03-01T10:00:00.000Z") + written(2, time="2026-03-02T10:00:00.000Z")

@@ -127,7 +127,7 @@ def test_a_broken_program_does_not_take_the_others_with_it(tmp_path):
     assert "exit code 7" in result.stderr
 
 
-def test_at_a_stop_closed_is_no_denial_since_that_would_mean_to_go_on(tmp_path, host):
+def test_at_a_stop_closed_is_no_denial_since_that_would_mean_to_continue(tmp_path, host):
     path = manifest_of(tmp_path, sh("exit 7", events='["Stop"]', more='fail = "closed"'))
     result = fire(path, stop_payload(host), "--host", host)
     assert result.exit_code == 0 and "deny" not in result.stdout and "block" not in result.stdout, result

@@ -37,7 +37,7 @@ def test_a_guard_blocks_rm_rf_and_lets_the_rest_pass(tmp_path, dialect, host, na
 
 
 @pytest.mark.parametrize("dialect", ["contract", "cursor"])
-def test_an_allow_that_only_means_go_on_never_skips_the_prompt_of_a_host_where_it_would(tmp_path, dialect):
+def test_an_allow_that_only_means_continue_never_skips_the_prompt_of_a_host_where_it_would(tmp_path, dialect):
     (payload,) = [payload for host, _, payload in CALLS if host == ANY][:1]
     result = fire(manifest_of(tmp_path, guard(dialect)), payload, "--host", ANY)
     assert said(result) == (None, 0), result

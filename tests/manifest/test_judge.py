@@ -91,7 +91,7 @@ def test_the_model_gets_what_the_programs_own_agent_would_send(tmp_path):
     assert sent["tool_name"] == "Bash" and sent["hook_event_name"] == "PreToolUse"
 
 
-def test_on_claude_code_a_no_also_ends_the_turn_unless_the_hook_goes_on(tmp_path):
+def test_on_claude_code_a_no_also_ends_the_turn_unless_the_hook_continues(tmp_path):
     with ScriptedModel([{"aside": NO}, {"aside": NO}]) as model:
         ends = asked(manifest(tmp_path, model.url, ENDS), "claude")
         goes_on = asked(manifest(tmp_path, model.url), "claude")
@@ -100,7 +100,7 @@ def test_on_claude_code_a_no_also_ends_the_turn_unless_the_hook_goes_on(tmp_path
 
 
 @pytest.mark.parametrize("host", ["claude", "codex", "opencode"])
-def test_a_stop_goes_on_until_the_condition_holds(tmp_path, host):
+def test_a_stop_continues_until_the_condition_holds(tmp_path, host):
     impossible = '{"ok": false, "impossible": true, "reason": "never"}'
     with ScriptedModel([{"aside": NO}, {"aside": YES}, {"aside": impossible}]) as model:
         policy = manifest(tmp_path, model.url, STOP)

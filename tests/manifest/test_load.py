@@ -48,7 +48,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said_with_the_file(tmp_path, text, message):
+def test_what_is_wrong_is_reported_with_the_file(tmp_path, text, message):
     path = tmp_path / "onehook.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as error:

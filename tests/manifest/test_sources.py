@@ -16,7 +16,7 @@ CASES = [(host, unified, native) for host, words in WORDS.items() for unified, n
 
 
 @pytest.mark.parametrize(("host", "unified", "native"), CASES)
-def test_a_start_is_said_in_the_hosts_word_and_read_as_the_unified_one(host, unified, native):
+def test_a_start_has_the_hosts_word_and_is_read_as_the_unified_one(host, unified, native):
     payload = load(host, "reverse").payload(sample("SessionStart", source=unified, session_id="s", cwd="/p"))
     assert payload["source"] == native
     assert wire_of(host).parse(payload, "SessionStart").source == unified

@@ -53,7 +53,7 @@ def test_what_is_not_a_request_gets_no_reply_and_an_unknown_method_an_error(tmp_
     assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(7, -32601)]
 
 
-def test_without_a_file_the_usage_is_said() -> None:
+def test_without_a_file_the_usage_is_reported() -> None:
     done = subprocess.run([sys.executable, "-I", str(SERVER)], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage" in done.stderr

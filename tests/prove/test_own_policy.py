@@ -67,7 +67,7 @@ def test_nothing_that_every_run_says_otherwise_is_a_difference(tmp_path: Path) -
     assert difference(with_it, world(tmp_path / "without", "took 7 ms", "a")) == ""
 
 
-def test_what_differs_is_said(tmp_path: Path) -> None:
+def test_what_differs_is_reported(tmp_path: Path) -> None:
     said = difference(world(tmp_path / "with", "denied: no", "kept"), world(tmp_path / "without", "done", "made", turns=3))
     assert said == (
         "only without the policy: made exists afterwards; only with the policy: kept exists afterwards; "
@@ -75,7 +75,7 @@ def test_what_differs_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_a_control_that_shows_nothing_is_said(tmp_path: Path, repository: Path) -> None:
+def test_a_control_that_shows_nothing_is_reported(tmp_path: Path, repository: Path) -> None:
     assert "changed no file either" in weak_control(world(tmp_path / "a", "done"), None, ())
     assert weak_control(world(tmp_path / "b", "done", "made"), None, ()) == ""
     assert "did not ask the model" in weak_control(world(tmp_path / "c", "", turns=0), None, ())

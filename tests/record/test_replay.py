@@ -256,7 +256,7 @@ def test_transcripts_say_what_a_policy_would_have_stopped(write, home):
     assert "claude PreToolUse Bash  rm -rf build  blocked: no rm" in text.stdout and f"{files} files" in text.stderr
 
 
-def test_no_transcript_is_said_with_the_folders(write, tmp_path):
+def test_no_transcript_is_reported_with_the_folders(write, tmp_path):
     result = run("--transcripts", ANY, write("p.py", ""), home=tmp_path)
     assert result.exit_code == 1 and "~/.claude/projects" in result.stderr
 

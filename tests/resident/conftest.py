@@ -113,7 +113,7 @@ def nothing_left():
 
 
 def children_of_nobody():
-    """The servers started by tests of this process: found by their environment, which comes from the first client."""
+    """The servers started by this test: found by their environment, which comes from the first client."""
     mine = f"ONEHOOK_STATE_DIR={os.environ['ONEHOOK_STATE_DIR']}".encode()
     found = set()
     for name in filter(str.isdecimal, os.listdir("/proc")):

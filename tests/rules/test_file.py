@@ -317,7 +317,7 @@ def test_the_schema_takes_the_whole_file_and_refuses_a_misspelt_key():
     assert not validator.is_valid({**data, "rule": [{"id": "x"}]})
 
 
-def test_recommended_and_all_are_no_names_of_packs():
+def test_recommended_and_all_are_not_names_of_packs():
     assert {"recommended", "all"}.isdisjoint(PACKS)
 
 

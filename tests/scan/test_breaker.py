@@ -34,7 +34,7 @@ def age(tmp_path, seconds, *keys):
     file.write_text(json.dumps({**known, **{key: known[key] - seconds for key in keys}}))
 
 
-def test_it_opens_after_failures_in_a_row_and_a_success_in_between_starts_anew(tmp_path):
+def test_it_opens_after_failures_in_a_row_and_a_success_in_between_starts_again(tmp_path):
     for _ in range(2):
         breaker().failed("no")
     breaker().succeeded()
@@ -68,7 +68,7 @@ def test_after_the_pause_one_process_tries_and_the_others_wait(tmp_path):
     assert sorted(states) == ["half-open"] + ["open"] * 5
 
 
-def test_a_probe_that_fails_opens_it_anew_and_one_that_succeeds_closes_it(tmp_path):
+def test_a_probe_that_fails_opens_it_again_and_one_that_succeeds_closes_it(tmp_path):
     breaker(1).failed("no")
     age(tmp_path, 61, "opened")
     one = breaker(1)

@@ -80,7 +80,7 @@ def test_hooks_without_a_group_around_them_are_listed_and_not_run(host):
     assert all("must be in a group" in hook.refused for hook in found)
 
 
-def test_a_loss_of_several_hooks_is_said_once(repo):
+def test_a_loss_of_several_hooks_is_reported_once(repo):
     hooks = [{"matcher": "Bash", "hooks": [command(f"x{number}", statusMessage="hm")]} for number in range(6)]
     written(repo, ".claude/settings.json", {"hooks": {"PreToolUse": hooks}})
     said = run(repo, "--from", "claude", "--dry-run").output.partition("---")[0]
@@ -110,7 +110,7 @@ def test_a_word_of_another_agent_in_a_matcher_starts_nothing_that_it_did_not_sta
     assert hook.tools == ["Read"] and hook.losses == ["'Bash' in its matcher is not a tool of Cursor"]
 
 
-def test_a_timeout_in_milliseconds_that_was_meant_in_seconds_is_said():
+def test_a_timeout_in_milliseconds_that_was_meant_in_seconds_is_reported():
     hook = one("gemini", "BeforeTool", {"timeout": 10})
     assert hook.timeout == 0.01 and any("10 ms" in loss for loss in hook.losses)
     assert one("gemini", "BeforeTool", {"timeout": 5000}).losses == []

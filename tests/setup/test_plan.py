@@ -135,7 +135,7 @@ def test_fewer_events_take_the_other_entries_of_this_policy_out(place: Place) ->
     assert set(place.snapshot()) == {"home", "project", "project/policy.py"}
 
 
-def test_an_entry_with_foreign_hooks_behind_it_stays_in_place_and_that_is_said(place: Place) -> None:
+def test_an_entry_with_foreign_hooks_behind_it_stays_in_place_and_that_is_reported(place: Place) -> None:
     place.install(["codex"], events=["PreToolUse", "Stop"])
     data = data_of(place, "codex")
     data["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "theirs"}]})

@@ -118,7 +118,7 @@ def test_where_the_only_file_is_tracked_the_person_is_told_what_to_do(place: Pla
     assert "--for team" in note and (place.project / ".claude/settings.local.json").exists()
 
 
-def test_without_a_word_about_it_install_works_and_warns(place: Place) -> None:
+def test_install_works_and_warns_if_it_is_not_mentioned(place: Place) -> None:
     (note,) = place.install(HOSTS).notes
     assert all(str(place.project / file) in note for file in FILES.values())
     assert "in a clone, the hooks cannot run" in note and "--for me" in note and "--for team" in note
@@ -146,7 +146,7 @@ def test_for_the_team_a_clone_has_all_of_it(place: Place) -> None:
     assert all(str(place.root) not in (cloned.project / file).read_text() for file in FILES.values())
 
 
-def test_what_a_clone_needs_and_git_ignores_is_said(place: Place) -> None:
+def test_what_a_clone_needs_and_git_ignores_is_reported(place: Place) -> None:
     (place.project / ".gitignore").write_text(".claude/\n.onehook/\n")
     notes = " ".join(place.install(["claude"], audience="team", portable=True).notes)
     assert f"git ignores {place.project / FILES['claude']}" in notes and f"git ignores {place.project / '.onehook/launch'}" in notes
@@ -170,7 +170,7 @@ def test_it_moves_from_one_to_the_other(place: Place) -> None:
     assert snapshot(place) == before
 
 
-def test_for_me_beside_the_teams_is_said(place: Place) -> None:
+def test_for_me_beside_the_teams_is_reported(place: Place) -> None:
     place.install(["claude"], audience="team", portable=True)
     git(place, "add", ".")
     (note,) = place.install(["claude"], audience="me").notes

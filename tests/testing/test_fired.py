@@ -142,7 +142,7 @@ def test_context_feedback_messages_and_stops(fire):
     assert "is not a stop" in message(fire("Bash", command="true").assert_continues)
 
 
-def test_what_is_dropped_is_said_by_host(fire):
+def test_what_is_dropped_is_reported_by_host(fire):
     text = message(fire("SessionStart", hosts=FOUR).assert_nothing_dropped)
     assert text.startswith("not fully supported on contract:")
     assert "'additional_context' dropped" in text

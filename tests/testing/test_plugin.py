@@ -93,7 +93,7 @@ def test_the_policy_can_be_named(pytester, how):
     pytester.runpytest(*(["--onehook-policy=policies/mine.py"] if how == "option" else [])).assert_outcomes(passed=1)
 
 
-def test_a_policy_that_is_not_there_is_said_with_the_remedy(pytester):
+def test_a_policy_that_is_not_there_is_reported_with_the_remedy(pytester):
     pytester.makepyfile(test_it=DENIED)
     result = pytester.runpytest()
     result.assert_outcomes(errors=1)

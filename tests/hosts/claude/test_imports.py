@@ -316,7 +316,7 @@ def test_the_if_of_a_claude_hook(rule, expected):
         assert {key: getattr(found, key) for key in expected} == expected
 
 
-def test_an_if_that_never_lets_a_hook_run_is_said():
+def test_an_if_that_never_lets_a_hook_run_is_reported():
     handler = {"type": "command", "command": "x", "if": "Read"}
     data = {"hooks": {"Stop": [{"hooks": [handler]}], "PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
     assert [hook.refused for hook in load("claude", "imports").handlers(data)] == [

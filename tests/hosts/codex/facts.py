@@ -6,10 +6,10 @@ from typing import Any
 
 from onehook.core import Change, Event
 
-# "permission": a bare allow is expressed by silence, an allow with a rewrite explicitly.
 START_WORDS = {"startup": "startup", "resume": "resume", "fork": "fork"}
 OTHER_SETTINGS = False
 READ = None
+# "permission": a bare allow is expressed by silence, an allow with a rewrite explicitly.
 SAYS_ALLOW = frozenset({"request", "permission"})
 ANSWER_LOSSES = [
     ({"permission"}, lambda a: a.decision == "allow" and a.modified_input is None, lambda a: {"decision": None},

@@ -82,7 +82,7 @@ def test_a_found_command_is_without_what_lets_errors_pass() -> None:
     ]
 
 
-def test_a_matcher_is_said_in_copilots_own_names() -> None:
+def test_a_matcher_is_written_in_copilots_own_names() -> None:
     _, entry = config.slot("PreToolUse", LINE, Wish(matchers={"": "Bash|Write"}), False)
     assert entry["matcher"] == "bash|powershell|local_shell|write_bash|write_powershell|create|str_replace_editor|apply_patch"
     _, entry = config.slot("PreToolUse", LINE, Wish(matchers={"": "MCP"}), False)
@@ -123,7 +123,7 @@ def findings(machine: Machine) -> list[str]:
     return [found.what for found in (*config.diagnose(machine, place, data, ours), *untrusted("copilot", machine, place, ours, "install"))]
 
 
-def test_an_untrusted_folder_is_said_until_it_is_trusted(machine: Machine, tmp_path: Path) -> None:
+def test_an_untrusted_folder_is_reported_until_it_is_trusted(machine: Machine, tmp_path: Path) -> None:
     install(machine, Journal(tmp_path / "journal"))
     assert "does not trust this folder" in findings(machine)[0]
     (machine.home / ".copilot").mkdir(parents=True)
@@ -136,7 +136,7 @@ def test_an_untrusted_folder_is_said_until_it_is_trusted(machine: Machine, tmp_p
     assert findings(headless) == []
 
 
-def test_switches_that_turn_hooks_off_are_said(machine: Machine, tmp_path: Path) -> None:
+def test_switches_that_turn_hooks_off_are_reported(machine: Machine, tmp_path: Path) -> None:
     install(machine, Journal(tmp_path / "journal"))
     home = machine.home / ".copilot"
     home.mkdir(parents=True)

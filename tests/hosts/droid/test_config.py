@@ -41,7 +41,7 @@ def failures(machine: Machine, where: Place, data: Any, ours: list[Found] | None
     return [diagnosis.what for diagnosis in diagnoses if diagnosis.level == "fail"]
 
 
-def test_hooks_that_are_switched_off_in_any_file_are_said(machine: Machine) -> None:
+def test_hooks_that_are_switched_off_in_any_file_are_reported(machine: Machine) -> None:
     assert "hooksDisabled is on" in failures(machine, place(machine, "project"), {"hooksDisabled": True})[0]
     assert "hooksDisabled is on" in failures(machine, place(machine, "user", "settings.json"), {"hooks": {"hooksDisabled": True}}, [])[0]
     assert failures(machine, place(machine, "user", "settings.json"), {"hooksDisabled": True}) == []  # not read there
@@ -53,7 +53,7 @@ def test_the_projects_word_counts_before_the_users(machine: Machine) -> None:
     assert failures(machine, place(machine, "user"), {"hooksDisabled": True}) == []
 
 
-def test_entries_that_a_hooks_file_hides_are_said(machine: Machine) -> None:
+def test_entries_that_a_hooks_file_hides_are_reported(machine: Machine) -> None:
     settings = place(machine, "project", "settings.json")
     assert failures(machine, settings, {}) == []
     put(machine.project / ".factory" / "hooks.json", {"PreToolUse": [MINE]})

@@ -100,7 +100,7 @@ def test_a_matcher_is_anchored_since_gemini_looks_anywhere_in_the_name(wanted: s
         ({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "x", "timeout": "30s"}]}]}}, '"timeout" must be a number'),
     ],
 )
-def test_what_gemini_drops_is_said(data: Any, part: str) -> None:
+def test_what_gemini_drops_is_reported(data: Any, part: str) -> None:
     assert [problem for problem in config.problems(data) if part in problem]
 
 

@@ -31,7 +31,7 @@ def test_a_start_hook_of_one_host_fires_on_anothers_word_for_the_start(repo):
     assert not (repo / "log" / "context").exists()
 
 
-def test_what_the_host_drops_itself_is_said(repo):
+def test_what_the_host_drops_itself_is_reported(repo):
     (repo / ".gemini/settings.json").write_text(json.dumps({"hooks": {"BeforeTool": ["./x.sh"], "AfterAgent": [group(FOLDER, "stop")]}}))
     done = imported(repo, "--from", "gemini")
     assert 'hooks.BeforeTool[0]: a group needs a list "hooks"; Gemini CLI drops the entry' in done.stderr

@@ -30,7 +30,7 @@ def test_denials_in_a_row_are_counted_whatever_stop_hook_active_says() -> None:
     assert [sent_back(stop_hook_active=active) for active in (False, False, True, False)] == [True, True, True, False]
 
 
-def test_after_it_was_let_go_counting_starts_anew() -> None:
+def test_after_it_was_let_go_counting_starts_again() -> None:
     assert [sent_back() for _ in range(8)] == [True, True, True, False] * 2
 
 

@@ -9,8 +9,8 @@ from onehook.core import Change, Event, Mcp
 START_WORDS = {"startup": "new"}
 OTHER_SETTINGS = False
 RESULT = "output"
-# Some events come from a subagent, or have some keys only then; the session's last Stop has fewer keys than the others.
 NOT_BUILT = frozenset({"errorDetails", "reasonDetails", "notificationType", "message", "level", "title"})
+# Some events come from a subagent, or have some keys only then; the session's last Stop has fewer keys than the others.
 NOT_ALWAYS_SENT = frozenset({"promptId", "lastAssistantMessage", "backgroundTasks", "sessionCrons"})
 FIELD_LOSSES = {
     ("PreCompact", "source"): "Grok says there why it compacts",

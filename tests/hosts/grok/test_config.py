@@ -40,7 +40,7 @@ def skipped(machine: Machine, scope: str) -> bool:
     return bool(list(untrusted("grok", machine, place(machine, scope), OURS, "")))
 
 
-def test_an_entry_that_is_switched_off_by_its_name_is_said(machine: Machine) -> None:
+def test_an_entry_that_is_switched_off_by_its_name_is_reported(machine: Machine) -> None:
     assert failures(machine, "user") == failures(machine, "project") == []
     put(machine.home / ".grok/disabled-hooks", "# mine\nglobal/onehook:pre_tool_use[0].hooks[0]\n")
     assert "the PreToolUse hook is switched off in" in failures(machine, "user")[0]

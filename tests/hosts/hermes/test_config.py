@@ -129,6 +129,6 @@ def test_hooks_are_imported_as_hermes_runs_them(entry: dict[str, Any], run: obje
     assert hook.timeout <= config.MAX_SECONDS
 
 
-def test_an_event_that_onehook_does_not_know_is_said_so() -> None:
+def test_an_event_that_onehook_does_not_know_is_reported() -> None:
     (hook,) = imports.handlers({"hooks": {"pre_api_request": [{"command": "x"}]}})
     assert hook.refused == "Hermes has no event 'pre_api_request'" and "pre_api_request" not in wire.EVENTS

@@ -77,7 +77,7 @@ def test_a_matcher_is_anchored_since_qwen_looks_anywhere_in_the_name(wanted: str
         ({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, 'a command hook needs a string "command"'),
     ],
 )
-def test_what_qwen_drops_is_said(data: Any, part: str) -> None:
+def test_what_qwen_drops_is_reported(data: Any, part: str) -> None:
     assert [problem for problem in config.problems(data) if part in problem]
 
 
