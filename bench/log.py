@@ -37,10 +37,10 @@ def pairs(folder: Path) -> dict[str, tuple[Contender, Contender]]:
         shutil.copy(CONTENDERS / "policy.py", folder / state)
     cases = {
         "Python, a deny": ("policy.py", "rm -rf /tmp/foo"),
-        "Python, nobody has a say": ("policy.py", "ls"),
+        "Python, nothing answered": ("policy.py", "ls"),
         "Python, a deny, perhaps with a credential": ("policy.py", "rm -rf /tmp/foo --password=x"),
         "rules, a warning": ("onehook.toml", "git reset --hard"),
-        "rules, nobody has a say": ("onehook.toml", "ls"),
+        "rules, nothing answered": ("onehook.toml", "ls"),
         "rules, a warning, perhaps with a credential": ("onehook.toml", "git reset --hard --password=x"),
     }
     cold = [sys.executable, "-I", "-S", LAUNCH]

@@ -380,7 +380,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--machines", type=int, default=1)
     parser.add_argument("--days", type=int, default=CHOSEN["days"])
-    parser.add_argument("--quiet", type=float, default=CHOSEN["quiet"], help="events on which nobody had a say, for each line")
+    parser.add_argument("--quiet", type=float, default=CHOSEN["quiet"], help="events that nothing answered, for each line")
     parser.add_argument("--first", type=int, default=0, help="the number of the first machine, for several runs side by side")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="the folder for the log; with several machines, it gets one for each")

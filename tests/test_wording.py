@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PLACES = ("src", "docs", "examples", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-KINDS = (".py", ".md", ".js", ".mjs", ".json", ".toml", ".html")
+PLACES = ("src", "docs", "examples", "bench", "client", "Makefile", "hatch_build.py", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+KINDS = (".py", ".c", ".md", ".js", ".mjs", ".json", ".toml", ".html")
 
 # what must not occur (a regular expression) -> what to write instead
 PHRASES = {
@@ -57,7 +57,11 @@ PHRASES = {
 @functools.cache  # not at collection, which every process that runs tests does
 def texts() -> dict[str, str]:
     files = [path for place in PLACES for path in ([ROOT / place] if (ROOT / place).is_file() else sorted((ROOT / place).rglob("*")))]
-    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files if path.is_file() and path.suffix in KINDS}
+    return {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+        for path in files
+        if path.is_file() and (path.suffix in KINDS or path.name == "Makefile")
+    }
 
 
 @pytest.mark.parametrize("phrase", PHRASES)

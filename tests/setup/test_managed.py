@@ -186,7 +186,7 @@ def test_a_policy_of_a_user_is_copied_with_all_that_it_imports_and_uninstall_giv
     config.parent.mkdir(parents=True)
     config.write_text('{"permissions": {"deny": []}}\n')
     before = tree(system / "system")
-    os.umask(0o077)  # the umask of root's shell; what is installed must be readable by everybody
+    os.umask(0o077)  # the umask of root's shell; what is installed must be readable by everyone
     said = install(system)
     copy = system / "system" / "opt" / "onehook" / "policies" / "policy"
     assert f"is copied to {copy / 'policy.py'}" in said and str(copy / "policy.py") in command_in(system)
@@ -234,7 +234,7 @@ def test_a_rules_file_is_copied_with_what_it_extends_and_starts(system: Path) ->
     assert files == {"base.toml": 0o644, "shop/onehook.toml": 0o644, "shop/bin/check.sh": 0o644, "shop/end.sh": 0o755}
     assert "all are as installed" in onehook("verify")
     cached = system / "system" / "opt" / "onehook" / "runtime" / "onehook" / "__pycache__" / "rules"
-    assert [path.stat().st_mode & 0o777 for path in cached.iterdir()] == [0o644]  # compiled, and readable by everybody
+    assert [path.stat().st_mode & 0o777 for path in cached.iterdir()] == [0o644]  # compiled, and readable by everyone
     config = system / "system" / "etc" / "claude-code" / "managed-settings.json"
     assert set(json.loads(config.read_text())["hooks"]) == {"PreToolUse", "Stop", "ConfigChange"}  # it cannot be paused: no SessionStart
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "shutdown now"}, "session_id": "s"}
@@ -291,7 +291,7 @@ def test_what_keeps_a_users_settings_from_switching_the_hooks_off_is_written_and
     onehook("install", str(system / "etc" / "policy.py"), "--scope", "enterprise", "--hosts", host)
     there = value_at(Document(file.path, file.format).data(), held.path)
     assert there == ([value] if held.value is None else value)
-    assert file.path.stat().st_mode & 0o004  # readable by everybody
+    assert file.path.stat().st_mode & 0o004  # readable by everyone
     assert "all are as installed" in onehook("verify")
     said = file.path.read_text()
     file.path.write_text(said.replace(json.dumps(value), json.dumps(not value if held.value is not None else "other")))
