@@ -89,6 +89,16 @@ def test_a_comment_is_behind_a_value_and_not_in_a_string():
         "[a #b]",
         "[a, # the first\n  b]",
         "[a] b # c",
+        "a\n\n  b",
+        "a\n  # b\n  c",
+        '"a\n  # b\n  c"',
+        "a: b",
+        "- a",
+        "\n  ]: a",
+        '\n  "\\x": a',
+        "a # b\n  c",
+        "[,]",
+        "{: a}",
     ],
 )
 def test_what_cannot_be_read_is_an_error(hooks):

@@ -13,6 +13,8 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _BLOCK = re.compile(r"([|>])([-+]?)(?:\s+#.*)?")
 _COMMENT = re.compile(r"\s+#.*")
+_RESERVED = frozenset("&*!|>%@`,]}")  # no plain string begins with one of these
+_PAIR = re.compile(r":(\s|$)")  # nor has one of these
 
 
 class YamlError(ValueError):
@@ -73,13 +75,14 @@ class Reader:
             raise self._wrong()
         return items
 
-    def _mapping(self, indent: int) -> dict[str, Any]:
-        values: dict[str, Any] = {}
+    def _mapping(self, indent: int) -> dict[Any, Any]:
+        values: dict[Any, Any] = {}
         while (found := self._next()) and found[0] == indent:
             key = KEY.match(found[1])
-            if not key or scalar(key[1]) in values:
+            name = self._scalar(key[1]) if key else None
+            if not key or name in values:
                 raise self._wrong()
-            values[scalar(key[1])] = self._value(found[1][key.end() :], indent)
+            values[name] = self._value(found[1][key.end() :], indent)
         if found and found[0] > indent:
             raise self._wrong()
         return values
@@ -99,19 +102,28 @@ class Reader:
         self._at += 1
         if block:
             return self._text(indent, block[1], block[2])
-        lines = [text]
-        while not _is_whole(" ".join(lines)) and (found := self._next()) and found[0] > indent:
-            if text[0] not in "\"'[{" and KEY.match(found[1]):
+        lines, flow = [text], text[0] in "[{"
+        while not _is_whole(" ".join(lines)):
+            expected = self._at
+            found = self._next()
+            if not found or found[0] <= indent:
+                break
+            # An empty line in a string is a line break, and a comment would be a part of a quoted one: neither occurs in config files.
+            apart = self._at != expected and not flow
+            if apart or (text[0] not in "\"'[{" and (KEY.match(found[1]) or _COMMENT.search(lines[-1]))):
                 raise self._wrong()
             lines.append(found[1])
             self._at += 1
         self._at -= 1
-        try:
-            value = scalar(" ".join(lines))
-        except ValueError:
-            raise self._wrong() from None
+        value = self._scalar(" ".join(lines))
         self._at += 1
         return value
+
+    def _scalar(self, text: str) -> Any:
+        try:
+            return scalar(text)
+        except ValueError:
+            raise self._wrong() from None
 
     def _text(self, indent: int, style: str, ending: str) -> str:
         """The lines of a block string, without their common indentation; > joins them."""
@@ -146,7 +158,7 @@ def scalar(text: str) -> Any:
     if text[:1] in ("[", "{"):
         return _flow(text)
     text = _COMMENT.sub("", text).strip()
-    if text[:1] in ("&", "*", "!", "|", ">", "%", "@", "`"):
+    if text[:1] in _RESERVED or text == "-" or text.startswith("- ") or _PAIR.search(text):
         raise ValueError(text)
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
@@ -175,7 +187,10 @@ def _flow_value(text: str) -> tuple[Any, str]:
     pairs: dict[str, Any] = {}
     rest = text[1:].lstrip()
     while not rest.startswith(closing):
+        before = rest
         value, rest = _flow_value(rest)
+        if rest == before:  # nothing before a comma or a colon
+            raise ValueError(text)
         rest = rest.lstrip()
         if listed:
             items.append(value)
