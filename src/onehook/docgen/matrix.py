@@ -6,7 +6,6 @@ python -m onehook.docgen.matrix   rewrite matrix.md, reference.md, hosts/*.md an
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from onehook.docgen.picture import bars, curves, picture
 from onehook.hostkit.effects import Caps
 from onehook.hosts import GUESTS, HOSTS, guest, having, load, optional, wire_of
 from onehook.lint.codes import CODES
+from onehook.lint.reach import listed
 from onehook.prove.report import columns, summary
 from onehook.prove.results import cells, read
 from onehook.prove.scenarios import SCENARIOS
@@ -153,10 +153,6 @@ def transcripts(document: dict[str, Any]) -> str:
         files = ", ".join(f"`~/{part.FOLDER}/{pattern}`" for pattern in part.FILES)
         rows.append((name_of(host), files.replace("[0-9a-f]" * 32, "*"), document["agents"].get(host, "")))
     return reference.table(("agent", "location", "tested with"), rows)
-
-
-def listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def agents() -> str:
