@@ -38,6 +38,7 @@ def test_a_miss_is_run_once_more_if_asked_for(monkeypatch, tmp_path, again, trie
 
 
 GIVEN_UP = """
+import signal
 import sys
 from pathlib import Path
 from test_conduct import JOBS
@@ -46,6 +47,7 @@ from onehook.prove.conduct import conduct
 from onehook.prove.process import run_agent
 from onehook.prove.verdicts import Prover
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if a script runs the tests in the background
 here = Path(sys.argv[1])
 agent = "import os, sys, time; open(f'{sys.argv[1]}/{os.getpid()}', 'w').close(); time.sleep(120)"
 Prover.prove = lambda self, *_: run_agent(Launch([sys.executable, "-I", "-c", agent, str(here)], {}, here, here), startup=120)
